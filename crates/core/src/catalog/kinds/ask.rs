@@ -1,0 +1,19 @@
+//! `ask`: a question to a person.
+
+use crate::catalog::Shape::{Schema, Template};
+use crate::catalog::{Kind, field};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    key: "ask",
+    title: "a question to a person",
+    doc: "A question to a person. The answer is the step's output.",
+    shape: Template,
+    fields: &[field("answer", Schema, "What the answer looks like; text without it.")],
+    example: r#"- id: scope
+  ask: "How far should {{ task }} go?"
+  answer: {depth: integer, note: string}
+  output: scope
+"#,
+    work: false,
+};

@@ -1,0 +1,18 @@
+//! `end`: ends the run.
+
+use crate::catalog::Shape::{Choice, Template};
+use crate::catalog::{Kind, field};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    key: "end",
+    title: "ends the run",
+    doc: "Ends the run. In a state machine it is a place to go to.",
+    shape: Choice(&["success", "failure", "cancelled"]),
+    fields: &[field("message", Template, "Why.")],
+    example: r#"- id: stop
+  end: success
+  message: "nothing to do for {{ task }}"
+"#,
+    work: false,
+};

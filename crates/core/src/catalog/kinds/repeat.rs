@@ -1,0 +1,33 @@
+//! `repeat`: until good.
+
+use crate::catalog::Shape::{Choice, Expr, Id, Int, Object, Steps};
+use crate::catalog::{Field, Kind, field, required};
+
+const REPEAT: &[Field] = &[
+    required("until", Expr, "Asked after each round; it sees what the round set."),
+    field("max", Int(1, 100_000), "Rounds at the most."),
+    field("on_exhausted", Choice(&["fail", "ask", "continue"]), "What happens after the last."),
+];
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    key: "repeat",
+    title: "until good",
+    doc: "The body again and again until the condition holds, at most `max` times. `iteration` counts from
+zero. A name that a later step of the body sets may be read: it has the value of the round before, so
+the first round needs `default(…)`.",
+    shape: Object(REPEAT),
+    fields: &[
+        field("steps", Steps, "A graph, for each round."),
+        field("do", Steps, "A sequence, for each round."),
+        field("start", Id, "A state machine's first node, for each round."),
+        field("nodes", Steps, "A state machine's nodes, for each round."),
+    ],
+    example: r#"- id: polish
+  repeat: {until: "steps.lint.exit_code == 0", max: 3, on_exhausted: ask}
+  do:
+    - {id: edit, prompt: "Fix the lint errors of {{ task }}."}
+    - {id: lint, run: make lint, on_error: continue}
+"#,
+    work: false,
+};

@@ -1,0 +1,18 @@
+//! `set`: names values.
+
+use crate::catalog::Kind;
+use crate::catalog::Shape::{Computed, Map};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    key: "set",
+    title: "names values",
+    doc: "Names values. Texts are expressions: `\"count + 1\"`; a text with braces in it is a template; written
+text needs quotes inside the quotes: `\"'done'\"`.",
+    shape: Map(&Computed),
+    fields: &[],
+    example: r#"- id: names
+  set: {slug: "task | lower | replace(' ', '-')", limit: 3}
+"#,
+    work: false,
+};

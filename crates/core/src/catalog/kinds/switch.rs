@@ -1,0 +1,25 @@
+//! `switch`: a choice by value.
+
+use crate::catalog::Shape::{Body, Expr, Map};
+use crate::catalog::{Kind, field, required};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    key: "switch",
+    title: "a choice by value",
+    doc: "A choice by value. Where the value's schema lists what it can be, the cases must cover the list or
+there must be a `default`.",
+    shape: Expr,
+    fields: &[
+        required("cases", Map(&Body), "A body for each value."),
+        field("default", Body, "Done when no case fits."),
+    ],
+    example: r#"- id: route
+  switch: task
+  cases:
+    docs: [{run: echo docs}]
+    code: [{run: echo code}]
+  default: [{end: failure, message: "unknown kind {{ task }}"}]
+"#,
+    work: false,
+};

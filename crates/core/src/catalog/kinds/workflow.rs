@@ -1,0 +1,19 @@
+//! `workflow`: a sub-workflow.
+
+use crate::catalog::Shape::{Any, Map, Text};
+use crate::catalog::{Kind, field};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    key: "workflow",
+    title: "a sub-workflow",
+    doc: "Another workflow as a step, with inputs and outputs of its own: one of this file's `workflows:`, or
+one that is found by name. The output is what the workflow's `outputs:` name.",
+    shape: Text,
+    fields: &[field("with", Map(&Any), "Its inputs.")],
+    example: r#"- id: review
+  workflow: code-review
+  with: {task: "{{ task }}"}
+"#,
+    work: false,
+};

@@ -1,0 +1,49 @@
+//! Words that the product itself defines: what a workflow may name without anybody configuring it.
+
+/// Names that templates can always read, and what they are.
+pub const RESERVED: &[(&str, &str)] = &[
+    ("task", "the text that the run was started with"),
+    ("inputs", "what the run was started with, by name"),
+    ("steps", "what each step left: output, status, exit_code, attempts, usage, approved, items"),
+    ("run", "about this run: id, workflow, started_at, dir, workflow_dir"),
+    ("trigger", "what started the run"),
+    ("env", "variables of the environment; only in run, http and tool steps and in backend settings"),
+    ("secrets", "secrets by name; only in run, http and tool steps and in backend settings"),
+];
+
+/// What `steps.<id>` offers.
+pub const STEP_FIELDS: &[&str] =
+    &["output", "status", "exit_code", "stdout", "stderr", "attempts", "usage", "approved", "choice", "items", "error"];
+
+/// What `run` offers.
+pub const RUN_FIELDS: &[&str] = &["id", "workflow", "started_at", "dir", "workflow_dir"];
+
+/// Agents that can be driven.
+pub const BACKENDS: &[&str] =
+    &["claude", "codex", "copilot", "gemini", "opencode", "acp", "anthropic", "openai", "scripted"];
+
+/// Ways to tell somebody something.
+pub const CHANNELS: &[&str] = &["owner", "terminal", "desktop", "webhook", "slack", "email", "command", "orchestrator"];
+
+/// Tool servers that are part of the product. Every other one comes from the project's configuration.
+pub const TOOL_SERVERS: &[&str] = &["longhaul", "etr", "python"];
+
+/// Functions that expressions can call beside the template language's own.
+pub const FUNCTIONS: &[(&str, &str)] = &[
+    (
+        "compare",
+        "compare(value, '<', '3') orders as workhorse does: as numbers where both sides are, as text otherwise",
+    ),
+    ("ordered", "ordered(a, '<', b) is true only if both are numbers and the order holds"),
+];
+
+/// Tests (`x is …`) that expressions can use beside the template language's own.
+pub const TESTS: &[(&str, &str)] =
+    &[("spelled", "x is spelled('true') holds if the value's Python or JSON spelling is that text")];
+
+/// Filters (`x | …`) that expressions can use beside the template language's own.
+pub const FILTERS: &[(&str, &str)] = &[
+    ("shell", "quotes a text for a POSIX shell"),
+    ("json", "the value as JSON"),
+    ("outline", "the structure of a value without its data"),
+];

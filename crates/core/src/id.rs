@@ -1,0 +1,100 @@
+//! Ids that people type: of steps and of named values.
+//!
+//! **Invariant:** a [`StepId`] or [`Name`] that exists has passed its grammar, so it can stand in a
+//! path, a file name or a template without escaping.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest id, in characters.
+pub const ID_CHARS_MAX: usize = 80;
+
+macro_rules! checked_text {
+    ($(#[$doc:meta])* $type:ident, $valid:path) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $type(String);
+
+        impl $type {
+            /// Accepts `text` if it follows the grammar.
+            pub fn new(text: impl Into<String>) -> Option<Self> {
+                let text = text.into();
+                $valid(&text).then_some(Self(text))
+            }
+
+            /// The text itself.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                $type::new(text).ok_or_else(|| concat!("not a valid ", stringify!($type)).to_owned())
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(id: $type) -> String {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+checked_text!(
+    /// The id of a step, unique in its body: `[A-Za-z0-9_-]{1,80}`.
+    StepId,
+    is_step_id
+);
+
+checked_text!(
+    /// A name that templates can read: `[A-Za-z_][A-Za-z0-9_]{0,79}`.
+    Name,
+    is_name
+);
+
+/// Whether `text` can be the id of a step.
+pub fn is_step_id(text: &str) -> bool {
+    (1..=ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|b| is_word(b) || b == b'-')
+}
+
+/// Whether `text` can name a value.
+pub fn is_name(text: &str) -> bool {
+    (1..=ID_CHARS_MAX).contains(&text.len())
+        && text.bytes().all(is_word)
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_follow_their_grammar() {
+        assert!(is_step_id("red-2_x") && is_step_id("3"));
+        assert!(!is_step_id("") && !is_step_id("a b") && !is_step_id("a/b") && !is_step_id("é"));
+        assert!(!is_step_id(&"x".repeat(81)));
+        assert!(is_name("_a1") && !is_name("1a") && !is_name("a-b"));
+    }
+
+    #[test]
+    fn an_invalid_id_is_refused_when_read_back() {
+        assert!(serde_json::from_str::<StepId>("\"../x\"").is_err());
+        assert!(serde_json::from_str::<StepId>("\"ok\"").is_ok());
+    }
+}

@@ -1,0 +1,13 @@
+//! What a run is: ids, values, the checked plan and the catalogue of step kinds.
+//!
+//! **Invariant:** nothing in this crate awaits, sleeps, or reads a clock, a file, a variable of the
+//! environment or a random number. Everything here is a value or a function of values.
+
+pub mod catalog;
+pub mod id;
+pub mod path;
+pub mod plan;
+pub mod types;
+
+/// A JSON value. Objects keep the order in which their keys were written.
+pub type Json = serde_json::Value;

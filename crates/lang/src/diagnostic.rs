@@ -1,0 +1,196 @@
+//! What is wrong with a workflow, where, and what to do about it.
+//!
+//! **Invariant:** a diagnostic has a code with a page in the manual, a place, and a sentence that
+//! names the remedy or the rule.
+
+mod render;
+
+use serde::Serialize;
+
+use crate::source::{Sources, Span};
+
+pub use render::{render, summary};
+
+/// A stable code such as `LH0207`; [`crate::codes`] lists them all.
+pub type Code = &'static str;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The workflow can not run.
+    Error,
+    /// It can run, and probably not as meant.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostic {
+    /// Which rule.
+    pub code: Code,
+    /// How bad.
+    pub severity: Severity,
+    /// What is wrong, as a sentence without a full stop.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// A few words at the place itself.
+    pub label: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// Other places that matter.
+    pub related: Vec<(Span, String)>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, span, message)
+    }
+
+    /// A warning.
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, span, message)
+    }
+
+    /// A note.
+    pub fn note(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, span, message)
+    }
+
+    fn new(severity: Severity, code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { code, severity, message: message.into(), span, label: String::new(), help: None, related: Vec::new() }
+    }
+
+    /// Adds a few words at the place itself.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Adds what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds "did you mean", if one of `candidates` is close to `word`; otherwise `otherwise`.
+    pub fn did_you_mean<'c>(
+        self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+        otherwise: impl FnOnce(&[&str]) -> Option<String>,
+    ) -> Self {
+        let candidates: Vec<&str> = candidates.into_iter().collect();
+        match closest(word, &candidates) {
+            Some(best) => self.help(format!("did you mean `{best}`?")),
+            None => match otherwise(&candidates) {
+                Some(help) => self.help(help),
+                None => self,
+            },
+        }
+    }
+
+    /// Adds another place that matters.
+    pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.related.push((span, label.into()));
+        self
+    }
+}
+
+/// The candidate that `word` is probably a slip of.
+pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let folded = fold(word);
+    let scored = candidates.iter().map(|candidate| {
+        let other = fold(candidate);
+        (strsim::damerau_levenshtein(&folded, &other), *candidate)
+    });
+    let (distance, best) = scored.min_by_key(|(distance, _)| *distance)?;
+    let tolerance = (word.chars().count().max(best.chars().count()) / 3).max(1);
+    (distance <= tolerance && word != best).then_some(best)
+}
+
+fn fold(word: &str) -> String {
+    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// A finding as data: what `--json` prints and what editors get.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report<'a> {
+    /// Which rule.
+    pub code: Code,
+    /// How bad.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: &'a str,
+    /// The file.
+    pub file: &'a str,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// Where the place ends.
+    pub end_line: usize,
+    /// Where the place ends.
+    pub end_column: usize,
+    /// A few words at the place itself.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub label: &'a str,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<&'a str>,
+}
+
+impl Diagnostic {
+    /// As data.
+    pub fn report<'a>(&'a self, sources: &'a Sources) -> Report<'a> {
+        let file = sources.file(self.span.file);
+        let (line, column) = line_and_column(&file.text, self.span.start as usize);
+        let (end_line, end_column) = line_and_column(&file.text, self.span.end as usize);
+        Report {
+            code: self.code,
+            severity: self.severity,
+            message: &self.message,
+            file: &file.name,
+            line,
+            column,
+            end_line,
+            end_column,
+            label: &self.label,
+            help: self.help.as_deref(),
+        }
+    }
+}
+
+/// Line and column of a byte, both from 1, the column in characters.
+pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let before = &text[..at];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_word() {
+        assert_eq!(closest("biuld", &["build", "review"]), Some("build"));
+        assert_eq!(closest("dependsOn", &["depends_on", "run"]), Some("depends_on"));
+        assert_eq!(closest("xyz", &["build", "review"]), None);
+        assert_eq!(closest("a", &["b"]), Some("b"));
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(line_and_column("é: x\nab", 3), (1, 3));
+        assert_eq!(line_and_column("é: x\nab", 7), (2, 2));
+    }
+}

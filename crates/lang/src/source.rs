@@ -1,0 +1,173 @@
+//! Text with places: files, spans, and the tree that YAML, JSON, TOML and Markdown are read into.
+
+mod emit;
+mod frontmatter;
+mod node;
+mod place;
+mod toml;
+mod yaml;
+
+use crate::diagnostic::Diagnostic;
+
+pub use emit::emit;
+
+/// The largest file that is read, in bytes.
+pub const FILE_BYTES_MAX: usize = 4 << 20;
+/// The most nodes a file may expand to.
+pub const NODES_MAX: usize = 400_000;
+/// How deep a file may nest.
+pub const DEPTH_MAX: usize = 100;
+
+/// A file among [`Sources`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// A range in a file.
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        let clamp = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { file, start: clamp(start), end: clamp(end.max(start)) }
+    }
+}
+
+/// One file: what it is called and what it says.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// As diagnostics name it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The files that diagnostics can point into.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// Adds a file.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        self.files.push(SourceFile { name: name.into(), text: text.into() });
+        FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// A file that was added before.
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0 as usize]
+    }
+
+    /// The text a span covers.
+    pub fn slice(&self, span: Span) -> &str {
+        self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+}
+
+/// How a scalar was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// `word`: may be a number, a boolean or null.
+    Plain,
+    /// `'…'`.
+    Single,
+    /// `"…"`.
+    Double,
+    /// `|`.
+    Literal,
+    /// `>`.
+    Folded,
+}
+
+/// A node of the tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is.
+    pub value: Value,
+    /// `&name`, if it carries one.
+    pub anchor: Option<Box<str>>,
+    /// Comments around it.
+    pub comments: Option<Box<Comments>>,
+}
+
+/// Comments that belong to a node, each without its `#`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Comments {
+    /// On lines of their own before it; an empty text is a blank line.
+    pub before: Vec<String>,
+    /// At the end of its line.
+    pub after: Option<String>,
+    /// On lines of their own at the end of a collection or of the file.
+    pub end: Vec<String>,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A scalar.
+    Scalar(String, Style),
+    /// A list; whether it was written in flow style.
+    Seq(Vec<Node>, bool),
+    /// A mapping, in written order; whether it was written in flow style. Keys are unique.
+    Map(Vec<(Node, Node)>, bool),
+    /// `*name`. Only trees from [`read_verbatim`] have it.
+    Alias(Box<str>),
+}
+
+/// What kind of text a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// YAML 1.2 or JSON.
+    Yaml,
+    /// TOML.
+    Toml,
+    /// Markdown with YAML front matter.
+    Markdown,
+}
+
+impl Format {
+    /// By the ending of a file's name.
+    pub fn of(name: &str) -> Self {
+        match name.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("toml") => Self::Toml,
+            Some("md" | "markdown") => Self::Markdown,
+            _ => Self::Yaml,
+        }
+    }
+}
+
+/// Reads a file into a tree with aliases and merge keys resolved. `None` means that it could not be
+/// read at all; the diagnostics say why.
+///
+/// Markdown gives the front matter's mapping with two further entries: `step_instructions`, a mapping
+/// from each `## heading` to the text below it, and `content`, a mapping whose `full` is the text
+/// before the first such heading (each only if there is any, and not if the front matter has the key).
+pub fn read(sources: &Sources, file: FileId, format: Format, out: &mut Vec<Diagnostic>) -> Option<Node> {
+    match format {
+        Format::Yaml => yaml::read(sources, file, out),
+        Format::Toml => toml::read(sources, file, out),
+        Format::Markdown => frontmatter::read(sources, file, out),
+    }
+}
+
+/// Reads YAML for printing it again: comments, anchors and aliases stay where they are.
+pub fn read_verbatim(sources: &Sources, file: FileId, out: &mut Vec<Diagnostic>) -> Option<Node> {
+    yaml::read_verbatim(sources, file, out)
+}
+
+/// The place in the file of a range of a scalar's text: what lets a message point into a block scalar.
+pub fn place(sources: &Sources, scalar: &Node, range: std::ops::Range<usize>) -> Span {
+    place::place(sources, scalar, range)
+}
