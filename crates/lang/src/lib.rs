@@ -12,4 +12,5 @@
 //! arguments: files, personas and other workflows come through [`world::World`].
 
 pub mod diagnostic;
+pub mod format;
 pub mod source;
