@@ -24,7 +24,7 @@ impl Comment {
 pub(super) fn attach(root: &mut Node, text: &str, comments: Vec<Comment>) {
     let mut attacher = Attacher { text, comments: comments.into_iter().peekable(), keeps: false, end: 0 };
     let end = Next { start: text.len(), column: None };
-    if !is_collection(root) {
+    if !is_block(root) {
         let before = attacher.before(root.span.start as usize, false);
         add_before(root, before);
     }
@@ -72,13 +72,18 @@ impl Attacher<'_> {
             self.extend_end(node, inside);
             self.end = end;
             self.after(node);
-        } else if is_collection(node) {
+        } else if is_block(node) {
+            node.comments_mut();
             let at_end = self.ending(column, next);
             self.extend_end(node, at_end);
         }
     }
 
-    fn extend_end(&self, node: &mut Node, comments: Vec<String>) {
+    fn extend_end(&self, node: &mut Node, mut comments: Vec<String>) {
+        // A blank line before a closing bracket separates nothing.
+        if comments.last().is_some_and(String::is_empty) {
+            comments.pop();
+        }
         if !comments.is_empty() {
             node.comments_mut().end.extend(comments);
         }
@@ -110,7 +115,7 @@ impl Attacher<'_> {
             self.end = key.span.end as usize;
             self.keeps = false;
             self.after(key);
-            if !is_collection(value) {
+            if !is_block(value) {
                 let between = self.before(value.span.start as usize, false);
                 add_before(key, between);
             }
@@ -202,8 +207,8 @@ fn is_between_tokens(text: &str) -> bool {
     !text.contains('\n') && text.split_whitespace().all(word)
 }
 
-fn is_collection(node: &Node) -> bool {
-    matches!(node.value, Value::Seq(..) | Value::Map(..))
+fn is_block(node: &Node) -> bool {
+    matches!(node.value, Value::Seq(_, false) | Value::Map(_, false))
 }
 
 fn add_before(node: &mut Node, lines: Vec<String>) {
