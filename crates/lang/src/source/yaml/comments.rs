@@ -22,7 +22,8 @@ impl Comment {
 
 /// Gives each comment to the node it belongs to.
 pub(super) fn attach(root: &mut Node, text: &str, comments: Vec<Comment>) {
-    let mut attacher = Attacher { text, comments: comments.into_iter().peekable(), keeps: false, end: 0 };
+    let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
+    let mut attacher = Attacher { text, lines, comments: comments.into_iter().peekable(), keeps: false, end: 0 };
     let end = Next { start: text.len(), column: None };
     if !is_block(root) {
         let before = attacher.before(root.span.start as usize, false);
@@ -44,6 +45,8 @@ struct Next {
 
 struct Attacher<'s> {
     text: &'s str,
+    /// Where each line starts: looked up for every node, so a long line must not be searched again.
+    lines: Vec<usize>,
     comments: Peekable<IntoIter<Comment>>,
     /// Whether blank lines here belong to a block scalar that keeps them.
     keeps: bool,
@@ -191,7 +194,8 @@ impl Attacher<'_> {
     }
 
     fn line_start(&self, place: usize) -> usize {
-        self.text.get(..place).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
+        let line = self.lines.partition_point(|start| *start <= place);
+        line.checked_sub(1).and_then(|line| self.lines.get(line)).copied().unwrap_or_default()
     }
 }
 
