@@ -39,7 +39,7 @@ struct Sheet<'a> {
 impl Sheet<'_> {
     fn head(&mut self) {
         self.out = format!("digraph {} {{\n", quoted(&one_line(&self.graph.title, 200)));
-        self.line("graph [compound=true, fontname=\"sans-serif\", style=\"rounded\", color=\"gray60\"];");
+        self.line("graph [compound=true, fontname=\"sans-serif\", fontsize=11, style=\"rounded\", color=\"gray60\"];");
         self.line("node [fontname=\"sans-serif\", fontsize=11];");
         self.line("edge [fontname=\"sans-serif\", fontsize=10];");
     }

@@ -11,6 +11,8 @@ const LINE_COLUMNS_MAX: usize = 40;
 const CAPTION_COLUMNS_MAX: usize = 72;
 /// The widest label of an arrow in a picture.
 pub(crate) const LABEL_COLUMNS_MAX: usize = 36;
+/// How far the points of a hexagon stand out.
+pub(crate) const HEXAGON_POINT: f64 = 14.0;
 /// The widest condition in a badge.
 const WHEN_COLUMNS_MAX: usize = 48;
 
@@ -53,8 +55,10 @@ pub(crate) fn badges(node: &Node) -> Vec<String> {
 
 /// The lines in a box; the first is the title.
 pub(crate) fn lines(node: &Node) -> Vec<String> {
-    let mut lines = vec![one_line(&node.title, TITLE_COLUMNS_MAX), one_line(&about(node), LINE_COLUMNS_MAX)];
-    let badges = badges(node);
+    let mut lines = vec![title(node), one_line(&about(node), LINE_COLUMNS_MAX)];
+    // Of a kind that always asks, the kind already says so.
+    let is_asking = matches!(node.kind.as_str(), "approve" | "ask");
+    let badges: Vec<String> = badges(node).into_iter().filter(|badge| !(is_asking && badge == "gate")).collect();
     if !badges.is_empty() {
         lines.push(one_line(&badges.join(" · "), LINE_COLUMNS_MAX));
     }
@@ -63,12 +67,18 @@ pub(crate) fn lines(node: &Node) -> Vec<String> {
 
 /// The line on the frame of a group.
 pub(crate) fn caption(node: &Node) -> String {
-    let title = one_line(&node.title, TITLE_COLUMNS_MAX);
+    let title = title(node);
     if node.kind == "branch" {
         return title;
     }
     let badges = badges(node).into_iter().map(|badge| format!(" · {badge}")).collect::<String>();
     one_line(&format!("{title} · {}{badges}", about(node)), CAPTION_COLUMNS_MAX)
+}
+
+/// What it is called; never nothing, because a box without text is no valid Mermaid.
+fn title(node: &Node) -> String {
+    let names = [&node.title, &node.id, &node.kind].map(|name| one_line(name, TITLE_COLUMNS_MAX));
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "?".to_owned())
 }
 
 /// Everything that fits in a tooltip.

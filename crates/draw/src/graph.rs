@@ -5,7 +5,8 @@
 //! of a choice adds what it is for to the container (`choose:then/fix`), a sub-workflow starts anew
 //! with its number (`@1/fetch`); neither sign can stand in the id of a step, so keys are unique.
 //!
-//! **Invariant:** a group comes before what it holds, and what it holds follows it without a gap.
+//! **Invariant:** a group comes before what it holds, and what it holds follows it without a gap; the
+//! start of a state machine is the first of its nodes.
 
 mod arrows;
 mod detail;

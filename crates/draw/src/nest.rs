@@ -113,10 +113,10 @@ pub(crate) fn levels(count: usize, links: &[(usize, usize)]) -> Vec<usize> {
             }
         }
     }
-    let mut last = ready.iter().map(|at| level[*at] + 1).max().unwrap_or(0);
-    for stuck in (0..count).filter(|at| waiting[*at] > 0) {
-        level[stuck] = last;
-        last += 1;
+    let last = ready.iter().map(|at| level[*at] + 1).max().unwrap_or(0);
+    let stuck = (0..count).filter(|at| waiting[*at] > 0);
+    for (below, at) in (last..).zip(stuck) {
+        level[at] = below;
     }
     level
 }

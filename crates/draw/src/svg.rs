@@ -15,6 +15,9 @@ use crate::graph::{Edge, EdgeKind, Graph, Node, graph};
 use crate::layout::{Area, CAPTION_HEIGHT, LINE_HEIGHT, Layout, Point, Routed, layout};
 use crate::text::one_line;
 
+/// How far from a corner an arrow starts to turn.
+const CORNER_MAX: f64 = 26.0;
+
 /// The plan as an SVG document, for light and dark pages.
 pub fn svg(plan: &Plan) -> String {
     let graph = graph(plan);
@@ -121,21 +124,29 @@ fn arrow(out: &mut String, edge: &Edge, routed: &Routed) {
     put!(out, "<path class=\"arrow {class}\" marker-end=\"url(#{head})\" d=\"{}\"/>", path(&routed.points));
 }
 
-/// A line through the middles between the points, bent at the points themselves.
+/// A line through the points with its corners rounded off, so that a label on a corner stays on it.
 fn path(points: &[Point]) -> String {
     let mut d = String::new();
     if let [first, ..] = points {
         let _ = write!(d, "M{} {}", first.x, first.y);
     }
-    for pair in points.get(1..).unwrap_or_default().windows(2) {
-        let [bend, next] = [pair[0], pair[1]];
-        let (x, y) = (tenth((bend.x + next.x) / 2.0), tenth((bend.y + next.y) / 2.0));
-        let _ = write!(d, "Q{} {} {x} {y}", bend.x, bend.y);
+    for corner in points.windows(3) {
+        let (before, bend, after) = (corner[0], corner[1], corner[2]);
+        let (start, end) = (towards(bend, before), towards(bend, after));
+        let _ = write!(d, "L{} {}Q{} {} {} {}", start.x, start.y, bend.x, bend.y, end.x, end.y);
     }
     if let [_, .., last] = points {
         let _ = write!(d, "L{} {}", last.x, last.y);
     }
     d
+}
+
+/// The point where the rounding of a corner starts or ends.
+fn towards(bend: Point, other: Point) -> Point {
+    let (dx, dy) = (other.x - bend.x, other.y - bend.y);
+    let length = dx.hypot(dy);
+    let share = if length > 0.0 { (CORNER_MAX / length).min(0.5) } else { 0.0 };
+    Point { x: tenth(bend.x + dx * share), y: tenth(bend.y + dy * share) }
 }
 
 fn label(out: &mut String, edge: &Edge, routed: &Routed) {

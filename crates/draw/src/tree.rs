@@ -37,7 +37,7 @@ struct Printer<'a> {
     out: String,
 }
 
-impl Printer<'_> {
+impl<'a> Printer<'a> {
     fn section(&mut self, group: Option<usize>, title: &str, description: Option<&str>) {
         let description = description.map(|text| format!(" — {}", one_line(text, TEXT_COLUMNS_MAX)));
         self.line(&format!("{}{}", one_line(title, TEXT_COLUMNS_MAX), description.unwrap_or_default()));
@@ -55,13 +55,19 @@ impl Printer<'_> {
         let text = describe(node, row);
         self.line(&format!("{}{}{text}", row.lead, row.connector));
         let trunk = if self.nest.children[row.node].is_empty() { "  " } else { "│ " };
-        for &edge in &self.nest.outgoing[row.node] {
-            if let (Some((_, to)), Some(way)) = (self.nest.ends[edge], way(&self.graph.edges[edge])) {
-                let (arrow, why) = way;
-                let to = &self.graph.nodes[to].id;
-                self.line(&format!("{}{}{trunk}{arrow} {to}{why}", row.lead, row.rest));
-            }
+        let ways: Vec<_> = self.nest.outgoing[row.node].iter().filter_map(|edge| self.way(*edge)).collect();
+        let to_columns = ways.iter().map(|(_, to, _)| columns(to)).max().unwrap_or(0);
+        for (arrow, to, why) in ways {
+            self.line(&format!("{}{}{trunk}{arrow} {}  {why}", row.lead, row.rest, padded(to, to_columns)));
         }
+    }
+
+    /// An arrow that is more than a dependency: its sign, where it leads, why it is taken.
+    fn way(&self, edge: usize) -> Option<(&'static str, &'a str, String)> {
+        let (_, to) = self.nest.ends[edge]?;
+        let (arrow, why) = told(&self.graph.edges[edge])?;
+        let graph: &'a Graph = self.graph;
+        Some((arrow, graph.nodes[to].id.as_str(), why))
     }
 
     fn line(&mut self, text: &str) {
@@ -90,17 +96,15 @@ fn describe(node: &Node, row: &Row) -> String {
     text
 }
 
-/// How an arrow that is not a mere dependency is told.
-fn way(edge: &Edge) -> Option<(&'static str, String)> {
-    let label = edge.label.as_deref().map(|label| one_line(label, TEXT_COLUMNS_MAX));
-    match (edge.kind, label) {
+fn told(edge: &Edge) -> Option<(&'static str, String)> {
+    let label = edge.label.as_deref().map(|label| one_line(label, TEXT_COLUMNS_MAX)).unwrap_or_default();
+    match (edge.kind, label.as_str()) {
         (EdgeKind::Dependency, _) => None,
-        (EdgeKind::Next, None) => Some(("→", String::new())),
-        (EdgeKind::Next, Some(label)) if label == "else" => Some(("→", "  else".to_owned())),
-        (EdgeKind::Next, Some(label)) => Some(("→", format!("  when {label}"))),
-        (EdgeKind::Goto, Some(label)) if label == "deny" => Some(("→", "  on deny".to_owned())),
-        (EdgeKind::Goto, label) => Some(("→", format!("  {}", label.unwrap_or_default()))),
-        (EdgeKind::Rewind, label) => Some(("↺", format!("  {}", label.unwrap_or_default()))),
+        (EdgeKind::Next, "" | "else") => Some(("→", label)),
+        (EdgeKind::Next, when) => Some(("→", format!("when {when}"))),
+        (EdgeKind::Goto, "deny") => Some(("→", "on deny".to_owned())),
+        (EdgeKind::Goto, _) => Some(("→", label)),
+        (EdgeKind::Rewind, _) => Some(("↺", label)),
     }
 }
 

@@ -114,9 +114,15 @@ fn called(plan: &Plan, node: &Node) -> Option<UnitIx> {
     }
 }
 
+/// A state machine is read from its start, wherever that is written; everything else as it is written.
 fn push_steps(plan: &Plan, body: BodyIx, open: &mut Vec<Visit>, parent: Option<&str>) {
-    let steps = plan.body(body).steps.iter().rev();
-    open.extend(steps.map(|step| Visit::Step(*step, parent.map(str::to_owned))));
+    let body = plan.body(body);
+    let start = match body.order {
+        Order::Machine { start } => Some(start),
+        Order::Graph => None,
+    };
+    let others = body.steps.iter().rev().copied().filter(|step| Some(*step) != start);
+    open.extend(others.chain(start).map(|step| Visit::Step(step, parent.map(str::to_owned))));
 }
 
 /// A step as a node that does not know yet where it stands.

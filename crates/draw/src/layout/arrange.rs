@@ -9,11 +9,11 @@ use crate::graph::{EdgeKind, Graph};
 use crate::nest::{Nest, levels};
 use crate::text::one_line;
 
-/// Above this, dagre takes longer than anyone wants to wait. It counts boxes and, for each arrow, the
-/// levels that it crosses, because each of these becomes a box inside dagre.
-const FLOW_COST_MAX: usize = 1_000;
-/// The most boxes that dagre gets.
-const FLOW_BOXES_MAX: usize = 400;
+/// Above this, dagre takes longer than anyone wants to wait. It counts the boxes of a body and, for
+/// each arrow, the levels that it crosses, because each of these becomes a box inside dagre.
+const FLOW_COST_MAX: usize = 500;
+/// Above this many boxes in the whole picture, no body is given to dagre.
+const FLOW_NODES_MAX: usize = 2_000;
 
 /// A body to be arranged.
 pub(super) struct Task<'a> {
@@ -110,10 +110,13 @@ pub(super) fn arrange(task: &Task<'_>) -> Arrangement {
         }
     };
     let crossed: usize = links.iter().map(|link| levels[link.from].abs_diff(levels[link.to])).sum();
-    match task.members.len() {
-        0 => Arrangement::default(),
-        count if count <= FLOW_BOXES_MAX && count + crossed <= FLOW_COST_MAX => flow::arrange(task, &links),
-        _ => rows::arrange(task, &links, &levels),
+    let count = task.members.len();
+    if count == 0 {
+        Arrangement::default()
+    } else if count + crossed <= FLOW_COST_MAX && task.graph.nodes.len() <= FLOW_NODES_MAX {
+        flow::arrange(task, &links)
+    } else {
+        rows::arrange(task, &links, &levels)
     }
 }
 

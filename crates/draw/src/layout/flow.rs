@@ -2,22 +2,25 @@
 
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
-use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
+use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankAlign};
 
 use super::arrange::{Arrangement, Link, Route, Task};
 use super::measure::Size;
 use super::{Area, Point};
-use crate::face::{Shape, shape};
-use crate::graph::EdgeKind;
+use crate::face::{HEXAGON_POINT, Shape, shape};
+use crate::graph::{EdgeKind, Node};
+
+/// The corner of a box that no arrow touches.
+const CORNER: f64 = 10.0;
+/// How far arrows to several places move apart where they leave a node.
+const SPREAD: f64 = 0.3;
 
 type Flow = Graph<NodeLabel, EdgeLabel>;
 
 /// Levels from top to bottom, with few crossings.
 pub(super) fn arrange(task: &Task<'_>, links: &[Link]) -> Arrangement {
     let mut flow = Flow::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
-    // Arrows that lead back are found from the first node on, so the start has to be it.
-    let start = task.start();
-    for member in start.into_iter().chain((0..task.members.len()).filter(|member| Some(*member) != start)) {
+    for member in 0..task.members.len() {
         let Size { width, height } = task.size(member);
         flow.set_node(member.to_string(), Some(NodeLabel { width, height, ..NodeLabel::default() }));
     }
@@ -25,7 +28,16 @@ pub(super) fn arrange(task: &Task<'_>, links: &[Link]) -> Arrangement {
         let (from, to) = direction(link);
         flow.set_edge(from.to_string(), to.to_string(), Some(edge_label(task, link)), Some(&link.edge.to_string()));
     }
-    let options = LayoutOptions { nodesep: 36.0, edgesep: 24.0, ranksep: 56.0, ..LayoutOptions::default() };
+    // Branches without arrows between them hang from one line, so that their captions are read in a row.
+    let rank_align = if links.is_empty() { RankAlign::Top } else { RankAlign::Center };
+    let options = LayoutOptions {
+        nodesep: 36.0,
+        edgesep: 24.0,
+        ranksep: 56.0,
+        rank_align,
+        tie_keep_first: true,
+        ..LayoutOptions::default()
+    };
     dagre::layout(&mut flow, Some(options));
     read(task, links, &flow)
 }
@@ -77,29 +89,46 @@ fn route(task: &Task<'_>, flow: &Flow, link: &Link) -> Option<Route> {
     Some(Route { edge: link.edge, points, label })
 }
 
-/// Dagre takes every node for a rectangle; an arrow has to reach a rhombus further in.
+/// Moves the ends of an arrow to the flat top or bottom of its nodes.
+///
+/// Dagre lets an arrow leave a node wherever it points, also through the side, from where it cuts the
+/// corner of the neighbour; and it takes every node for a rectangle.
 fn touch_outlines(task: &Task<'_>, flow: &Flow, link: &Link, points: &mut [Point]) {
-    let is_rhombus = |member: usize| {
-        let node = &task.graph.nodes[task.members[member]];
-        !node.group && shape(node) == Shape::Rhombus
+    let edge_of = |member: usize, towards: Point| {
+        let area = area(task, flow, member);
+        flat_edge(area, margin(&task.graph.nodes[task.members[member]], area), towards)
     };
-    if let [first, second, ..] = points
-        && is_rhombus(link.from)
-    {
-        *first = on_rhombus(area(task, flow, link.from), *second);
+    // A way from a node to itself stays at the side, where dagre made room for it.
+    if link.from == link.to {
+        return;
     }
-    if let [.., before, last] = points
-        && is_rhombus(link.to)
-    {
-        *last = on_rhombus(area(task, flow, link.to), *before);
+    if let [first, second, ..] = points {
+        *first = edge_of(link.from, *second).unwrap_or(*first);
+    }
+    if let [.., before, last] = points {
+        *last = edge_of(link.to, *before).unwrap_or(*last);
     }
 }
 
-fn on_rhombus(area: Area, towards: Point) -> Point {
+/// How much of the top and bottom of a node is not flat, from each side.
+fn margin(node: &Node, area: Area) -> f64 {
+    match shape(node) {
+        _ if node.group => CORNER,
+        Shape::Rhombus => area.width / 2.0,
+        Shape::Hexagon => HEXAGON_POINT,
+        Shape::Stadium => area.height / 2.0,
+        Shape::Rounded | Shape::Square | Shape::Double => CORNER,
+    }
+}
+
+/// A place on the top or bottom, off the middle in the direction of a point above or below.
+fn flat_edge(area: Area, margin: f64, towards: Point) -> Option<Point> {
     let centre = area.centre();
-    let (dx, dy) = (towards.x - centre.x, towards.y - centre.y);
-    let reach = dx.abs() / (area.width / 2.0) + dy.abs() / (area.height / 2.0);
-    if reach > 0.0 { Point { x: centre.x + dx / reach, y: centre.y + dy / reach } } else { centre }
+    let room = (area.width / 2.0 - margin).max(0.0);
+    let x = centre.x + ((towards.x - centre.x) * SPREAD).clamp(-room, room);
+    let (top, bottom) = (area.y, area.y + area.height);
+    let y = if towards.y >= bottom { Some(bottom) } else { (towards.y <= top).then_some(top) };
+    y.map(|y| Point { x, y })
 }
 
 /// Dagre's frame leaves out the bends of arrows; ours takes them in and starts at `0, 0`.

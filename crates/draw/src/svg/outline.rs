@@ -1,7 +1,7 @@
 //! The outlines of steps.
 
 use super::tenth;
-use crate::face::Shape;
+use crate::face::{HEXAGON_POINT, Shape};
 use crate::layout::Area;
 
 /// The outline as one or more elements.
@@ -26,7 +26,7 @@ fn rect(area: Area, radius: f64) -> String {
 }
 
 fn hexagon(area: Area) -> String {
-    let cut = 14.0 / area.width;
+    let cut = HEXAGON_POINT / area.width;
     polygon(area, &[(cut, 0.0), (1.0 - cut, 0.0), (1.0, 0.5), (1.0 - cut, 1.0), (cut, 1.0), (0.0, 0.5)])
 }
 

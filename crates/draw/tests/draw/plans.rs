@@ -11,7 +11,7 @@ use crate::builder::{Builder, approve, end, expr, for_each, prompt, repeat, run,
 const MAIN: BodyIx = BodyIx(0);
 
 /// Three reviews at once, then a report that a person accepts.
-pub fn review() -> Plan {
+pub(crate) fn review() -> Plan {
     let mut b = Builder::new("code-review");
     b.plan.units[0].description = Some("Three pairs of eyes, one report.".to_owned());
     let security = b.step(MAIN, "security", prompt("security-reviewer"));
@@ -25,7 +25,7 @@ pub fn review() -> Plan {
 }
 
 /// A sequence with a loop in a loop.
-pub fn tasks() -> Plan {
+pub(crate) fn tasks() -> Plan {
     let mut b = Builder::new("build-tasks");
     let each = b.body(MAIN);
     let cycle = b.body(each);
@@ -53,7 +53,7 @@ pub fn tasks() -> Plan {
 }
 
 /// A state machine that goes round until there is nothing left.
-pub fn night_watch() -> Plan {
+pub(crate) fn night_watch() -> Plan {
     let mut b = Builder::new("night-watch");
     let gate = b.step(MAIN, "gate", approve("Push it?", OnDeny::Fail));
     let pick = b.step(MAIN, "pick", prompt("planner"));
@@ -78,7 +78,7 @@ pub fn night_watch() -> Plan {
 }
 
 /// Choices and branches in each other.
-pub fn choices() -> Plan {
+pub(crate) fn choices() -> Plan {
     let mut b = Builder::new("triage");
     let [yes, no] = [b.body(MAIN), b.body(MAIN)];
     let [bug, question, other] = [b.body(yes), b.body(yes), b.body(yes)];
@@ -102,7 +102,7 @@ pub fn choices() -> Plan {
 }
 
 /// A graph whose ways part, and that goes back.
-pub fn release() -> Plan {
+pub(crate) fn release() -> Plan {
     let mut b = Builder::new("release");
     let build = b.step(MAIN, "build", run("cargo build"));
     let lint = b.step(MAIN, "lint", run("cargo clippy"));
@@ -117,7 +117,7 @@ pub fn release() -> Plan {
 }
 
 /// Two calls of one sub-workflow, which has one of its own; a third workflow that nobody calls.
-pub fn nested() -> Plan {
+pub(crate) fn nested() -> Plan {
     let mut b = Builder::new("morning");
     let (notes, notes_body) = b.unit("release notes");
     let (unused, unused_body) = b.unit("unused");
@@ -142,7 +142,7 @@ fn call(unit: longhaul_core::plan::UnitIx) -> Form {
 }
 
 /// The same text wherever text can be.
-pub fn full_of(text: &str) -> Plan {
+pub(crate) fn full_of(text: &str) -> Plan {
     let mut b = Builder::new(text);
     b.plan.units[0].description = Some(text.to_owned());
     let (left, right) = (b.body(MAIN), b.body(MAIN));
@@ -163,7 +163,7 @@ pub fn full_of(text: &str) -> Plan {
 }
 
 /// A sequence of so many steps.
-pub fn chain(count: usize) -> Plan {
+pub(crate) fn chain(count: usize) -> Plan {
     let mut b = Builder::new("chain");
     let mut before: Vec<StepIx> = Vec::new();
     for n in 0..count {
@@ -173,7 +173,7 @@ pub fn chain(count: usize) -> Plan {
 }
 
 /// One step, so many that wait for it, and one that waits for them all.
-pub fn fan(count: usize) -> Plan {
+pub(crate) fn fan(count: usize) -> Plan {
     let mut b = Builder::new("fan");
     let first = b.step(MAIN, "first", run("true"));
     let all: Vec<StepIx> = (0..count).map(|n| b.after(MAIN, &format!("s{n}"), run("true"), &[first])).collect();
@@ -182,7 +182,7 @@ pub fn fan(count: usize) -> Plan {
 }
 
 /// Loops in loops.
-pub fn deep(depth: usize) -> Plan {
+pub(crate) fn deep(depth: usize) -> Plan {
     let mut b = Builder::new("deep");
     let mut body = MAIN;
     for _ in 0..depth {
