@@ -1,5 +1,6 @@
 //! Plans in, pictures out.
 
+#[cfg(test)]
 mod builder;
 mod hostile;
 mod plans;
