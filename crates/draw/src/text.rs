@@ -23,20 +23,6 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(char_columns).sum()
 }
 
-/// A time span as people write it: `90s`, `2h`, `1d12h`.
-pub(crate) fn span(ms: u64) -> String {
-    const UNITS: [(u64, &str); 5] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
-    let mut rest = ms;
-    let mut text = String::new();
-    for (size, unit) in UNITS {
-        if rest >= size {
-            text.push_str(&format!("{}{unit}", rest / size));
-            rest %= size;
-        }
-    }
-    if text.is_empty() { "0s".to_owned() } else { text }
-}
-
 fn words(text: &str) -> String {
     let visible: String =
         text.chars().filter(|c| !is_hidden(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -102,10 +88,5 @@ mod tests {
         assert_eq!(first_line("\n\n  make all\n", 60), "make all");
         assert_eq!(first_line("make all\nmake check", 60), "make all …");
         assert_eq!(first_line("", 60), "");
-    }
-
-    #[test]
-    fn spans_read_as_they_are_written() {
-        assert_eq!([0, 90_000, 7_200_000, 129_600_000, 1_500].map(span), ["0s", "1m30s", "2h", "1d12h", "1s500ms"]);
     }
 }

@@ -4,8 +4,8 @@
 //! parameter that bears its own name.
 
 use indexmap::IndexMap;
-use longhaul_core::Json;
 use longhaul_core::plan::{Arg, Form, Items, Outcome, Plan, Text, Wait, Work};
+use longhaul_core::{Json, duration};
 
 use crate::text;
 
@@ -47,13 +47,13 @@ pub(super) fn value(value: &Json) -> String {
 fn of_work(work: &Work) -> Option<String> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| work.params.get(*key)).map(written);
     match work.kind.as_str() {
-        "prompt" => of_agent(&work.params).or_else(|| first(&["file", "skill", "prompt", "text"])),
-        "run" => first(&["run", "command", "script"]),
+        "prompt" => of_agent(&work.params).or_else(|| first(&["file", "skill", "text"])),
+        "run" => first(&["command", "script"]),
         "http" => {
             let method = first(&["method"]).unwrap_or_else(|| "GET".to_owned());
-            Some(format!("{method} {}", first(&["url", "http"])?))
+            Some(format!("{method} {}", first(&["url"])?))
         }
-        "notify" => first(&["text", "notify"]),
+        "notify" => first(&["text", "title", "channels"]),
         kind => first(&[kind]),
     }
 }
@@ -85,7 +85,7 @@ fn of_items(items: &Items) -> String {
 
 fn of_wait(wait: &Wait) -> String {
     match wait {
-        Wait::For(Arg::Json(Json::Number(ms))) => ms.as_u64().map_or_else(|| ms.to_string(), text::span),
+        Wait::For(Arg::Json(Json::Number(ms))) => ms.as_u64().map_or_else(|| ms.to_string(), duration::format_ms),
         Wait::For(arg) => written(arg),
         Wait::Until(arg) => format!("until {}", written(arg)),
         Wait::Event { name, .. } => format!("for event {}", name.0),

@@ -85,7 +85,7 @@ pub(crate) fn expr(text: &str) -> Expr {
 }
 
 pub(crate) fn prompt(agent: &str) -> Form {
-    work("prompt", &[("prompt", "Do it."), ("agent", agent)])
+    work("prompt", &[("text", "Do it."), ("agent", agent)])
 }
 
 pub(crate) fn run(command: &str) -> Form {

@@ -35,7 +35,7 @@ pub(crate) fn tasks() -> Plan {
             ("plan", prompt("architect")),
             ("go", approve("Start {{ plan.tasks | length }} tasks?", OnDeny::Fail)),
             ("tasks", for_each("plan.tasks", 3, each)),
-            ("tell", work("notify", &[("notify", "owner"), ("text", "All done.")])),
+            ("tell", work("notify", &[("text", "All done.")])),
         ],
     );
     b.sequence(
