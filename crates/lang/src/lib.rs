@@ -31,4 +31,4 @@ mod texts;
 mod when;
 pub mod world;
 
-pub use pipeline::{Checked, Report, Request, check};
+pub use pipeline::{Checked, Report, Request, check, not_utf8, too_large};

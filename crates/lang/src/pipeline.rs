@@ -9,7 +9,7 @@ use crate::dialect::{self, Dialect, Native};
 use crate::model::{self, Forest, Model, Tree};
 use crate::order::Orders;
 use crate::scope::Scopes;
-use crate::source::{self, Format, Node, Sources};
+use crate::source::{self, Format, Node, Sources, Span};
 use crate::world::World;
 use crate::{check as rules, conform, lower, texts};
 
@@ -140,4 +140,23 @@ fn tidy(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.sort_by(|a, b| (a.span, a.code).cmp(&(b.span, b.code)).then_with(|| a.message.cmp(&b.message)));
     found.dedup_by(|a, b| a.span == b.span && a.code == b.code && a.message == b.message);
     found
+}
+
+/// The report on a file that is too large to be read at all.
+pub fn too_large(file: impl Into<String>) -> Report {
+    let mut sources = Sources::default();
+    let id = sources.add(file, "");
+    let message = format!("this file is larger than {} MiB", source::FILE_BYTES_MAX >> 20);
+    let diagnostic = Diagnostic::error("LH0102", Span::new(id, 0, 0), message)
+        .label("not read")
+        .help("a workflow is a small text; keep data in files of their own and read them in a step");
+    Report { sources, dialect: Dialect::Native, diagnostics: vec![diagnostic], workflows: Vec::new() }
+}
+
+/// The report on a file that is not UTF-8 from a byte on; `text` is what can be shown of it.
+pub fn not_utf8(file: impl Into<String>, text: &str, valid: usize) -> Report {
+    let mut sources = Sources::default();
+    let id = sources.add(file, text);
+    let diagnostics = vec![source::not_utf8(&sources, id, valid)];
+    Report { sources, dialect: Dialect::Native, diagnostics, workflows: Vec::new() }
 }

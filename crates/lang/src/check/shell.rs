@@ -25,6 +25,6 @@ fn words(kind: &Kind) -> (&'static str, &'static str, &'static str) {
         Kind::Arithmetic => ("LH0313", "a value must not stand in shell arithmetic, which evaluates it", "compute it in the template: `{{ n + 1 }}`"),
         Kind::QuotedHeredoc => ("LH0313", "nothing is expanded in a quoted here-document, so the value would be missing", "write the delimiter without quotes"),
         Kind::ParameterExpansion => ("LH0313", "a value must not stand inside `${…}`", "compute it in the template instead"),
-        Kind::Tag => ("LH0314", "`{% %}` and `{# #}` can not be used in a command", "use `when`, `if` or `switch`, or a script"),
+        Kind::Tag(_) => ("LH0314", "`{% %}` and `{# #}` can not be used in a command", "use `when`, `if` or `switch`, or a script"),
     }
 }

@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::{Lowering, values};
 use crate::model::{Step, Unit};
-use crate::source::Node;
 use crate::world::{Kind, same_name};
 
 impl<'n> Lowering<'_, 'n> {
