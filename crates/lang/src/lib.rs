@@ -12,4 +12,6 @@
 //! arguments: files, personas and other workflows come through [`world::World`].
 
 pub mod diagnostic;
+pub mod expr;
+pub mod shell;
 pub mod source;
