@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** no value ever becomes part of the script; a text without templates is left as it is.
 
+mod code;
 mod command;
 mod heredoc;
 mod interpreter;

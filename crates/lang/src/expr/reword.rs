@@ -72,9 +72,10 @@ struct Case<'a, 't> {
 }
 
 impl<'t> Case<'_, 't> {
-    /// The tokens up to the error.
+    /// The tokens up to the error; where the text ends too early, the error is at the last of them.
     fn before(&self) -> &[(Token<'t>, Range<usize>)] {
-        let count = self.scan.tokens.partition_point(|(_, range)| range.start < self.range.start);
+        let end = if self.detail.contains("end of input") { self.range.end } else { self.range.start };
+        let count = self.scan.tokens.partition_point(|(_, range)| range.start < end);
         self.scan.tokens.get(..count).unwrap_or_default()
     }
 
@@ -244,7 +245,7 @@ impl<'t> Case<'_, 't> {
             "" => "this text has an escape that does not exist".to_owned(),
             detail => match detail.strip_prefix("unexpected ") {
                 Some("character") => format!("`{found}` is not expected here"),
-                Some(rest) if rest.contains("end of") => format!("{} is missing here", wanted(rest)),
+                Some(rest) if rest.starts_with("end of") => format!("{} is missing here", wanted(rest)),
                 Some(_) if !found.trim().is_empty() => format!("`{found}` is not expected here"),
                 _ => detail.to_owned(),
             },

@@ -24,7 +24,7 @@ impl<'t> Walker<'t, '_> {
                 for bound in [&slice.start, &slice.stop, &slice.step].into_iter().flatten() {
                     self.value(bound);
                 }
-                self.value(&slice.expr)
+                sliced(self.value(&slice.expr))
             }
             Expr::UnaryOp(op) => {
                 let operand = self.value(&op.expr);
@@ -166,6 +166,11 @@ impl<'t> Walker<'t, '_> {
             _ => Type::Any,
         }
     }
+}
+
+/// A part of a list or a text is one too; of anything else nothing is known.
+fn sliced(whole: Type) -> Type {
+    if matches!(whole, Type::Array(_) | Type::String) { whole } else { Type::Any }
 }
 
 pub(super) fn owned(names: Vec<&str>) -> Vec<String> {

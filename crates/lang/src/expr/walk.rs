@@ -89,7 +89,7 @@ impl<'t, 's> Walker<'t, 's> {
                 self.template(&import.expr);
                 self.set(&import.name, Type::Any, 0);
             }
-            Stmt::FromImport(import) => self.from_import(import),
+            Stmt::FromImport(import) => self.import_names(import),
             Stmt::Extends(extends) => self.template(&extends.name),
             Stmt::Include(include) => self.template(&include.name),
             Stmt::Macro(declared) => self.declare(declared),
@@ -172,7 +172,7 @@ impl<'t, 's> Walker<'t, 's> {
         });
     }
 
-    fn from_import(&mut self, import: &FromImport<'t>) {
+    fn import_names(&mut self, import: &FromImport<'t>) {
         self.template(&import.expr);
         for (name, alias) in &import.names {
             self.bind(alias.as_ref().unwrap_or(name), &Type::Any, 0);

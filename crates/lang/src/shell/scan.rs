@@ -14,7 +14,7 @@ use super::{Finding, Kind, Lowered};
 use crate::expr::Emit;
 
 /// Something that is open.
-enum Frame {
+pub(super) enum Frame {
     Code(Box<Command>, Close),
     Single,
     Double,
@@ -29,7 +29,7 @@ enum Frame {
 
 /// What ends code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Close {
+pub(super) enum Close {
     Nothing,
     Parenthesis,
     Backtick,
@@ -37,12 +37,12 @@ enum Close {
 
 pub(super) struct Scanner<'t> {
     text: &'t str,
-    emits: &'t [Emit],
+    pub(super) emits: &'t [Emit],
     tags: &'t [Range<usize>],
-    at: usize,
-    frames: Vec<Frame>,
+    pub(super) at: usize,
+    pub(super) frames: Vec<Frame>,
     /// Announced here-documents whose text has not begun.
-    pending: Vec<Heredoc>,
+    pub(super) pending: Vec<Heredoc>,
     out: Lowered,
 }
 
@@ -58,6 +58,7 @@ impl<'t> Scanner<'t> {
                 self.character();
             }
         }
+        self.passed_over();
         let last = self.command().map(|command| command.end(false)).unwrap_or_default();
         self.report(last, &Kind::Eval);
         self.out.findings.sort_by_key(|finding| finding.range.start);
@@ -65,26 +66,26 @@ impl<'t> Scanner<'t> {
         self.out
     }
 
-    fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
     /// Copies the next `bytes` bytes.
-    fn copy(&mut self, bytes: usize) {
+    pub(super) fn copy(&mut self, bytes: usize) {
         let end = (self.at + bytes).min(self.text.len());
         self.out.script.push_str(self.text.get(self.at..end).unwrap_or_default());
         self.at = end;
     }
 
     /// Copies a character, whatever it is.
-    fn copy_one(&mut self) -> Option<char> {
+    pub(super) fn copy_one(&mut self) -> Option<char> {
         let c = self.rest().chars().next()?;
         self.copy(c.len_utf8());
         Some(c)
     }
 
     /// The command whose words are being written, if the innermost code is not inside something else.
-    fn command(&mut self) -> Option<&mut Command> {
+    pub(super) fn command(&mut self) -> Option<&mut Command> {
         match self.frames.last_mut() {
             Some(Frame::Code(command, _)) => Some(command),
             _ => None,
@@ -100,11 +101,11 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn report(&mut self, ranges: Vec<Range<usize>>, kind: &Kind) {
+    pub(super) fn report(&mut self, ranges: Vec<Range<usize>>, kind: &Kind) {
         self.out.findings.extend(ranges.into_iter().map(|range| Finding { range, kind: kind.clone() }));
     }
 
-    fn open(&mut self, frame: Frame, bytes: usize) {
+    pub(super) fn open(&mut self, frame: Frame, bytes: usize) {
         if let Some(command) = self.outer_command() {
             command.touch();
         }
@@ -117,18 +118,19 @@ impl<'t> Scanner<'t> {
         self.frames.pop();
     }
 
-    fn open_code(&mut self, close: Close, bytes: usize) {
+    pub(super) fn open_code(&mut self, close: Close, bytes: usize) {
         self.open(Frame::Code(Box::default(), close), bytes);
     }
 
     // Templates.
 
-    fn emit_here(&self) -> Option<&'t Emit> {
+    pub(super) fn emit_here(&self) -> Option<&'t Emit> {
         self.emits.first().filter(|emit| emit.range.start == self.at)
     }
 
     /// Takes a template, if one starts here.
-    fn template(&mut self) -> bool {
+    pub(super) fn template(&mut self) -> bool {
+        self.passed_over();
         if let Some(emit) = self.emit_here() {
             self.emits = self.emits.get(1..).unwrap_or_default();
             self.value(emit);
@@ -142,6 +144,18 @@ impl<'t> Scanner<'t> {
         }
         self.at = tag.end;
         true
+    }
+
+    /// A template whose start was taken for something else is reported, never lost.
+    fn passed_over(&mut self) {
+        while let Some(emit) = self.emits.first().filter(|emit| emit.range.start < self.at) {
+            self.report(vec![emit.range.clone()], &Kind::QuotedHeredoc);
+            self.emits = self.emits.get(1..).unwrap_or_default();
+        }
+        while let Some(tag) = self.tags.first().filter(|tag| tag.start < self.at) {
+            self.report(vec![tag.clone()], &Kind::Tag(tag.clone()));
+            self.tags = self.tags.get(1..).unwrap_or_default();
+        }
     }
 
     fn value(&mut self, emit: &Emit) {
@@ -215,7 +229,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A character that means itself.
-    fn literal(&mut self) {
+    pub(super) fn literal(&mut self) {
         let copied = self.copy_one();
         if let (Some(c), Some(command)) = (copied, self.outer_command()) {
             command.push(c);
@@ -233,7 +247,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// What a `$` starts, if it starts something.
-    fn dollar(&mut self) {
+    pub(super) fn dollar(&mut self) {
         let rest = self.rest();
         let code = matches!(self.frames.last(), Some(Frame::Code(..)));
         if self.emits.first().is_some_and(|emit| emit.range.start == self.at + 1) {
@@ -324,7 +338,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// After a line that announced here-documents.
-    fn begin_document(&mut self) {
+    pub(super) fn begin_document(&mut self) {
         if !self.pending.is_empty() {
             if self.rest().starts_with('\n') {
                 self.copy(1);
@@ -332,188 +346,6 @@ impl<'t> Scanner<'t> {
             let next = self.pending.remove(0);
             self.frames.push(Frame::Document(next));
         }
-    }
-
-    // Code.
-
-    fn code(&mut self) {
-        let Some(Frame::Code(command, close)) = self.frames.last() else { return };
-        let (in_word, in_test, close) = (command.in_word(), command.in_test(), *close);
-        match self.rest().as_bytes() {
-            [b'\\', ..] => self.code_escape(),
-            [b'\'', ..] => self.open(Frame::Single, 1),
-            [b'"', ..] => self.open(Frame::Double, 1),
-            [b'$', ..] => self.dollar(),
-            [b'`', ..] if close == Close::Backtick => self.close_code(),
-            [b'`', ..] => self.open_code(Close::Backtick, 1),
-            [b'#', ..] if !in_word => self.comment(close),
-            [b'\n', ..] => self.newline(),
-            [b' ' | b'\t' | b'\r', ..] => self.end_word(1),
-            [b'<' | b'>', b'(', ..] => self.substitution(),
-            [b'(' | b')' | b'<' | b'>' | b'|' | b'&' | b';', ..] if in_test => self.test_sign(),
-            [b'<', b'<', b'<', ..] => self.redirect(3),
-            [b'<', b'<', ..] => self.announce(),
-            [b'<' | b'>', ..] => self.redirect(1),
-            [b'&', b'>', ..] => self.redirect(2),
-            [b'|', b'|', ..] | [b'&', b'&', ..] => self.end_command(2, false),
-            [b'|', b'&', ..] => self.end_command(2, true),
-            [b'|', ..] => self.pipe(),
-            [b';', b';', ..] => self.end_case(),
-            [b'&' | b';', ..] => self.end_command(1, false),
-            [b'(', ..] => self.parenthesis(),
-            [b')', ..] => self.end_parenthesis(close),
-            _ => self.literal(),
-        }
-    }
-
-    /// A backslash in code quotes one character; a value is quoted already.
-    fn code_escape(&mut self) {
-        if self.emits.first().is_some_and(|emit| emit.range.start == self.at + 1) {
-            self.at += 1;
-            return;
-        }
-        self.copy(1);
-        if self.rest().starts_with('\n') {
-            self.copy(1);
-        } else {
-            self.literal();
-        }
-    }
-
-    fn comment(&mut self, close: Close) {
-        while let Some(c) = self.rest().chars().next() {
-            if c == '\n' || (c == '`' && close == Close::Backtick) {
-                return;
-            }
-            match self.emit_here() {
-                // What nobody reads is not computed, and could end the comment.
-                Some(emit) => {
-                    self.emits = self.emits.get(1..).unwrap_or_default();
-                    self.at = emit.range.end;
-                }
-                None if self.template() => {}
-                None => self.copy(c.len_utf8()),
-            }
-        }
-    }
-
-    fn end_word(&mut self, bytes: usize) {
-        let computed = self.command().map(Command::end_word).unwrap_or_default();
-        self.report(computed, &Kind::Arithmetic);
-        self.copy(bytes);
-    }
-
-    fn end_command(&mut self, bytes: usize, piped: bool) {
-        let code = self.command().map(|command| command.end(piped)).unwrap_or_default();
-        self.report(code, &Kind::Eval);
-        self.copy(bytes);
-    }
-
-    /// A sign that means something else in `[[ … ]]`, unless the word before it ends the test.
-    fn test_sign(&mut self) {
-        self.end_word(0);
-        if self.command().is_some_and(|command| command.in_test()) {
-            self.copy(1);
-        }
-    }
-
-    fn newline(&mut self) {
-        self.end_word(0);
-        if self.command().is_some_and(|command| command.in_test()) {
-            self.copy(1);
-        } else {
-            self.end_command(1, false);
-        }
-        self.begin_document();
-    }
-
-    /// `|` ends a command, or stands between two patterns.
-    fn pipe(&mut self) {
-        if self.command().is_some_and(|command| command.in_pattern()) {
-            self.end_word(1);
-        } else {
-            self.end_command(1, true);
-        }
-    }
-
-    fn end_case(&mut self) {
-        self.end_command(2, false);
-        if let Some(command) = self.command() {
-            command.next_case();
-        }
-    }
-
-    fn redirect(&mut self, bytes: usize) {
-        if let Some(command) = self.command() {
-            // Of the redirections only `<<<` has text for the program.
-            command.redirect(bytes == 3);
-        }
-        self.copy(bytes);
-        while self.rest().starts_with(['>', '&', '|']) {
-            self.copy(1);
-        }
-    }
-
-    fn announce(&mut self) {
-        let (doc, length) = Heredoc::announced(self.rest().get(2..).unwrap_or_default());
-        let code = self.command().is_some_and(|command| {
-            command.redirect(false);
-            command.end_redirect();
-            command.reads_program()
-        });
-        self.pending.push(Heredoc { code, ..doc });
-        let end = self.at + 2 + length;
-        while self.at < end {
-            match self.emit_here() {
-                Some(emit) => {
-                    self.report(vec![emit.range.clone()], &Kind::QuotedHeredoc);
-                    self.emits = self.emits.get(1..).unwrap_or_default();
-                    self.copy(emit.range.len());
-                }
-                None => drop(self.copy_one()),
-            }
-        }
-    }
-
-    /// `<(…)` and `>(…)`.
-    fn substitution(&mut self) {
-        let program = self.command().is_some_and(|command| command.reads_program());
-        let inner = if program { Command::program() } else { Command::default() };
-        self.open(Frame::Code(Box::new(inner), Close::Parenthesis), 2);
-    }
-
-    fn parenthesis(&mut self) {
-        let arithmetic = self.rest().starts_with("((");
-        let Some(command) = self.command() else { return };
-        let word = command.word().to_owned();
-        if command.in_pattern() && !command.in_word() {
-            self.copy(1);
-        } else if word.ends_with(['=', '?', '*', '+', '@', '!']) {
-            self.open(Frame::Code(Box::new(Command::array()), Close::Parenthesis), 1);
-        } else if arithmetic && !command.in_word() {
-            self.open(Frame::Arithmetic(0), 2);
-        } else {
-            // A subshell, or the `()` of a function, after which a command starts.
-            self.end_command(1, false);
-            self.frames.push(Frame::Code(Box::default(), Close::Parenthesis));
-        }
-    }
-
-    fn end_parenthesis(&mut self, close: Close) {
-        let Some(command) = self.command() else { return };
-        if command.in_pattern() {
-            command.end_pattern();
-            self.copy(1);
-        } else if close == Close::Parenthesis {
-            self.close_code();
-        } else {
-            self.end_command(1, false);
-        }
-    }
-
-    fn close_code(&mut self) {
-        self.end_command(1, false);
-        self.frames.pop();
     }
 }
 

@@ -232,6 +232,8 @@ fn values_in_other_impossible_places_are_found() {
     finds("echo \"${a:-\"{{ x }}\"}\" {{ y }}", "ParameterExpansion {{ x }}");
     finds("{% if a %}echo{% endif %}", "Tag {% if a %}, Tag {% endif %}");
     finds("echo {# note #} a", "Tag {# note #}");
+    finds("echo \\{% raw %}a{% endraw %}", "Tag {% raw %}");
+    finds("cat <<{{ x }}\na\n", "QuotedHeredoc {{ x }}");
 }
 
 #[test]
