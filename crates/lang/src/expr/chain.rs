@@ -8,7 +8,7 @@ use minijinja::value::ValueKind;
 
 use super::scan::bytes;
 use super::walk::Walker;
-use super::{Finding, FindingKind, Key, Read};
+use super::{Finding, FindingKind, Key, Read, names};
 
 /// An expression taken apart into its base and what is taken from it.
 pub(super) struct Chain<'e, 't> {
@@ -117,14 +117,16 @@ impl<'t> Walker<'t, '_> {
         if let Some(bound) = self.bound(name) {
             return bound;
         }
-        if super::names::is_function(name) || super::names::BOUND.contains(&name) {
+        let known = self.scope.root(name);
+        // A workflow may have a value called `range`; it then hides the function.
+        if known.is_none() && (names::is_function(name) || names::BOUND.contains(&name)) {
             return Type::Any;
         }
         let path = chain.links.iter().map(|link| link.key.clone()).collect();
         let guarded = soft || self.is_guarded(chain);
         let range = chain.range(chain.links.len());
         self.found.reads.push(Read { root: name.to_owned(), path, range, root_range, guarded });
-        self.scope.root(name).unwrap_or_default()
+        known.unwrap_or_default()
     }
 
     fn step(&self, value: &Type, key: &Key) -> Result<Type, Vec<String>> {

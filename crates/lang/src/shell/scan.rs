@@ -323,7 +323,8 @@ impl<'t> Scanner<'t> {
     fn document(&mut self) {
         let Some(Frame::Document(doc)) = self.frames.last() else { return };
         let line_starts = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
-        if let Some(length) = doc.ends_at(self.rest()).filter(|_| line_starts) {
+        let end = if line_starts { doc.ends_at(self.rest()) } else { None };
+        if let Some(length) = end {
             self.copy(length);
             self.frames.pop();
             return self.begin_document();

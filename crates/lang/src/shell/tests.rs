@@ -381,3 +381,13 @@ proptest! {
         prop_assert!(!kept || result.findings.iter().any(|finding| finding.kind == Kind::QuotedHeredoc));
     }
 }
+
+#[test]
+fn long_scripts_take_time_in_proportion() {
+    let start = std::time::Instant::now();
+    let line = "x".repeat(100_000);
+    check(&format!("cat <<E\n{line} {{{{ x }}}}\nE"), &format!("cat <<E\n{line} ${{LH_1}}\nE"));
+    let many = lowered(&"echo \"{{ x }}\" $(a '{{ y }}')\n".repeat(2_000));
+    assert_eq!((many.bindings.len(), many.findings.len()), (2, 0));
+    assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
+}
