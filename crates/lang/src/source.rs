@@ -5,6 +5,7 @@ mod frontmatter;
 mod node;
 mod place;
 mod toml;
+mod weight;
 mod yaml;
 
 use crate::diagnostic::Diagnostic;

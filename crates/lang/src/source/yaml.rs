@@ -10,7 +10,6 @@ mod build;
 mod comments;
 mod mistake;
 mod resolve;
-mod weight;
 
 #[cfg(test)]
 mod hostile;

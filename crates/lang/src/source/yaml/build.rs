@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
 
+use super::super::weight::{Weight, check_depth};
 use super::super::{Node, Span, Style, Value};
 use super::comments::Comment;
-use super::weight::{Weight, check_depth};
 use super::{Part, mistake};
 use crate::diagnostic::Diagnostic;
 
@@ -254,7 +254,7 @@ impl<'s, 'o> Builder<'s, 'o> {
             height = height.max(item.height);
             items.push(item.node);
         };
-        let span = self.collection_span(flow, open.start..end, items.last());
+        let span = self.collection_span(flow, open.start..end);
         Ok((Node::new(span, Value::Seq(items, flow)), height + 1))
     }
 
@@ -275,7 +275,7 @@ impl<'s, 'o> Builder<'s, 'o> {
                 entries.push((key, value.node));
             }
         };
-        let span = self.collection_span(flow, open.start..end, entries.last().map(|(_, value)| value));
+        let span = self.collection_span(flow, open.start..end);
         Ok((Node::new(span, Value::Map(entries, flow)), height + 1))
     }
 
@@ -310,14 +310,13 @@ impl<'s, 'o> Builder<'s, 'o> {
         }
     }
 
-    fn collection_span(&mut self, flow: bool, brackets: Range<usize>, last: Option<&Node>) -> Span {
-        let mut span = self.part.span(brackets);
-        if let (false, Some(last)) = (flow, last) {
-            // An alias that was replaced stands where its anchor is, before this collection's start.
-            span.end = last.span.end.max(span.start).min(span.end.max(span.start));
+    /// A flow collection ends with its bracket, a block one where its last token does: the parser closes
+    /// it only at the next token.
+    fn collection_span(&mut self, flow: bool, whole: Range<usize>) -> Span {
+        if flow {
+            self.cursor = whole.end;
         }
-        self.cursor = (span.end as usize).saturating_sub(self.part.base);
-        span
+        self.part.span(whole.start..self.cursor)
     }
 
     fn alias(&mut self, id: usize, range: Range<usize>, depth: usize) -> Read<Built> {

@@ -2,8 +2,8 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
+use super::super::weight::too_deep;
 use super::Part;
-use super::weight::too_deep;
 use crate::diagnostic::Diagnostic;
 
 /// A finding for what the parser stopped at.

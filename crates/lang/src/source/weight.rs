@@ -1,6 +1,6 @@
 //! What a tree weighs once its aliases are replaced, and the limits on that.
 
-use super::super::{DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX, Span};
+use super::{DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX, Span};
 use crate::diagnostic::Diagnostic;
 
 /// The most bytes of text a file may expand to: an alias to a long text copies it.
