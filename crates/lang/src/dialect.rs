@@ -7,6 +7,8 @@
 pub mod agent007;
 mod compose;
 mod reader;
+#[cfg(test)]
+mod transcript;
 pub mod valet;
 pub mod work_buddy;
 pub mod workhorse;

@@ -241,7 +241,7 @@ mod tests {
             ("{{}}", None),
         ] {
             assert_eq!(concatenation(template).as_deref(), expression, "{template}");
-            expression.map_or((), parses);
+            expression.into_iter().for_each(parses);
         }
     }
 

@@ -11,33 +11,36 @@ use crate::source::Node;
 /// In the order in which the original looks for them.
 const OPERATORS: &[&str] = &[" contains ", " equals ", " starts_with ", " not_contains "];
 
-/// What the condition asks.
-pub(super) fn expression(condition: &Node, wiring: &Wiring<'_>) -> Result<String, Diagnostic> {
-    let text = condition.as_text().unwrap_or_default();
-    let refuse = |message: &str, help: &str| {
-        Diagnostic::error("LH0603", condition.span, message).label("can never hold").help(help)
-    };
-    let no_operator = || {
-        refuse(
-            "the condition compares nothing",
-            "write `{{name}} contains text`, or `equals`, `starts_with`, `not_contains`",
-        )
-    };
-    let (operator, left, right) = split(text).ok_or_else(no_operator)?;
+/// Why a condition can never hold: what is wrong, and what to write.
+struct Refusal(&'static str, &'static str);
+
+const NO_OPERATOR: Refusal = Refusal(
+    "the condition compares nothing",
+    "write `{{name}} contains text`, or `equals`, `starts_with`, `not_contains`",
+);
+const FIXED: Refusal =
+    Refusal("the condition asks about fixed text", "name an output on the left: `{{name}} contains text`");
+const NO_NAME: Refusal = Refusal(
+    "the condition has braces around something that is not a name",
+    "braces hold the name of an output: `{{name}}`",
+);
+
+/// What the condition asks; `false` and a report if it can never hold.
+pub(super) fn expression(condition: &Node, wiring: &Wiring<'_>, out: &mut Vec<Diagnostic>) -> String {
+    asked(condition.as_text().unwrap_or_default(), wiring).unwrap_or_else(|Refusal(message, help)| {
+        out.push(Diagnostic::error("LH0603", condition.span, message).label("can never hold").help(help));
+        "false".to_owned()
+    })
+}
+
+fn asked(text: &str, wiring: &Wiring<'_>) -> Result<String, Refusal> {
+    let (operator, left, right) = split(text).ok_or(NO_OPERATOR)?;
     if !left.contains("{{") {
-        return Err(refuse(
-            "the condition asks about fixed text",
-            "name an output on the left: `{{name}} contains text`",
-        ));
+        return Err(FIXED);
     }
-    let no_name = || {
-        refuse(
-            "the condition has braces around something that is not a name",
-            "braces hold the name of an output: `{{name}}`",
-        )
-    };
-    let left = side(left, wiring).ok_or_else(no_name)?;
-    let right = side(right.trim().trim_matches(['"', '\'']), wiring).ok_or_else(no_name)?;
+    let left = side(left, wiring).ok_or(NO_NAME)?;
+    let right = side(right.trim().trim_matches(['"', '\'']), wiring).ok_or(NO_NAME)?;
+    // A filter binds tighter than an operator, so the right side stands as it is.
     Ok(match operator {
         " contains " => format!("{right} in ({left})"),
         " not_contains " => format!("{right} not in ({left})"),

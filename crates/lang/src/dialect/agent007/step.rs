@@ -3,7 +3,7 @@
 use super::super::compose::Entries;
 use super::super::reader::Reader;
 use super::template::{Reads, rewrite};
-use super::verdict::{depends_on, put_evaluator, routes};
+use super::verdict::{depends_on, evaluator, routes};
 use super::wiring::Wiring;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span};
@@ -206,27 +206,32 @@ impl<'n> Step<'n, '_, '_> {
             return self.reader.without_effect("approval_prompt", "`requires_approval` is not true");
         }
         let span = self.reader.get("requires_approval").map_or(self.reader.node.span, |flag| flag.span);
-        let review = text.map_or_else(|| Node::plain(span, "true"), |text| verbatim(text));
+        let review = text.map_or_else(|| Node::plain(span, "true"), verbatim);
         self.native.put("review", review);
     }
 
     fn put_decision(&mut self, id: &str) {
         match self.kind {
-            "evaluator" => match self.reader.get("evaluate") {
-                Some(block) => put_evaluator(id, block, self.wiring, &mut self.native, self.reader.out()),
-                None => self.reader.missing("evaluate"),
-            },
-            "router" => {
-                if self.is_empty_list("routes") {
-                    self.reader.missing("routes");
-                }
-                self.reader.list("routes");
-                let origin: Option<&'n Node> = self.reader.get("routes");
-                let next = origin.and_then(|list| routes(id, list, self.wiring, self.reader.out()));
-                self.native.put_some("next", next);
-            }
+            "evaluator" => self.put_evaluator(id),
+            "router" => self.put_routes(id),
             _ => {}
         }
+    }
+
+    fn put_evaluator(&mut self, id: &str) {
+        let Some(block) = self.reader.get("evaluate") else { return self.reader.missing("evaluate") };
+        let decision = evaluator(id, block, self.wiring, self.reader.out()).unwrap_or_default();
+        self.native.put_some("next", decision.next);
+        self.native.put_some("rewind", decision.rewind);
+    }
+
+    fn put_routes(&mut self, id: &str) {
+        if self.is_empty_list("routes") {
+            self.reader.missing("routes");
+        }
+        self.reader.list("routes");
+        let next = self.reader.get("routes").and_then(|list| routes(id, list, self.wiring, self.reader.out()));
+        self.native.put_some("next", next);
     }
 }
 

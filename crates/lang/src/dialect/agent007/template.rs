@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::super::compose::Entries;
 use crate::diagnostic::Diagnostic;
-use crate::source::{Node, Span};
+use crate::source::{Node, Span, Style, Value};
 use serde_json::json;
 
 /// Filters whose arguments are named there and come in order here.
@@ -52,10 +52,9 @@ pub(super) fn rewrite(
     reads: &mut Reads,
     out: &mut Vec<Diagnostic>,
 ) -> Node {
-    use crate::source::Value;
     let mut again = |node: &Node| rewrite(node, names, reads, out);
     let value = match &node.value {
-        Value::Scalar(text, style) => return scalar(node, (text, *style), names, reads).unwrap_into(out),
+        Value::Scalar(text, style) => return scalar(node, (text, *style), names, reads).reported(out),
         Value::Seq(items, flow) => Value::Seq(items.iter().map(again).collect(), *flow),
         Value::Map(entries, flow) => {
             Value::Map(entries.iter().map(|(key, value)| (key.clone(), again(value))).collect(), *flow)
@@ -71,7 +70,7 @@ struct Rewritten {
 }
 
 impl Rewritten {
-    fn unwrap_into(self, out: &mut Vec<Diagnostic>) -> Node {
+    fn reported(self, out: &mut Vec<Diagnostic>) -> Node {
         if self.without_marker {
             let message = format!("`{{{{{MARKER}}}}}` is left out: only the original's own files have a text for it");
             out.push(Diagnostic::note("LH0602", self.node.span, message).label("this prompt has it"));
@@ -80,16 +79,11 @@ impl Rewritten {
     }
 }
 
-fn scalar(
-    node: &Node,
-    (text, style): (&str, crate::source::Style),
-    names: &HashMap<String, String>,
-    reads: &mut Reads,
-) -> Rewritten {
+fn scalar(node: &Node, (text, style): (&str, Style), names: &HashMap<String, String>, reads: &mut Reads) -> Rewritten {
     let mut scan = Scan { rest: text, done: String::with_capacity(text.len()), names, calls: Vec::new(), read: vec![] };
     let without_marker = scan.run();
     scan.read.iter().for_each(|name| reads.note(name, node.span));
-    let node = Node::new(node.span, crate::source::Value::Scalar(scan.done, style));
+    let node = Node::new(node.span, Value::Scalar(scan.done, style));
     Rewritten { node, without_marker }
 }
 

@@ -11,36 +11,37 @@ const EVALUATE_KEYS: &[&str] = &["condition", "decision_field", "on_pass", "on_f
 const ROUTE_KEYS: &[&str] = &["when", "goto", "default"];
 const RETRIES_MAX: u64 = 3;
 
-/// Adds what an evaluator decides.
-pub(super) fn put_evaluator(
-    id: &str,
-    evaluate: &Node,
-    wiring: &Wiring<'_>,
-    native: &mut Entries,
-    out: &mut Vec<Diagnostic>,
-) {
-    let Some(mut block) = Reader::open(evaluate, "`evaluate`", EVALUATE_KEYS, out) else { return };
+/// What comes after an evaluator, and where it sends the work back to.
+#[derive(Default)]
+pub(super) struct Decision {
+    pub(super) next: Option<Node>,
+    pub(super) rewind: Option<Node>,
+}
+
+/// What an evaluator decides.
+pub(super) fn evaluator(id: &str, evaluate: &Node, wiring: &Wiring<'_>, out: &mut Vec<Diagnostic>) -> Option<Decision> {
+    let mut block = Reader::open(evaluate, "`evaluate`", EVALUATE_KEYS, out)?;
     let pass = passes(&mut block, id, wiring);
     let on_pass = block.required_text("on_pass");
     let on_fail = block.required_text("on_fail");
     let max = block.count("max_retries").unwrap_or(RETRIES_MAX).max(1);
-    let (Some(on_pass), Some(on_fail)) = (on_pass, on_fail) else { return };
+    let (on_pass, on_fail) = (on_pass?, on_fail?);
+    let next = after_pass(id, on_pass, wiring);
     let Some(pass) = pass else {
         block.without_effect("on_fail", "without `condition` or `decision_field` the verdict is always a pass");
-        return native.put("next", after_pass(id, on_pass, wiring));
+        return Some(Decision { next: Some(next), rewind: None });
     };
     let until = Node::text(pass.origin.span, pass.expression);
     if is_forward(id, on_fail, wiring) {
         block.without_effect("max_retries", "`on_fail` comes after this step, so nothing is done again");
         let next = vec![route(Some(until), on_pass, wiring), route(None, on_fail, wiring)];
-        return native.put("next", Node::seq(evaluate.span, next));
+        return Some(Decision { next: Some(Node::seq(evaluate.span, next)), rewind: None });
     }
-    native.put("next", after_pass(id, on_pass, wiring));
     let mut rewind = Entries::at(evaluate);
     rewind.put("to", wiring.ids.native(on_fail));
     rewind.put("until", until);
     rewind.put("max", Node::plain(block.get("max_retries").unwrap_or(evaluate).span, max.to_string()));
-    native.put("rewind", rewind.block());
+    Some(Decision { next: Some(next), rewind: Some(rewind.block()) })
 }
 
 struct Pass<'n> {
@@ -53,10 +54,7 @@ fn passes<'n>(block: &mut Reader<'n, '_>, id: &str, wiring: &Wiring<'_>) -> Opti
     let field = block.text("decision_field");
     if let Some(origin) = block.text("condition") {
         block.without_effect("decision_field", "`condition` is there and decides");
-        let expression = condition::expression(origin, wiring).unwrap_or_else(|diagnostic| {
-            block.report(diagnostic);
-            "false".to_owned()
-        });
+        let expression = condition::expression(origin, wiring, block.out());
         return Some(Pass { origin, expression });
     }
     let field_name = quoted(field?.as_text().unwrap_or_default());

@@ -111,7 +111,8 @@ fn changed_names(steps: &[Node], out: &mut Vec<Diagnostic>) -> HashMap<String, S
         let reserved = RESERVED.iter().any(|(word, _)| *word == text);
         if (reserved || !is_readable(text)) && !changed.contains_key(text) {
             let native = if reserved { format!("{text}_output") } else { as_name(text) };
-            out.push(renamed(output, text, &native));
+            let note = renamed(output, text, &native);
+            out.push(if reserved { note.help(format!("`{text}` is a word of the language")) } else { note });
             changed.insert(text.to_owned(), native);
         }
     }

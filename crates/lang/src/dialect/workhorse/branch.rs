@@ -25,7 +25,8 @@ pub(super) fn put(branch: &mut Reader<'_, '_>, scope: &Scope<'_, '_>, native: &m
     let default = branch.text("default").filter(|target| target.as_text() != Some(""));
     routes.extend(default.map(|target| route(None, target, scope)));
     let origin = branch.node;
-    if routes.is_empty() {
+    let says_nothing = ["cases", "conditions", "default"].iter().all(|key| branch.get(key).is_none());
+    if routes.is_empty() && says_nothing {
         let message = "a branch node leads nowhere: it has no `cases`, `conditions` or `default`";
         branch.report(Diagnostic::error("LH0603", origin.span, message).label("no way out"));
     }

@@ -35,7 +35,7 @@ fn report_unknown(node: &mut Reader<'_, '_>, name: &str) {
 }
 
 fn put_incr(node: &mut Reader<'_, '_>, outputs: &[Output<'_>], scope: &Scope<'_, '_>, set: &mut Entries) {
-    if outputs.is_empty() {
+    if node.get("outputs").is_none() {
         node.missing("outputs");
     }
     let by = argument(node, &["by", "step"], 1).map(|by| expression(by, node.out()));
@@ -56,13 +56,13 @@ fn put_seed(node: &mut Reader<'_, '_>, outputs: &[Output<'_>], set: &mut Entries
         let value = argument(node, &[name], position).or(output.default);
         put_seeded(output.key, value, set, node.out());
     }
-    if outputs.is_empty() {
+    if node.get("outputs").is_none() {
         for (key, value) in node.map("args") {
             put_seeded(key, Some(value), set, node.out());
         }
-    }
-    if set.is_empty() {
-        node.missing("outputs");
+        if set.is_empty() {
+            node.missing("outputs");
+        }
     }
 }
 

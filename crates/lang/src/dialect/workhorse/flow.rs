@@ -68,13 +68,15 @@ impl<'n> Flows<'n> {
             let Some(mut reader) = Reader::open(flow, what, FLOW_KEYS, out) else { continue };
             reader.without_effect("name", "a flow has the name it is listed under");
             let description = reader.text("description");
+            let outputs = outputs::read(&mut reader, OUTPUT_KEYS);
+            lifts(&outputs, flow, self, reader.out());
             let body = machine(&mut reader, self);
             bodies.push((name, flow, description, body));
         }
         let mut workflows = Entries::at(self.origin?);
         for (name, flow, description, body) in bodies {
             let flow_name = name.scalar().unwrap_or_default();
-            self.ensure_used(flow_name, flow, out);
+            self.ensure_used(flow_name, flow);
             for known in self.uses.iter().filter(|known| known.flow == flow_name) {
                 let key = Node::plain(name.span, known.name.as_str());
                 workflows.put_keyed(key, workflow(flow, description, body.clone(), &known.lifts));
@@ -84,9 +86,9 @@ impl<'n> Flows<'n> {
     }
 
     /// A flow that no node uses is checked all the same.
-    fn ensure_used(&mut self, name: &str, flow: &'n Node, out: &mut Vec<Diagnostic>) {
+    fn ensure_used(&mut self, name: &str, flow: &'n Node) {
         if self.uses.iter().all(|known| known.flow != name) {
-            let lifts = own_lifts(flow, self, out);
+            let lifts = own_lifts(flow, self);
             self.name_for(name, lifts);
         }
     }
@@ -107,14 +109,14 @@ fn workflow(flow: &Node, description: Option<&Node>, body: Machine, lifts: &[(No
     native.block()
 }
 
-fn own_lifts<'n>(flow: &'n Node, flows: &mut Flows<'n>, out: &mut Vec<Diagnostic>) -> Vec<(Node, String)> {
-    // The keys of the flow are checked where it is written.
+fn own_lifts<'n>(flow: &'n Node, flows: &mut Flows<'n>) -> Vec<(Node, String)> {
+    // What is wrong with them is said once, where the flow is written.
     let mut ignored = Vec::new();
     let outputs = match Reader::open(flow, "a flow", FLOW_KEYS, &mut ignored) {
         Some(mut reader) => outputs::read(&mut reader, OUTPUT_KEYS),
         None => Vec::new(),
     };
-    lifts(&outputs, flow, flows, out)
+    lifts(&outputs, flow, flows, &mut ignored)
 }
 
 /// What is taken out of a flow, read inside it.
@@ -143,7 +145,7 @@ pub(super) fn put<'n>(node: &mut Reader<'n, '_>, scope: &mut Scope<'n, '_>, nati
     let flow_name = name.as_text().unwrap_or_default();
     let flow = scope.flows.get(flow_name);
     let taken = match flow {
-        Some(flow) if outputs.is_empty() => own_lifts(flow, scope.flows, node.out()),
+        Some(flow) if outputs.is_empty() => own_lifts(flow, scope.flows),
         Some(flow) => lifts(&outputs, flow, scope.flows, node.out()),
         None => Vec::new(),
     };
