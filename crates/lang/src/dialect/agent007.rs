@@ -55,10 +55,7 @@ pub fn to_native(node: &Node, out: &mut Vec<Diagnostic>) -> Node {
 }
 
 fn steps(file: &mut Reader<'_, '_>, reads: &mut Reads) -> Option<Node> {
-    if file.get("steps").is_none_or(|steps| steps.items().is_some_and(<[Node]>::is_empty)) {
-        let message = format!("{} needs at least one step", file.what);
-        file.report(Diagnostic::error("LH0109", file.node.span, message).label("no step here"));
-    }
+    // That there must be some is a native rule too.
     let steps = file.list("steps");
     let wiring = Wiring::of(steps, file.out());
     let native = steps.iter().filter_map(|step| step::to_native(step, &wiring, reads, file.out())).collect();

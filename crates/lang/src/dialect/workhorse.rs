@@ -83,10 +83,8 @@ struct Scope<'n, 'f> {
 fn machine<'n>(graph: &mut Reader<'n, '_>, flows: &mut Flows<'n>) -> Machine {
     let vars = changed_vars(graph.node);
     let inputs = inputs(graph, &vars);
-    let start = graph.required_text("start");
-    if graph.get("nodes").is_none() {
-        graph.missing("nodes");
-    }
+    // That both must be there is a native rule too.
+    let start = graph.text("start");
     let list = graph.list("nodes");
     let ids = Ids::of(list.iter().filter_map(|node| node.get("id")), graph.out());
     let start = start.map(|start| ids.native(start));

@@ -147,8 +147,16 @@ impl<'n> Step<'n, '_, '_> {
                 let prompt = self.rewritten(prompt);
                 self.native.put("prompt", prompt);
             }
-            (None, None) => self.report_no_prompt(),
+            (None, None) => {
+                self.report_no_prompt();
+                self.put_placeholder();
+            }
         }
+    }
+
+    /// An action in the place of one that is missing and has been reported, so that nothing else is said about it.
+    fn put_placeholder(&mut self) {
+        self.native.put("prompt", Node::text(self.reader.node.span, ""));
     }
 
     fn report_no_prompt(&mut self) {
@@ -165,7 +173,7 @@ impl<'n> Step<'n, '_, '_> {
     }
 
     fn put_workflow(&mut self) {
-        let Some(name) = self.reader.filled_text("workflow") else { return };
+        let Some(name) = self.reader.filled_text("workflow") else { return self.put_placeholder() };
         self.native.put("workflow", name.clone());
         let mut with = Entries::at(name);
         with.put("task", Node::text(name.span, "{{ task }}"));
@@ -173,8 +181,13 @@ impl<'n> Step<'n, '_, '_> {
     }
 
     fn put_extract(&mut self) {
-        let Some(extract) = self.reader.get("extract") else { return self.reader.missing("extract") };
-        let Some(mut block) = Reader::open(extract, "`extract`", EXTRACT_KEYS, self.reader.out()) else { return };
+        let Some(extract) = self.reader.get("extract") else {
+            self.reader.missing("extract");
+            return self.put_placeholder();
+        };
+        let Some(mut block) = Reader::open(extract, "`extract`", EXTRACT_KEYS, self.reader.out()) else {
+            return self.put_placeholder();
+        };
         let tool = block.filled_text("tool");
         let compact = block.flag("compact").and_then(|_| block.get("compact"));
         let compact = compact.cloned().unwrap_or_else(|| Node::plain(extract.span, "true"));
@@ -182,10 +195,9 @@ impl<'n> Step<'n, '_, '_> {
         if input.is_none() {
             block.missing("input");
         }
-        if let Some(tool) = tool {
-            let name = tool.as_text().unwrap_or_default().trim_start_matches("etr.");
-            self.native.put("tool", Node::plain(tool.span, format!("etr.{name}")));
-        }
+        let Some(tool) = tool else { return self.put_placeholder() };
+        let name = tool.as_text().unwrap_or_default().trim_start_matches("etr.");
+        self.native.put("tool", Node::plain(tool.span, format!("etr.{name}")));
         let mut args = Entries::at(extract);
         let input = input.map(|input| self.rewritten(input));
         args.put_some("input", input);

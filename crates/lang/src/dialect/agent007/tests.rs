@@ -205,7 +205,6 @@ fn a_broken_file_has_one_finding() {
         ("LH0303", include_str!("../../../../../tests/broken/agent007-unknown-input.yaml")),
         ("LH0603", include_str!("../../../../../tests/broken/agent007-condition-without-operator.yaml")),
         ("LH0109", include_str!("../../../../../tests/broken/agent007-blank-agent.yaml")),
-        ("LH0109", include_str!("../../../../../tests/broken/agent007-no-steps.yaml")),
         ("LH0107", include_str!("../../../../../tests/broken/agent007-unknown-type.yaml")),
         ("LH0107", include_str!("../../../../../tests/broken/agent007-budget-word.yaml")),
         ("LH0109", include_str!("../../../../../tests/broken/agent007-evaluator-without-block.yaml")),

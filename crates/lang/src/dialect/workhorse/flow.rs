@@ -141,7 +141,7 @@ pub(super) fn put<'n>(node: &mut Reader<'n, '_>, scope: &mut Scope<'n, '_>, nati
     let outputs = outputs::read(node, OUTPUT_KEYS);
     let name = node.filled_text("flow");
     let with = node::arguments(node);
-    let Some(name) = name else { return };
+    let Some(name) = name else { return native.put("set", Entries::at(node.node).flow()) };
     let flow_name = name.as_text().unwrap_or_default();
     let flow = scope.flows.get(flow_name);
     let taken = match flow {

@@ -42,12 +42,7 @@ pub(super) fn to_native<'n>(node: &'n Node, scope: &mut Scope<'n, '_>, out: &mut
         return None;
     }
     let mut native = Entries::at(node);
-    let Some((kind, what, keys)) = kind(node, out) else {
-        // An end keeps the edges that lead here from being reported as well.
-        native.put_some("id", node.get("id").map(|id| scope.ids.native(id)));
-        native.put("end", Node::plain(node.span, "failure"));
-        return Some(native.block());
-    };
+    let Some((kind, what, keys)) = kind(node, out) else { return Some(placeholder(node, scope)) };
     let mut reader = Reader::open(node, what, keys, out)?;
     for key in ["labels", "activity"] {
         reader.without_effect(key, "runs are told apart by their steps and names");
@@ -64,6 +59,17 @@ pub(super) fn to_native<'n>(node: &'n Node, scope: &mut Scope<'n, '_>, out: &mut
     }
     native.put_some("next", reader.text("next").map(|next| scope.ids.native(next)));
     Some(native.block())
+}
+
+/// A node of no known type, with its edges, so that nothing is said about those as well.
+fn placeholder(node: &Node, scope: &Scope<'_, '_>) -> Node {
+    let mut native = Entries::at(node);
+    native.put_some("id", node.get("id").map(|id| scope.ids.native(id)));
+    match node.get("next").filter(|next| next.as_text().is_some()) {
+        Some(next) => native.put("next", scope.ids.native(next)),
+        None => native.put("end", Node::plain(node.span, "failure")),
+    }
+    native.block()
 }
 
 fn kind(node: &Node, out: &mut Vec<Diagnostic>) -> Option<(&'static str, &'static str, &'static [&'static str])> {
@@ -90,6 +96,8 @@ fn put_agent(node: &mut Reader<'_, '_>, native: &mut Entries) {
         prompt.put("file", file.clone());
         prompt.put_some("with", arguments(node));
         native.put("prompt", prompt.block());
+    } else {
+        native.put("prompt", Node::text(node.node.span, ""));
     }
     put_surroundings(node, native);
     let outputs = outputs::read(node, &["key", "default"]);
@@ -148,6 +156,8 @@ fn put_script(node: &mut Reader<'_, '_>, scope: &mut Scope<'_, '_>, native: &mut
         run.put("script", script.clone());
         run.put_some("args", text_list(node, "args"));
         native.put("run", run.flow());
+    } else {
+        native.put("run", Node::text(node.node.span, "true"));
     }
     // A script runs beside the workflow, and for as long as it likes.
     let span = node.node.span;
