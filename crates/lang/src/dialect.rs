@@ -5,7 +5,10 @@
 //! language can not say is a diagnostic here, never silence.
 
 pub mod agent007;
+mod compose;
 mod reader;
+#[cfg(test)]
+mod transcript;
 pub mod valet;
 pub mod work_buddy;
 pub mod workhorse;
