@@ -13,4 +13,5 @@
 
 pub mod diagnostic;
 pub mod dialect;
+pub mod format;
 pub mod source;

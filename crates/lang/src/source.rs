@@ -5,6 +5,7 @@ mod frontmatter;
 mod node;
 mod place;
 mod toml;
+mod weight;
 mod yaml;
 
 use crate::diagnostic::Diagnostic;
@@ -170,4 +171,13 @@ pub fn read_verbatim(sources: &Sources, file: FileId, out: &mut Vec<Diagnostic>)
 /// The place in the file of a range of a scalar's text: what lets a message point into a block scalar.
 pub fn place(sources: &Sources, scalar: &Node, range: std::ops::Range<usize>) -> Span {
     place::place(sources, scalar, range)
+}
+
+/// The finding for a file that is not UTF-8 text; `valid` bytes of it are. Such a file is added to
+/// [`Sources`] with its text up to there, or with replacement characters.
+pub fn not_utf8(sources: &Sources, file: FileId, valid: usize) -> Diagnostic {
+    let at = valid.min(sources.file(file).text.len());
+    Diagnostic::error("LH0103", Span::new(file, at, at), "the file is not UTF-8 text")
+        .label("the first byte that does not fit")
+        .help("save it as UTF-8")
 }

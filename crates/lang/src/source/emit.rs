@@ -1,8 +1,259 @@
 //! A tree as canonical YAML text.
+//!
+//! **Invariant:** what is printed reads as the same tree, values and types, and prints the same again.
 
-use super::Node;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use super::{Comments, Node, Style, Value};
+use scalar::{Form, form, inline};
+
+/// The widest line a list or mapping may have and still stand on one.
+const COLUMNS: usize = 100;
 
 /// Prints a tree in the canonical layout, comments, anchors and aliases included.
-pub fn emit(_node: &Node) -> String {
-    String::new()
+pub fn emit(node: &Node) -> String {
+    let mut printer = Printer { out: String::new() };
+    printer.root(node);
+    printer.out
+}
+
+struct Printer {
+    out: String,
+}
+
+impl Printer {
+    fn root(&mut self, node: &Node) {
+        let comments = node.comments.as_deref();
+        self.before(comments, 0);
+        match &node.value {
+            Value::Map(entries, _) if !fits(node, 0) => {
+                self.anchor_line(node);
+                self.entries(entries, 0);
+            }
+            Value::Seq(items, _) if !fits(node, 0) => {
+                self.anchor_line(node);
+                self.items(items, 0);
+            }
+            _ => self.value(node, None, 0),
+        }
+        self.end(comments, 0);
+        let solid = self.out.trim_start_matches('\n').len();
+        self.out.drain(..self.out.len() - solid);
+    }
+
+    fn anchor_line(&mut self, node: &Node) {
+        if let Some(name) = &node.anchor {
+            self.out.push_str(&format!("&{name}\n"));
+        }
+    }
+
+    fn entries(&mut self, entries: &[(Node, Node)], indent: usize) {
+        for (index, entry) in entries.iter().enumerate() {
+            self.entry(entry, indent, index > 0 || !self.out.ends_with("- "));
+        }
+    }
+
+    /// `key: value`; `fresh` unless it continues the line of a dash.
+    fn entry(&mut self, (key, value): &(Node, Node), indent: usize, fresh: bool) {
+        let name = key_text(key);
+        if fresh {
+            self.before(key.comments.as_deref(), indent);
+            // A comment above the value itself has no other line to go to.
+            self.before(value.comments.as_deref(), indent);
+            self.displaced(key, value, indent);
+            self.pad(indent);
+        }
+        self.out.push_str(&name);
+        self.out.push(':');
+        self.value(value, key.comments.as_deref().and_then(|c| c.after.as_deref()), indent + 2);
+    }
+
+    /// A comment after the key, when the value on the same line has one too.
+    fn displaced(&mut self, key: &Node, value: &Node, indent: usize) {
+        let after = |node: &Node| node.comments.as_deref().and_then(|comments| comments.after.clone());
+        if let (Some(comment), Some(_)) = (after(key), after(value)) {
+            self.pad(indent);
+            self.out.push_str(&format!("#{comment}\n"));
+        }
+    }
+
+    fn items(&mut self, items: &[Node], indent: usize) {
+        for item in items {
+            self.item(item, indent);
+        }
+    }
+
+    fn item(&mut self, item: &Node, indent: usize) {
+        self.before(item.comments.as_deref(), indent);
+        let first = match &item.value {
+            Value::Map(entries, _) if item.anchor.is_none() && !fits(item, indent + 2) => entries.first(),
+            _ => None,
+        };
+        if let Some((key, value)) = first {
+            self.before(key.comments.as_deref(), indent);
+            self.before(value.comments.as_deref(), indent);
+            self.displaced(key, value, indent);
+        }
+        self.pad(indent);
+        self.out.push('-');
+        match &item.value {
+            Value::Map(entries, _) if first.is_some() => {
+                self.out.push(' ');
+                self.entries(entries, indent + 2);
+                self.end(item.comments.as_deref(), indent + 2);
+            }
+            _ => self.value(item, None, indent + 2),
+        }
+    }
+
+    /// What follows `key:` or `-`, with the line's end.
+    fn value(&mut self, node: &Node, key_comment: Option<&str>, indent: usize) {
+        let comments = node.comments.as_deref();
+        let own = comments.and_then(|comments| comments.after.as_deref());
+        let comment = own.or(key_comment).map(|comment| format!(" #{comment}")).unwrap_or_default();
+        if let Some(name) = &node.anchor {
+            self.word(&format!("&{name}"));
+        }
+        match &node.value {
+            Value::Scalar(text, style) => match form(text, *style) {
+                Form::Inline(text) => {
+                    self.word(&text);
+                    self.out.push_str(&comment);
+                    self.out.push('\n');
+                }
+                Form::Block(header) => {
+                    self.word(&header);
+                    self.out.push_str(&comment);
+                    self.out.push('\n');
+                    self.block(text, indent.max(2));
+                }
+            },
+            Value::Alias(name) => {
+                self.word(&format!("*{name}{comment}\n"));
+            }
+            Value::Seq(..) | Value::Map(..) if fits(node, indent) => {
+                self.word(&flow(node));
+                self.out.push_str(&comment);
+                self.out.push('\n');
+                self.end(comments, indent);
+            }
+            Value::Seq(items, _) => {
+                self.out.push_str(&comment);
+                self.out.push('\n');
+                self.items(items, indent);
+                self.end(comments, indent);
+            }
+            Value::Map(entries, _) => {
+                self.out.push_str(&comment);
+                self.out.push('\n');
+                self.entries(entries, indent);
+                self.end(comments, indent);
+            }
+        }
+    }
+
+    /// Adds a word after a space, if anything stands on the line.
+    fn word(&mut self, word: &str) {
+        if !word.is_empty() {
+            if !self.out.is_empty() && !self.out.ends_with('\n') {
+                self.out.push(' ');
+            }
+            self.out.push_str(word);
+        }
+    }
+
+    fn block(&mut self, text: &str, indent: usize) {
+        for line in text.split_inclusive('\n') {
+            if line != "\n" {
+                self.pad(indent);
+            }
+            self.out.push_str(line);
+        }
+        if !text.ends_with('\n') {
+            self.out.push('\n');
+        }
+    }
+
+    fn before(&mut self, comments: Option<&Comments>, indent: usize) {
+        for line in comments.map(|comments| comments.before.as_slice()).unwrap_or_default() {
+            self.comment_line(line, indent);
+        }
+    }
+
+    fn end(&mut self, comments: Option<&Comments>, indent: usize) {
+        for line in comments.map(|comments| comments.end.as_slice()).unwrap_or_default() {
+            self.comment_line(line, indent);
+        }
+    }
+
+    /// An empty text is a blank line, and never two of them.
+    fn comment_line(&mut self, line: &str, indent: usize) {
+        if !line.is_empty() {
+            self.pad(indent);
+            self.out.push_str(&format!("#{line}\n"));
+        } else if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    fn pad(&mut self, indent: usize) {
+        self.out.extend(std::iter::repeat_n(' ', indent));
+    }
+}
+
+fn key_text(key: &Node) -> String {
+    let anchor = key.anchor.as_deref().map(|name| format!("&{name} ")).unwrap_or_default();
+    match &key.value {
+        // The colon would become a part of the name.
+        Value::Alias(name) => format!("*{name} "),
+        // `<<` in quotes is a key like any other.
+        Value::Scalar(text, style) if text == "<<" && *style != Style::Plain => format!("{anchor}\"<<\""),
+        Value::Scalar(text, _) => format!("{anchor}{}", scalar::key(text)),
+        Value::Seq(..) | Value::Map(..) => format!("{anchor}{}", inline("", Style::Double)),
+    }
+}
+
+/// Whether a collection stands on one line: it is empty, a short list of scalars, or was written so and
+/// is short and flat. Comments inside need lines of their own.
+fn fits(node: &Node, indent: usize) -> bool {
+    let flat = match &node.value {
+        Value::Seq(items, _) => items.iter().all(is_flat),
+        Value::Map(entries, written) => {
+            (*written || entries.is_empty()) && entries.iter().all(|(key, value)| is_flat(key) && is_flat(value))
+        }
+        Value::Scalar(..) | Value::Alias(_) => false,
+    };
+    let ends = node.comments.as_deref().is_some_and(|comments| !comments.end.is_empty());
+    let empty = matches!(&node.value, Value::Seq(items, _) if items.is_empty())
+        || matches!(&node.value, Value::Map(entries, _) if entries.is_empty());
+    empty || (flat && !ends && indent + flow(node).chars().count() <= COLUMNS)
+}
+
+fn is_flat(node: &Node) -> bool {
+    let bare = node.comments.as_deref().is_none_or(|comments| *comments == Comments::default());
+    let short = match &node.value {
+        Value::Scalar(text, style) => matches!(form(text, *style), Form::Inline(_)),
+        Value::Alias(_) => true,
+        Value::Seq(..) | Value::Map(..) => false,
+    };
+    bare && short
+}
+
+/// A flat collection on one line.
+fn flow(node: &Node) -> String {
+    match &node.value {
+        Value::Seq(items, _) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Map(entries, _) => {
+            let entry =
+                |(key, value): &(Node, Node)| format!("{}: {}", key_text(key), flow(value)).trim_end().to_owned();
+            format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Value::Alias(name) => format!("*{name} ").trim_end().to_owned(),
+        Value::Scalar(text, style) => {
+            let anchor = node.anchor.as_deref().map(|name| format!("&{name} ")).unwrap_or_default();
+            format!("{anchor}{}", scalar::in_flow(text, *style))
+        }
+    }
 }

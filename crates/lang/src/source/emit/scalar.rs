@@ -1,0 +1,134 @@
+//! How one scalar is written.
+//!
+//! **Invariant:** text is plain only if no YAML reader, of 1.1 or of 1.2, takes it for anything else.
+
+use super::super::Style;
+use super::super::node::plain_json;
+use longhaul_core::Json;
+
+/// How a scalar stands in the file.
+pub(super) enum Form {
+    /// On its line.
+    Inline(String),
+    /// Below its line, after this header.
+    Block(String),
+}
+
+/// The form of a value.
+pub(super) fn form(text: &str, style: Style) -> Form {
+    if text.contains('\n') && is_blockable(text) {
+        return Form::Block(header(text));
+    }
+    Form::Inline(inline(text, style))
+}
+
+/// A value on one line.
+pub(super) fn inline(text: &str, style: Style) -> String {
+    if style == Style::Plain && !matches!(plain_json(text), Json::String(_)) {
+        // Nothing stays nothing, and a number keeps its spelling.
+        return text.to_owned();
+    }
+    if is_plain(text) && !looks_typed(text) { text.to_owned() } else { quoted(text) }
+}
+
+/// A value between brackets, where nothing would be no value at all.
+pub(super) fn in_flow(text: &str, style: Style) -> String {
+    if text.is_empty() && style == Style::Plain { "null".to_owned() } else { inline(text, style) }
+}
+
+/// A key: always text, whatever it looks like.
+pub(super) fn key(text: &str) -> String {
+    // Longer keys than this need a `?` before them in YAML, or quotes do not help either.
+    if is_plain(text) { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    let awkward = text.contains(['"', '\\']) && !text.contains('\'') && text.chars().all(is_printable);
+    if awkward && !text.contains(['\n', '\t']) { format!("'{text}'") } else { double(text) }
+}
+
+fn double(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_printable(c) => out.push(c),
+            c if (c as u32) < 0x100 => out.push_str(&format!("\\x{:02x}", c as u32)),
+            c if (c as u32) < 0x1_0000 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push_str(&format!("\\U{:08x}", c as u32)),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Characters that every reader takes as they are; line breaks of YAML 1.1 are not among them.
+fn is_printable(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Whether a literal block can hold it.
+fn is_blockable(text: &str) -> bool {
+    let first = text.trim_start_matches('\n');
+    // A reader could take a tab at the start for indentation.
+    !text.trim().is_empty()
+        && !first.starts_with('\t')
+        && text.chars().all(|c| is_printable(c) || matches!(c, '\n' | '\t'))
+        && !has_wide_blank_start(text)
+}
+
+/// Blank lines before the first solid one must not be wider than the text's indentation.
+fn has_wide_blank_start(text: &str) -> bool {
+    text.split('\n').take_while(|line| line.trim().is_empty()).any(|line| !line.is_empty())
+}
+
+fn header(text: &str) -> String {
+    // Two is the indentation of every block below its parent.
+    let indent = if text.trim_start_matches('\n').starts_with(' ') { "2" } else { "" };
+    let chomp = match text.len() - text.trim_end_matches('\n').len() {
+        0 => "-",
+        1 => "",
+        _ => "+",
+    };
+    format!("|{indent}{chomp}")
+}
+
+/// Whether the characters themselves allow a plain scalar, in a block and between brackets.
+fn is_plain(text: &str) -> bool {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return false };
+    let starts = match first {
+        '-' | '?' | ':' => chars.next().is_some_and(|next| !next.is_whitespace() && !",[]{}:-".contains(next)),
+        first => !"#&*!|>'\"%@`,[]{}=~<".contains(first) || text == "<<",
+    };
+    starts
+        && text.trim() == text
+        && text.chars().all(is_printable)
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with(':')
+        && !text.contains([',', '[', ']', '{', '}'])
+        && !text.contains(":'")
+        && !text.contains(":\"")
+        && !text.starts_with("...")
+}
+
+/// Whether a reader would take plain text for a number, a boolean, a date or nothing.
+fn looks_typed(text: &str) -> bool {
+    const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"];
+    let folded = text.to_ascii_lowercase();
+    let digits = text.trim_start_matches(['+', '-', '.']);
+    let numeric = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || "._:+-eETtZz".contains(c));
+    let other_base = ["0x", "0o", "0b"].iter().any(|prefix| digits.to_ascii_lowercase().starts_with(prefix));
+    WORDS.contains(&folded.as_str())
+        || matches!(folded.trim_start_matches(['+', '-']), ".inf" | ".nan")
+        || text == "<<"
+        || numeric
+        || other_base
+        || !matches!(plain_json(text), Json::String(_))
+}
