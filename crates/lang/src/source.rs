@@ -99,7 +99,8 @@ pub struct Node {
     pub value: Value,
     /// `&name`, if it carries one.
     pub anchor: Option<Box<str>>,
-    /// Comments around it.
+    /// Comments around it. A block collection from [`read_verbatim`] has them even if there are none:
+    /// its author chose to give each item a line, and the printer keeps that.
     pub comments: Option<Box<Comments>>,
 }
 

@@ -29,82 +29,132 @@ impl Printer {
         self.before(comments, 0);
         match &node.value {
             Value::Map(entries, _) if !fits(node, 0) => {
-                self.anchor_line(node);
+                self.open_root(node);
                 self.entries(entries, 0);
+                self.end(comments, 0);
             }
             Value::Seq(items, _) if !fits(node, 0) => {
-                self.anchor_line(node);
+                self.open_root(node);
                 self.items(items, 0);
+                self.end(comments, 0);
             }
-            _ => self.value(node, None, 0),
+            Value::Scalar(..) | Value::Alias(_) => {
+                self.value(node, None, 0);
+                self.end(comments, 0);
+            }
+            Value::Map(..) | Value::Seq(..) => {
+                self.inside_empty(node, 0);
+                self.value(node, None, 0);
+            }
         }
-        self.end(comments, 0);
         let solid = self.out.trim_start_matches('\n').len();
         self.out.drain(..self.out.len() - solid);
     }
 
-    fn anchor_line(&mut self, node: &Node) {
+    /// A comment after the closing bracket goes above, now that there is no bracket.
+    fn open_root(&mut self, node: &Node) {
+        self.displaced(node, 0);
         if let Some(name) = &node.anchor {
             self.out.push_str(&format!("&{name}\n"));
         }
     }
 
-    fn entries(&mut self, entries: &[(Node, Node)], indent: usize) {
-        for (index, entry) in entries.iter().enumerate() {
-            self.entry(entry, indent, index > 0 || !self.out.ends_with("- "));
+    /// Comments between empty brackets have no line of their own there.
+    fn inside_empty(&mut self, node: &Node, indent: usize) {
+        if is_empty(node) {
+            self.end(node.comments.as_deref(), indent);
         }
     }
 
-    /// `key: value`; `fresh` unless it continues the line of a dash.
-    fn entry(&mut self, (key, value): &(Node, Node), indent: usize, fresh: bool) {
-        let name = key_text(key);
-        if fresh {
-            self.before(key.comments.as_deref(), indent);
-            // A comment above the value itself has no other line to go to.
-            self.before(value.comments.as_deref(), indent);
-            self.displaced(key, value, indent);
-            self.pad(indent);
+    fn displaced(&mut self, node: &Node, indent: usize) {
+        if let Some(comment) = node.comments.as_deref().and_then(|comments| comments.after.as_deref()) {
+            self.comment_line(comment, indent);
         }
-        self.out.push_str(&name);
+    }
+
+    fn entries(&mut self, entries: &[(Node, Node)], indent: usize) {
+        for entry in entries {
+            self.entry_comments(entry, indent);
+            self.pad(indent);
+            self.entry(entry, indent);
+        }
+    }
+
+    fn entry(&mut self, (key, value): &(Node, Node), indent: usize) {
+        self.out.push_str(&key_text(key));
         self.out.push(':');
         self.value(value, key.comments.as_deref().and_then(|c| c.after.as_deref()), indent + 2);
     }
 
-    /// A comment after the key, when the value on the same line has one too.
-    fn displaced(&mut self, key: &Node, value: &Node, indent: usize) {
+    fn entry_comments(&mut self, (key, value): &(Node, Node), indent: usize) {
+        self.before(key.comments.as_deref(), indent);
+        // A comment above the value itself has no other line to go to.
+        self.before(value.comments.as_deref(), indent);
+        self.inside_empty(value, indent);
         let after = |node: &Node| node.comments.as_deref().and_then(|comments| comments.after.clone());
+        // Nor has one after the key, when the value on the same line has one too.
         if let (Some(comment), Some(_)) = (after(key), after(value)) {
-            self.pad(indent);
-            self.out.push_str(&format!("#{comment}\n"));
+            self.comment_line(&comment, indent);
         }
     }
 
     fn items(&mut self, items: &[Node], indent: usize) {
         for item in items {
+            self.item_comments(item, indent);
+            self.pad(indent);
             self.item(item, indent);
         }
     }
 
-    fn item(&mut self, item: &Node, indent: usize) {
+    /// The comments of an item and of all that starts with it: they stand above its dash, because read
+    /// from below it they would move up.
+    fn item_comments(&mut self, item: &Node, indent: usize) {
         self.before(item.comments.as_deref(), indent);
-        let first = match &item.value {
-            Value::Map(entries, _) if item.anchor.is_none() && !fits(item, indent + 2) => entries.first(),
-            _ => None,
-        };
-        if let Some((key, value)) = first {
-            self.before(key.comments.as_deref(), indent);
-            self.before(value.comments.as_deref(), indent);
-            self.displaced(key, value, indent);
+        self.inside_empty(item, indent);
+        match &item.value {
+            Value::Map(entries, _) if !fits(item, indent + 2) => {
+                self.displaced(item, indent);
+                entries.iter().take(1).for_each(|entry| self.entry_comments(entry, indent));
+            }
+            Value::Seq(items, _) if !fits(item, indent + 2) => {
+                self.displaced(item, indent);
+                items.iter().take(1).for_each(|first| self.item_comments(first, indent));
+            }
+            _ => {}
         }
-        self.pad(indent);
+    }
+
+    fn item(&mut self, item: &Node, indent: usize) {
         self.out.push('-');
         match &item.value {
-            Value::Map(entries, _) if first.is_some() => {
-                self.out.push(' ');
-                self.entries(entries, indent + 2);
+            Value::Map(entries, _) if !fits(item, indent + 2) => {
+                self.begin(item, indent + 2);
+                if let Some((first, rest)) = entries.split_first() {
+                    self.entry(first, indent + 2);
+                    self.entries(rest, indent + 2);
+                }
+                self.end(item.comments.as_deref(), indent + 2);
+            }
+            Value::Seq(items, _) if !fits(item, indent + 2) => {
+                self.begin(item, indent + 2);
+                if let Some((first, rest)) = items.split_first() {
+                    self.item(first, indent + 2);
+                    self.items(rest, indent + 2);
+                }
                 self.end(item.comments.as_deref(), indent + 2);
             }
             _ => self.value(item, None, indent + 2),
+        }
+    }
+
+    /// The collection of an item starts on the dash's line, unless an anchor would then name its first key.
+    fn begin(&mut self, item: &Node, indent: usize) {
+        match &item.anchor {
+            Some(name) => {
+                self.out.push_str(&format!(" &{name}\n"));
+                self.pad(indent);
+            }
+            None => self.out.push(' '),
         }
     }
 
@@ -137,7 +187,6 @@ impl Printer {
                 self.word(&flow(node));
                 self.out.push_str(&comment);
                 self.out.push('\n');
-                self.end(comments, indent);
             }
             Value::Seq(items, _) => {
                 self.out.push_str(&comment);
@@ -215,20 +264,26 @@ fn key_text(key: &Node) -> String {
     }
 }
 
-/// Whether a collection stands on one line: it is empty, a short list of scalars, or was written so and
-/// is short and flat. Comments inside need lines of their own.
+/// Whether a collection stands on one line: it is empty, or flat and short and either written so or a
+/// list that no file had written otherwise. Comments inside need lines of their own.
 fn fits(node: &Node, indent: usize) -> bool {
     let flat = match &node.value {
-        Value::Seq(items, _) => items.iter().all(is_flat),
+        Value::Seq(items, written) => (*written || node.comments.is_none()) && items.iter().all(is_flat),
         Value::Map(entries, written) => {
             (*written || entries.is_empty()) && entries.iter().all(|(key, value)| is_flat(key) && is_flat(value))
         }
         Value::Scalar(..) | Value::Alias(_) => false,
     };
     let ends = node.comments.as_deref().is_some_and(|comments| !comments.end.is_empty());
-    let empty = matches!(&node.value, Value::Seq(items, _) if items.is_empty())
-        || matches!(&node.value, Value::Map(entries, _) if entries.is_empty());
-    empty || (flat && !ends && indent + flow(node).chars().count() <= COLUMNS)
+    is_empty(node) || (flat && !ends && indent + flow(node).chars().count() <= COLUMNS)
+}
+
+fn is_empty(node: &Node) -> bool {
+    match &node.value {
+        Value::Seq(items, _) => items.is_empty(),
+        Value::Map(entries, _) => entries.is_empty(),
+        Value::Scalar(..) | Value::Alias(_) => false,
+    }
 }
 
 fn is_flat(node: &Node) -> bool {

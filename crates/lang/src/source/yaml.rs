@@ -10,6 +10,7 @@ mod build;
 mod comments;
 mod mistake;
 mod resolve;
+mod tag;
 
 #[cfg(test)]
 mod hostile;
@@ -84,7 +85,7 @@ pub(super) fn unreadable(file: FileId, text: &str) -> Option<Diagnostic> {
             Diagnostic::error("LH0102", Span::new(file, 0, 0), format!("the file is larger than {limit} MiB"));
         return Some(problem.label("not read").help("move long texts into files of their own and name those here"));
     }
-    let (at, found) = text.char_indices().skip_while(|(at, c)| !is_hidden(*at, *c)).next()?;
+    let (at, found) = text.char_indices().find(|(at, c)| is_hidden(*at, *c))?;
     let span = Span::new(file, at, at + found.len_utf8());
     let message = format!("the file holds a character that text must not contain: U+{:04X}", found as u32);
     let problem = Diagnostic::error("LH0103", span, message).label("here");

@@ -38,7 +38,6 @@ pub(super) fn in_flow(text: &str, style: Style) -> String {
 
 /// A key: always text, whatever it looks like.
 pub(super) fn key(text: &str) -> String {
-    // Longer keys than this need a `?` before them in YAML, or quotes do not help either.
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle};
 
 use super::super::weight::{Weight, check_depth};
 use super::super::{Node, Span, Style, Value};
 use super::comments::Comment;
-use super::{Part, mistake};
+use super::{Part, mistake, tag};
 use crate::diagnostic::Diagnostic;
 
 type Read<T> = Result<T, Box<Diagnostic>>;
@@ -93,10 +93,22 @@ impl<'s, 'o> Builder<'s, 'o> {
         match self.first_document() {
             Ok(root) => Some(Tree { root: root?, shared: self.shared, comments: self.comments }),
             Err(problem) => {
-                self.out.push(*problem);
+                if !self.follows_from_last(&problem) {
+                    self.out.push(*problem);
+                }
                 None
             }
         }
+    }
+
+    /// Text after an unquoted template is no second mistake.
+    fn follows_from_last(&self, problem: &Diagnostic) -> bool {
+        let Some(last) = self.out.last().filter(|last| last.code == "LH0107" && problem.code == "LH0101") else {
+            return false;
+        };
+        let place = |at: u32| (at as usize).saturating_sub(self.part.base);
+        let between = self.part.text.get(place(last.span.end)..place(problem.span.start));
+        between.is_some_and(|between| !between.contains('\n'))
     }
 
     fn first_document(&mut self) -> Read<Option<Node>> {
@@ -169,26 +181,35 @@ impl<'s, 'o> Builder<'s, 'o> {
                 self.weight.add(Weight::node(text.len()), span)?;
                 let name = self.anchor_name(id)?;
                 let mut node = self.scalar(&text, style, range);
-                self.tag_scalar(&mut node, tag.as_deref(), tag_span);
+                let unknown = tag::scalar(&mut node, tag.as_deref());
+                self.tagged(unknown, tag_span);
                 self.close(node, Open { id, name, before, height: 1 })
             }
             Event::SequenceStart(style, id, tag) => {
                 self.weight.add(Weight::node(0), span)?;
                 let name = self.anchor_name(id)?;
-                self.tag_collection(tag.as_deref(), "seq", tag_span);
+                self.tagged(tag::collection(tag.as_deref(), "seq"), tag_span);
                 let (node, height) = self.list(style == StructureStyle::Flow, range, depth)?;
                 self.close(node, Open { id, name, before, height })
             }
             Event::MappingStart(style, id, tag) => {
                 self.weight.add(Weight::node(0), span)?;
                 let name = self.anchor_name(id)?;
-                self.tag_collection(tag.as_deref(), "map", tag_span);
+                self.tagged(tag::collection(tag.as_deref(), "map"), tag_span);
                 let (node, height) = self.mapping(style == StructureStyle::Flow, range, depth)?;
                 self.close(node, Open { id, name, before, height })
             }
             Event::Alias(id) => self.alias(id, range, depth),
             Event::UnresolvedAlias(name) => Ok(self.unknown_alias(&name, range)),
             _ => Ok(Built { node: null(span), height: 1 }),
+        }
+    }
+
+    fn tagged(&mut self, unknown: bool, at: Span) {
+        if unknown {
+            let place = |at: u32| (at as usize).saturating_sub(self.part.base);
+            let text = self.part.text.get(place(at.start)..place(at.end)).unwrap_or_default();
+            self.out.push(tag::unknown(text, at));
         }
     }
 
@@ -281,9 +302,7 @@ impl<'s, 'o> Builder<'s, 'o> {
 
     fn key_is_new(&mut self, key: &Node, keys: &mut HashMap<Box<str>, Span>) -> bool {
         let Some(text) = self.key_text(key) else {
-            let problem = Diagnostic::error("LH0107", key.span, "a key must be text");
-            let problem = problem.label(format!("this is {}", key.kind_words()));
-            self.out.push(problem.help("if the braces or brackets belong to the text, put it in quotes"));
+            self.out.push(self.not_text(key));
             return false;
         };
         self.shared |= is_merge(key);
@@ -299,6 +318,21 @@ impl<'s, 'o> Builder<'s, 'o> {
                 true
             }
         }
+    }
+
+    fn not_text(&self, key: &Node) -> Diagnostic {
+        let range = (key.span.start as usize - self.part.base)..(key.span.end as usize - self.part.base);
+        let text = self.part.text;
+        let around = range.start.checked_sub(1).map(|start| start..range.end + 1);
+        let template = around.and_then(|around| Some((text.get(around.clone())?, around)));
+        if let Some((template, around)) = template.filter(|(text, _)| text.starts_with("{{") && text.ends_with("}}")) {
+            let message = "a template that starts a value needs quotes";
+            let problem = Diagnostic::error("LH0107", self.part.span(around), message).label("read as a mapping");
+            return problem.help(format!("put the whole value in quotes: `\"{template}\"`"));
+        }
+        Diagnostic::error("LH0107", key.span, "a key must be text")
+            .label(format!("this is {}", key.kind_words()))
+            .help("if the braces or brackets belong to the text, put it in quotes")
     }
 
     fn key_text(&self, key: &Node) -> Option<Box<str>> {
@@ -349,34 +383,6 @@ impl<'s, 'o> Builder<'s, 'o> {
         let problem = problem.label("no anchor of this name above");
         self.out.push(problem.did_you_mean(name, known.iter().map(String::as_str), otherwise));
         Built { node: null(span), height: 1 }
-    }
-
-    fn tag_scalar(&mut self, node: &mut Node, tag: Option<&Tag>, at: Span) {
-        let Some(tag) = tag else { return };
-        let Value::Scalar(_, style) = &mut node.value else { return };
-        match (tag.core_suffix(), style) {
-            (Some("str"), style @ Style::Plain) => *style = Style::Double,
-            (Some("str"), _) => {}
-            (Some("int" | "float" | "bool" | "null"), style) => *style = Style::Plain,
-            (None, style @ Style::Plain) if tag.handle().is_empty() && tag.suffix() == "!" => *style = Style::Double,
-            (None, _) if tag.handle().is_empty() && tag.suffix() == "!" => {}
-            _ => self.unknown_tag(at),
-        }
-    }
-
-    fn tag_collection(&mut self, tag: Option<&Tag>, kind: &str, at: Span) {
-        if tag.is_some_and(|tag| tag.core_suffix() != Some(kind)) {
-            self.unknown_tag(at);
-        }
-    }
-
-    fn unknown_tag(&mut self, at: Span) {
-        let start = (at.start as usize).saturating_sub(self.part.base);
-        let end = (at.end as usize).saturating_sub(self.part.base);
-        let tag = self.part.text.get(start..end).unwrap_or_default();
-        let problem = Diagnostic::error("LH0105", at, format!("the tag `{tag}` is not known here"));
-        let problem = problem.label("read as if it were not there");
-        self.out.push(problem.help("remove it; if the text starts with `!`, put it in quotes"));
     }
 }
 

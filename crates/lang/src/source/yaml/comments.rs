@@ -22,9 +22,10 @@ impl Comment {
 
 /// Gives each comment to the node it belongs to.
 pub(super) fn attach(root: &mut Node, text: &str, comments: Vec<Comment>) {
-    let mut attacher = Attacher { text, comments: comments.into_iter().peekable(), keeps: false, end: 0 };
+    let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
+    let mut attacher = Attacher { text, lines, comments: comments.into_iter().peekable(), keeps: false, end: 0 };
     let end = Next { start: text.len(), column: None };
-    if !is_collection(root) {
+    if !is_block(root) {
         let before = attacher.before(root.span.start as usize, false);
         add_before(root, before);
     }
@@ -44,6 +45,8 @@ struct Next {
 
 struct Attacher<'s> {
     text: &'s str,
+    /// Where each line starts: looked up for every node, so a long line must not be searched again.
+    lines: Vec<usize>,
     comments: Peekable<IntoIter<Comment>>,
     /// Whether blank lines here belong to a block scalar that keeps them.
     keeps: bool,
@@ -72,13 +75,18 @@ impl Attacher<'_> {
             self.extend_end(node, inside);
             self.end = end;
             self.after(node);
-        } else if is_collection(node) {
+        } else if is_block(node) {
+            node.comments_mut();
             let at_end = self.ending(column, next);
             self.extend_end(node, at_end);
         }
     }
 
-    fn extend_end(&self, node: &mut Node, comments: Vec<String>) {
+    fn extend_end(&self, node: &mut Node, mut comments: Vec<String>) {
+        // A blank line before a closing bracket separates nothing.
+        if comments.last().is_some_and(String::is_empty) {
+            comments.pop();
+        }
         if !comments.is_empty() {
             node.comments_mut().end.extend(comments);
         }
@@ -110,7 +118,7 @@ impl Attacher<'_> {
             self.end = key.span.end as usize;
             self.keeps = false;
             self.after(key);
-            if !is_collection(value) {
+            if !is_block(value) {
                 let between = self.before(value.span.start as usize, false);
                 add_before(key, between);
             }
@@ -186,7 +194,8 @@ impl Attacher<'_> {
     }
 
     fn line_start(&self, place: usize) -> usize {
-        self.text.get(..place).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
+        let line = self.lines.partition_point(|start| *start <= place);
+        line.checked_sub(1).and_then(|line| self.lines.get(line)).copied().unwrap_or_default()
     }
 }
 
@@ -202,8 +211,8 @@ fn is_between_tokens(text: &str) -> bool {
     !text.contains('\n') && text.split_whitespace().all(word)
 }
 
-fn is_collection(node: &Node) -> bool {
-    matches!(node.value, Value::Seq(..) | Value::Map(..))
+fn is_block(node: &Node) -> bool {
+    matches!(node.value, Value::Seq(_, false) | Value::Map(_, false))
 }
 
 fn add_before(node: &mut Node, lines: Vec<String>) {
