@@ -4,6 +4,7 @@
 //! environment or a random number. Everything here is a value or a function of values.
 
 pub mod catalog;
+pub mod duration;
 pub mod id;
 pub mod path;
 pub mod plan;

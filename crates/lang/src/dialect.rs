@@ -5,6 +5,7 @@
 //! language can not say is a diagnostic here, never silence.
 
 pub mod agent007;
+mod compose;
 mod reader;
 mod spelling;
 #[cfg(test)]

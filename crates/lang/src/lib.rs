@@ -1,8 +1,8 @@
 //! From workflow text to a checked plan.
 //!
 //! ```text
-//! text ─source─▶ Node tree ─dialect─▶ native Node tree ─syntax─▶ Workflow ─check─▶ diagnostics
-//!                                                                   └──────lower─▶ Plan
+//! text ─source─▶ Node tree ─dialect─▶ native Node tree ─conform─▶ ─model─▶ ─check─▶ diagnostics
+//!                                                                     └────lower─▶ Plan
 //! ```
 //!
 //! A dialect is a rewriting of the tree: whatever another system's file says is said again in native
@@ -11,7 +11,24 @@
 //! **Invariant:** reading never stops at the first mistake, never panics, and touches nothing but its
 //! arguments: files, personas and other workflows come through [`world::World`].
 
+mod check;
+pub mod codes;
+mod conform;
 pub mod diagnostic;
 pub mod dialect;
+pub mod expr;
 pub mod format;
+mod lower;
+mod model;
+mod order;
+mod pipeline;
+mod schema;
+mod scope;
+pub mod shell;
+mod sites;
 pub mod source;
+mod texts;
+mod when;
+pub mod world;
+
+pub use pipeline::{Checked, Report, Request, check, not_utf8, too_large};

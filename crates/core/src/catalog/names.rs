@@ -46,4 +46,5 @@ pub const FILTERS: &[(&str, &str)] = &[
     ("shell", "quotes a text for a POSIX shell"),
     ("json", "the value as JSON"),
     ("outline", "the structure of a value without its data"),
+    ("verdict", "x | verdict('status'): the named field of a text that is one JSON object, else nothing"),
 ];

@@ -132,6 +132,40 @@ impl<'n, 'o> Reader<'n, 'o> {
         self.out.push(wrong_kind(node, &format!("`{key}`"), wanted));
         None
     }
+
+    /// A text that must be there and say something.
+    pub(super) fn filled_text(&mut self, key: &str) -> Option<&'n Node> {
+        let text = self.required_text(key)?;
+        if text.as_text().is_some_and(|text| !text.trim().is_empty()) {
+            return Some(text);
+        }
+        let message = format!("`{key}` of {} is blank", self.what);
+        self.out.push(Diagnostic::error("LH0109", text.span, message).label("nothing here"));
+        None
+    }
+
+    /// One of these words.
+    pub(super) fn word(&mut self, key: &str, words: &[&str]) -> Option<&'n Node> {
+        let node = self.text(key)?;
+        let word = node.as_text().unwrap_or_default();
+        if words.contains(&word) {
+            return Some(node);
+        }
+        let list = |known: &[&str]| Some(format!("it can be: {}", known.join(", ")));
+        let diagnostic = Diagnostic::error("LH0107", node.span, format!("`{key}` can not be `{word}`"))
+            .label("unknown word")
+            .did_you_mean(word, words.iter().copied(), list);
+        self.out.push(diagnostic);
+        None
+    }
+
+    /// Warns that a key, if it is there, changes nothing.
+    pub(super) fn without_effect(&mut self, key: &str, why: &str) {
+        if let Some((key_node, _)) = self.node.entry(key).filter(|(_, value)| !value.is_null()) {
+            let message = format!("`{key}` has no effect here: {why}");
+            self.out.push(Diagnostic::warning("LH0602", key_node.span, message).label("left out"));
+        }
+    }
 }
 
 /// "`cases` must be a mapping, but this is text".

@@ -1,47 +1,73 @@
-//! Text in, text out: a file of another system, the native text it becomes, and what was said about it.
+//! What becomes of a file, as text that a test can hold: its native form, then what was said about it.
 
 use super::{Dialect, to_native};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Format, Sources, emit, read};
+use crate::source::{Format, Node, Sources, emit, read};
 
-/// The native workflows of a file, then the findings, one a line.
+/// The native text and the findings, one a line.
 pub(super) fn transcript(dialect: Dialect, name: &str, text: &str) -> String {
     let mut sources = Sources::default();
     let file = sources.add(name, text);
     let mut out = Vec::new();
-    let tree = read(&sources, file, Format::of(name), &mut out).expect("the example can be read");
-    assert_eq!(Dialect::of(&tree), dialect, "{name}");
-    let mut lines = Vec::new();
-    for native in to_native(dialect, tree, &sources, &mut out) {
-        lines.push(native.name.map_or_else(String::new, |name| format!("# {name}\n")) + &emit(&native.node));
-    }
-    lines.extend(out.iter().map(|found| finding(found, &sources)));
-    lines.join("\n")
+    let node = read(&sources, file, Format::of(name), &mut out).expect("the file can be read");
+    assert_eq!(Dialect::of(&node), dialect, "{name}");
+    let native = to_native(dialect, node, &sources, &mut out);
+    let texts: Vec<String> = native.iter().map(|native| emit(&native.node)).collect();
+    native.iter().for_each(|native| assert_places(&native.node, text.len()));
+    let findings: String = out.iter().map(|finding| line(finding, &sources)).collect();
+    format!("{}{findings}", texts.join("---\n"))
 }
 
 /// Only the findings.
 pub(super) fn findings(dialect: Dialect, name: &str, text: &str) -> String {
+    let all = transcript(dialect, name, text);
+    let lines = all.lines().filter(|line| line.starts_with("# "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn line(finding: &Diagnostic, sources: &Sources) -> String {
+    let report = finding.report(sources);
+    let severity = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let help = finding.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
+    format!("# {}:{} {severity} {}: {}{help}\n", report.line, report.column, finding.code, finding.message)
+}
+
+fn assert_places(node: &Node, length: usize) {
+    assert!(node.span.end as usize <= length, "{node:?} stands outside of the file");
+    node.items().into_iter().flatten().for_each(|item| assert_places(item, length));
+    for (key, value) in node.entries().unwrap_or_default() {
+        assert_places(key, length);
+        assert_places(value, length);
+    }
+}
+
+/// The findings with the text that each points at and its label; any tree that can be read will do.
+pub(super) fn pointed(dialect: Dialect, name: &str, text: &str) -> String {
     let mut sources = Sources::default();
     let file = sources.add(name, text);
     let mut out = Vec::new();
     if let Some(tree) = read(&sources, file, Format::of(name), &mut out) {
         to_native(dialect, tree, &sources, &mut out);
     }
-    out.iter().map(|found| finding(found, &sources)).collect::<Vec<_>>().join("\n")
+    out.iter().map(|found| pointed_line(found, &sources)).collect::<Vec<_>>().join("\n")
 }
 
-fn finding(found: &Diagnostic, sources: &Sources) -> String {
+fn pointed_line(found: &Diagnostic, sources: &Sources) -> String {
     let report = found.report(sources);
     let severity = match found.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note => "note",
     };
-    let place = format!("{}:{}", report.line, report.column);
     let slice = sources.slice(found.span);
     let shown = if slice.len() > 30 || slice.contains('\n') { String::new() } else { format!(" at `{slice}`") };
     let help = report.help.map_or_else(String::new, |help| format!("; {help}"));
-    format!("{severity}[{}] {place}{shown}: {} ({}{help})", found.code, found.message, found.label)
+    let place = format!("{}:{}{shown}", report.line, report.column);
+    format!("{severity}[{}] {place}: {} ({}{help})", found.code, found.message, found.label)
 }
 
 /// Every broken file of a dialect has exactly one mistake, and it is told as one finding.
@@ -49,7 +75,7 @@ macro_rules! one_mistake_each {
     ($dialect:expr, $($name:literal => $code:literal),+ $(,)?) => {
         $(
             let text = include_str!(concat!("../../../../../tests/broken/", $name));
-            let found = findings($dialect, $name, text);
+            let found = pointed($dialect, $name, text);
             assert!(found.contains($code) && found.lines().count() == 1, "{}: {found}", $name);
         )+
     };

@@ -1,7 +1,7 @@
 //! Whole files of Valet's, and what they become.
 
 use super::super::Dialect;
-use super::super::transcript::{findings, one_mistake_each, transcript};
+use super::super::transcript::{one_mistake_each, pointed, transcript};
 
 fn example(name: &str, text: &str) -> String {
     transcript(Dialect::Valet, name, text)
@@ -9,13 +9,13 @@ fn example(name: &str, text: &str) -> String {
 
 /// What is said about a single step.
 fn step(json: &str) -> String {
-    findings(Dialect::Valet, "w.json", &format!("{{\"steps\":[{json}]}}"))
+    pointed(Dialect::Valet, "w.json", &format!("{{\"steps\":[{json}]}}"))
 }
 
 /// What is said about a single node of a graph, beside a trigger and a tool.
 fn node(json: &str) -> String {
     let others = r#"{"id":"in","type":"trigger"},{"id":"t","type":"tool","service":"s","action":"a"}"#;
-    findings(Dialect::Valet, "w.json", &format!("{{\"version\":\"dag/v1\",\"nodes\":[{others},{json}],\"edges\":[]}}"))
+    pointed(Dialect::Valet, "w.json", &format!("{{\"version\":\"dag/v1\",\"nodes\":[{others},{json}],\"edges\":[]}}"))
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn what_either_validator_refuses_is_an_error() {
 
 #[test]
 fn the_top_level_has_its_own_rules() {
-    let top = |json: &str| findings(Dialect::Valet, "w.json", json);
+    let top = |json: &str| pointed(Dialect::Valet, "w.json", json);
     assert_eq!(top(r#"{"steps":[]}"#), "error[LH0603] 1:10 at `[]`: a workflow needs at least one step (no steps)");
     assert_eq!(
         top(r#"{"failureNotify":"x","steps":[{"type":"notify","content":"x"}]}"#),
@@ -161,7 +161,7 @@ fn what_a_graph_must_not_be_is_an_error() {
 fn a_graph_has_at_most_two_hundred_nodes() {
     let graph = |count: usize| {
         let nodes: Vec<String> = (0..count).map(|n| format!(r#"{{"id":"n{n}","type":"stop"}}"#)).collect();
-        findings(Dialect::Valet, "w.json", &format!(r#"{{"nodes":[{}],"edges":[]}}"#, nodes.join(",")))
+        pointed(Dialect::Valet, "w.json", &format!(r#"{{"nodes":[{}],"edges":[]}}"#, nodes.join(",")))
     };
     assert_eq!(graph(200), "");
     assert!(graph(201).contains("at most 200 nodes, and this one has 201"));
@@ -177,7 +177,7 @@ fn any_tree_is_survived() {
         "{version: dag/v1, nodes: [3, {}, {id: [], type: {}}, {id: a, type: if}], edges: [3, {}, {from: a, to: a, fromOutput: true}]}",
         "{version: dag/v1, nodes: [{id: a, type: foreach, items: {}, body: 3}, {id: b, type: set, values: 3}], edges: []}",
     ] {
-        let found = findings(Dialect::Valet, "w.yaml", text);
+        let found = pointed(Dialect::Valet, "w.yaml", text);
         assert!(found.contains("error["), "{text}: {found}");
     }
 }

@@ -1,11 +1,11 @@
 //! Whole units of work-buddy's, and what they become.
 
 use super::super::Dialect;
-use super::super::transcript::{findings, one_mistake_each, transcript};
+use super::super::transcript::{one_mistake_each, pointed, transcript};
 
 fn unit(body: &str) -> String {
     let text = format!("{{kind: workflow, workflow_name: w, {body}}}");
-    findings(Dialect::WorkBuddy, "w.yaml", &text)
+    pointed(Dialect::WorkBuddy, "w.yaml", &text)
 }
 
 #[test]

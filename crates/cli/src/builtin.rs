@@ -1,0 +1,54 @@
+//! What ships inside the binary, as plain files of the repository.
+
+macro_rules! files {
+    ($folder:literal, $ending:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, $ending)))),*]
+    };
+}
+
+/// Workflows, by name.
+pub(crate) const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
+    "code-review"
+    "tdd"
+);
+
+/// Personas, by name.
+pub(crate) const PERSONAS: &[(&str, &str)] = files!("personas", ".md":
+    "analyst"
+    "architect"
+    "code-reviewer"
+    "coder"
+    "debug-agent"
+    "dependency-manager"
+    "devops-engineer"
+    "docs-manager"
+    "documentation-writer"
+    "engineer"
+    "expert-coder"
+    "performance-engineer"
+    "planner"
+    "researcher"
+    "security-reviewer"
+    "test-designer"
+    "ui-ux-designer"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_in(folder: &str, ending: &str) -> Vec<String> {
+        let path = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = files.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn everything_in_the_folders_ships() {
+        let shipped = |list: &[(&str, &str)]| list.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(shipped(WORKFLOWS), names_in("workflows", ".yaml"));
+        assert_eq!(shipped(PERSONAS), names_in("personas", ".md"));
+    }
+}

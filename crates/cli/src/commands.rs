@@ -1,0 +1,89 @@
+//! The commands, one a file.
+
+mod check;
+mod convert;
+mod explain;
+mod fmt;
+mod graph;
+mod list;
+mod schema;
+mod show;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use longhaul_lang::Report;
+use longhaul_lang::diagnostic::{self, render};
+use longhaul_lang::dialect::Dialect;
+use serde_json::{Value, json};
+
+use crate::disk;
+use crate::library::Entry;
+use crate::ui;
+
+/// Runs multi-step work of AI coding agents, unattended, for days, without losing anything.
+#[derive(Debug, Parser)]
+#[command(name = "longhaul", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    List(list::Args),
+    Show(show::Args),
+    Graph(graph::Args),
+    Convert(convert::Args),
+    Fmt(fmt::Args),
+    Schema(schema::Args),
+    Explain(explain::Args),
+}
+
+/// Carries a command out.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Graph(args) => graph::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Explain(args) => explain::run(&args),
+    }
+}
+
+/// How a file is to be read, where its keys do not tell.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct DialectArg {
+    /// Read as native, agent007, workhorse, valet or work-buddy [default: by the file's keys]
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<Dialect>,
+}
+
+/// Prints why a workflow can not be used, and says so in the exit code.
+fn refuse(report: &Report) -> Result<ExitCode> {
+    tell(report);
+    ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));
+    Ok(ExitCode::FAILURE)
+}
+
+/// Prints what was found, beside the data.
+fn tell(report: &Report) {
+    for found in &report.diagnostics {
+        ui::say(format!("{}\n", render(found, &report.sources, true)));
+    }
+}
+
+/// What was found, as data.
+fn findings(report: &Report) -> Vec<diagnostic::Report<'_>> {
+    report.diagnostics.iter().map(|found| found.report(&report.sources)).collect()
+}
+
+/// Where workflows are, as data.
+fn places(entries: &[Entry]) -> Vec<Value> {
+    entries.iter().map(|entry| json!({"origin": entry.origin, "file": disk::shown(&entry.file)})).collect()
+}

@@ -1,0 +1,81 @@
+//! `longhaul list`: the workflows that can be found by name.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::disk::{self, Disk};
+use crate::library::Entry;
+use crate::ui;
+
+/// List the workflows that can be found by name, where each came from, and what it hides
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+struct Row {
+    entry: Entry,
+    description: String,
+    /// `None` if it has errors.
+    steps: Option<usize>,
+    hides: Vec<Entry>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let disk = Disk::current()?;
+    let rows = rows(&disk);
+    if args.json {
+        ui::print_json(&rows.iter().map(row_json).collect::<Vec<_>>())?;
+    } else {
+        print(&rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One row a name: the first entry wins and hides the others.
+fn rows(disk: &Disk) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for entry in disk.library.all() {
+        match rows.iter_mut().find(|row| row.entry.name == entry.name) {
+            Some(row) => row.hides.push(entry),
+            None => rows.push(row(disk, entry)),
+        }
+    }
+    rows.sort_by(|a, b| a.entry.name.cmp(&b.entry.name));
+    rows
+}
+
+fn row(disk: &Disk, entry: Entry) -> Row {
+    let report = disk.check(&entry, None).ok();
+    let first = report.as_ref().and_then(|report| report.workflows.first());
+    let description = first.and_then(|workflow| workflow.native.get("description")?.scalar()).unwrap_or_default();
+    let steps = first.and_then(|workflow| workflow.plan.as_ref()).map(|plan| plan.steps.len());
+    Row { description: description.to_owned(), steps, hides: Vec::new(), entry }
+}
+
+fn print(rows: &[Row]) -> Result<()> {
+    let mut out = ui::out();
+    let width = rows.iter().map(|row| row.entry.name.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        let steps = row.steps.map_or_else(|| "has errors".to_owned(), |steps| ui::count(steps, "step"));
+        let name = ui::bold(format!("{:width$}", row.entry.name));
+        writeln!(out, "{name}  {:<8}  {steps:<10}  {}", row.entry.origin.word(), row.description)?;
+        for hidden in &row.hides {
+            let text = format!("hides {} ({})", disk::shown(&hidden.file), hidden.origin.word());
+            writeln!(out, "{:width$}  {}", "", ui::dim(text))?;
+        }
+    }
+    Ok(())
+}
+
+fn row_json(row: &Row) -> Value {
+    json!({
+        "name": row.entry.name, "description": row.description, "steps": row.steps, "ok": row.steps.is_some(),
+        "origin": row.entry.origin, "file": disk::shown(&row.entry.file), "hides": super::places(&row.hides),
+    })
+}

@@ -1,0 +1,121 @@
+//! `longhaul show`: one workflow at a glance.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul_core::duration::format_ms;
+use longhaul_core::plan::{Form, Input, Limits, Plan, Step, Unit};
+use longhaul_lang::Report;
+use serde_json::{Value, json};
+
+use super::DialectArg;
+use crate::disk::{self, Disk};
+use crate::library::Entry;
+use crate::ui;
+
+/// Show a workflow: its inputs, steps and gates, where it came from, and what it hides
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A name or a path
+    name: String,
+    #[command(flatten)]
+    dialect: DialectArg,
+    /// Print as JSON, the whole plan included
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let disk = Disk::current()?;
+    let entry = disk.find(&args.name)?;
+    let report = disk.check(&entry, args.dialect.dialect)?;
+    let others = disk.library.all().into_iter();
+    let hidden: Vec<Entry> = others.filter(|other| other.name == entry.name && other.file != entry.file).collect();
+    if args.json {
+        ui::print_json(&as_json(&entry, &report, &hidden))?;
+        return Ok(ExitCode::from(u8::from(report.has_errors())));
+    }
+    if report.has_errors() {
+        return super::refuse(&report);
+    }
+    let mut out = ui::out();
+    for plan in report.workflows.iter().filter_map(|workflow| workflow.plan.as_ref()) {
+        write!(out, "{}", page(plan, &entry, &report, &hidden))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page(plan: &Plan, entry: &Entry, report: &Report, hidden: &[Entry]) -> String {
+    let unit = plan.main();
+    let description = unit.description.as_deref().unwrap_or_default();
+    let origin = format!("{} ({}, {})", disk::shown(&entry.file), entry.origin.word(), report.dialect.name());
+    let mut page = format!("{}  {description}\n  from     {origin}\n", ui::bold(&unit.name));
+    for other in hidden {
+        page.push_str(&format!("  hides    {} ({})\n", disk::shown(&other.file), other.origin.word()));
+    }
+    for part in [inputs(unit), outputs(unit), limits(&unit.limits), gates(plan)] {
+        page.push_str(&part);
+    }
+    page.push_str(&format!("\n{}", longhaul_draw::tree(plan)));
+    page
+}
+
+fn inputs(unit: &Unit) -> String {
+    let mut text = "  inputs   task: text\n".to_owned();
+    for (name, input) in &unit.inputs {
+        text.push_str(&format!("           {name}: {}\n", input_words(input)));
+    }
+    text
+}
+
+fn input_words(input: &Input) -> String {
+    let default = match (&input.default, input.is_required()) {
+        (Some(default), _) => format!(", {default} unless given"),
+        (None, true) => ", required".to_owned(),
+        (None, false) => ", optional".to_owned(),
+    };
+    let description = input.description.as_ref().map_or_else(String::new, |text| format!(" ({text})"));
+    format!("{}{default}{description}", input.value_type())
+}
+
+fn outputs(unit: &Unit) -> String {
+    line("outputs", unit.outputs.keys().map(ToString::to_string).collect())
+}
+
+fn limits(limits: &Limits) -> String {
+    let parts = [
+        limits.tokens.map(|n| format!("{n} tokens")),
+        limits.usd.map(|usd| format!("${usd}")),
+        limits.duration_ms.map(format_ms),
+        limits.steps.map(|n| format!("{n} steps")),
+        limits.parallel.map(|n| format!("{n} at once")),
+    ];
+    line("limits", parts.into_iter().flatten().collect())
+}
+
+fn gates(plan: &Plan) -> String {
+    line("gates", plan.steps.iter().filter_map(gate).collect())
+}
+
+/// A step at which a person is asked.
+fn gate(step: &Step) -> Option<String> {
+    match &step.form {
+        Form::Approve(_) => Some(format!("{} (approval)", step.id)),
+        Form::Ask { .. } => Some(format!("{} (question)", step.id)),
+        _ => step.review.as_ref().map(|_| format!("{} (review)", step.id)),
+    }
+}
+
+fn line(title: &str, parts: Vec<String>) -> String {
+    if parts.is_empty() { String::new() } else { format!("  {title:<7}  {}\n", parts.join(", ")) }
+}
+
+fn as_json(entry: &Entry, report: &Report, hidden: &[Entry]) -> Value {
+    let workflows = report.workflows.iter().map(|workflow| json!({"name": workflow.name, "plan": workflow.plan}));
+    json!({
+        "name": entry.name, "origin": entry.origin, "file": disk::shown(&entry.file), "dialect": report.dialect.name(),
+        "hides": super::places(hidden), "ok": !report.has_errors(), "workflows": workflows.collect::<Vec<_>>(),
+        "diagnostics": super::findings(report),
+    })
+}

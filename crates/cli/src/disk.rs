@@ -1,0 +1,223 @@
+//! The world around a workflow, on disk: files, other workflows, and the names a project defines.
+//!
+//! **Invariant:** only reads, and only what was asked for; files of a workflow stay inside its folder.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use longhaul_core::catalog::names;
+use longhaul_lang::source::FILE_BYTES_MAX;
+use longhaul_lang::world::{Found, Kind, Missing, World};
+use longhaul_lang::{Report, Request};
+
+use crate::builtin;
+use crate::library::{self, Entry, Library, Origin};
+use crate::project::Project;
+
+/// A project and its library, asked lazily.
+pub(crate) struct Disk {
+    pub(crate) project: Project,
+    pub(crate) library: Library,
+    names: HashMap<Kind, OnceCell<Vec<String>>>,
+}
+
+impl Disk {
+    pub(crate) fn new(project: Project) -> Self {
+        let kinds = [Kind::Persona, Kind::Profile, Kind::Backend, Kind::Channel, Kind::ToolServer, Kind::Skill, Kind::Workflow];
+        let library = Library::of(&project);
+        Self { project, library, names: kinds.into_iter().map(|kind| (kind, OnceCell::new())).collect() }
+    }
+
+    /// The world around the current folder.
+    pub(crate) fn current() -> Result<Self> {
+        Ok(Self::new(Project::current()?))
+    }
+
+    /// A workflow by path or name.
+    pub(crate) fn find(&self, what: &str) -> Result<Entry> {
+        let path = Path::new(what);
+        if path.is_file() {
+            return Ok(library::at_path(Origin::Path, path));
+        }
+        if let Some(file) = library::file_in(path) {
+            return Ok(library::at_path(Origin::Path, &file));
+        }
+        if let Some(entry) = self.library.find(what) {
+            return Ok(entry);
+        }
+        let known: Vec<String> = self.library.all().into_iter().map(|entry| entry.name).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        match longhaul_lang::diagnostic::closest(what, &known) {
+            Some(best) => bail!("there is no workflow `{what}`; did you mean `{best}`?"),
+            None => bail!("there is no workflow `{what}`; `longhaul list` shows what can be found"),
+        }
+    }
+
+    /// The text of a workflow.
+    pub(crate) fn text(&self, entry: &Entry) -> Result<String> {
+        let builtin = builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
+        match builtin {
+            Some((_, text)) => Ok((*text).to_owned()),
+            None => read_text(&entry.file).map_err(|why| anyhow::anyhow!("{}: {}", entry.file.display(), in_words(&why))),
+        }
+    }
+
+    /// Reads and checks a workflow.
+    pub(crate) fn check(&self, entry: &Entry, dialect: Option<longhaul_lang::dialect::Dialect>) -> Result<Report> {
+        let text = match self.text(entry) {
+            Ok(text) => text,
+            Err(error) => match unreadable(&entry.file) {
+                Some(report) => return Ok(report),
+                None => return Err(error),
+            },
+        };
+        let request = Request {
+            file: shown(&entry.file),
+            name: entry.name.clone(),
+            dir: entry.dir.to_string_lossy().into_owned(),
+            text,
+            dialect,
+        };
+        Ok(longhaul_lang::check(request, self))
+    }
+
+    fn collect(&self, kind: Kind) -> Vec<String> {
+        let root = &self.project.root;
+        let shipped = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let mut names = match kind {
+            Kind::Persona => {
+                let mut names: Vec<String> = builtin::PERSONAS.iter().map(|(name, _)| (*name).to_owned()).collect();
+                for folder in [".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"] {
+                    names.extend(stems(&root.join(folder)));
+                }
+                names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("personas"))));
+                names
+            }
+            Kind::Skill => {
+                let mut names = Vec::new();
+                for folder in [".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"] {
+                    names.extend(stems(&root.join(folder)));
+                }
+                names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("skills"))));
+                names
+            }
+            Kind::Profile => self.project.configured("agents"),
+            Kind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
+            Kind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
+            Kind::ToolServer => {
+                [shipped(names::TOOL_SERVERS), self.project.configured("tools"), self.project.mcp_servers()].concat()
+            }
+            Kind::Workflow => self.library.all().into_iter().map(|entry| entry.name).collect(),
+        };
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+impl World for Disk {
+    fn read(&self, dir: &str, path: &str) -> Result<String, Missing> {
+        read_text(&inside(dir, path)?)
+    }
+
+    fn exists(&self, dir: &str, path: &str) -> Result<(), Missing> {
+        inside(dir, path).map(|_| ())
+    }
+
+    fn workflow(&self, dir: &str, name: &str) -> Option<Found> {
+        let beside = Path::new(dir);
+        let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        let entry = if is_path {
+            let file = beside.join(name);
+            file.is_file().then(|| library::at_path(Origin::Path, &file))
+        } else {
+            let around = [beside.to_owned(), beside.join("..")];
+            let near = around.iter().filter(|_| !dir.is_empty()).find_map(|folder| library::named(Origin::Path, folder, name));
+            near.or_else(|| self.library.find(name))
+        }?;
+        let text = self.text(&entry).ok()?;
+        Some(Found { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
+    }
+
+    fn names(&self, kind: Kind) -> &[String] {
+        self.names.get(&kind).map_or(&[], |cell| cell.get_or_init(|| self.collect(kind)))
+    }
+}
+
+/// A path as people write it: without a leading `./`.
+pub(crate) fn shown(path: &Path) -> String {
+    path.strip_prefix("./").unwrap_or(path).display().to_string()
+}
+
+/// The path of a file that must be inside a folder.
+fn inside(dir: &str, path: &str) -> Result<PathBuf, Missing> {
+    let dir = if dir.is_empty() { Path::new(".") } else { Path::new(dir) };
+    let file = dir.join(path);
+    let real = file.canonicalize().map_err(|error| missing(&error))?;
+    let root = dir.canonicalize().map_err(|error| missing(&error))?;
+    if !real.starts_with(root) {
+        return Err(Missing::Outside);
+    }
+    if real.is_file() { Ok(file) } else { Err(Missing::NotFound) }
+}
+
+fn missing(error: &std::io::Error) -> Missing {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Missing::NotFound,
+        _ => Missing::Unreadable(error.to_string()),
+    }
+}
+
+/// The text of a file, but never more of it than a workflow may have.
+fn read_text(path: &Path) -> Result<String, Missing> {
+    let bytes = read_bytes(path)?;
+    String::from_utf8(bytes).map_err(|_| Missing::NotText)
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Missing> {
+    let file = File::open(path).map_err(|error| missing(&error))?;
+    let mut bytes = Vec::new();
+    let limit = FILE_BYTES_MAX as u64 + 1;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| missing(&error))?;
+    if bytes.len() > FILE_BYTES_MAX { Err(Missing::TooLarge) } else { Ok(bytes) }
+}
+
+/// A report on a file whose text can not be had because of what it holds.
+fn unreadable(path: &Path) -> Option<Report> {
+    match read_bytes(path) {
+        Err(Missing::TooLarge) => Some(longhaul_lang::too_large(shown(path))),
+        Ok(bytes) => {
+            let error = std::str::from_utf8(&bytes).err()?;
+            Some(longhaul_lang::not_utf8(shown(path), &String::from_utf8_lossy(&bytes), error.valid_up_to()))
+        }
+        Err(_) => None,
+    }
+}
+
+fn in_words(why: &Missing) -> String {
+    match why {
+        Missing::NotFound => "no such file".to_owned(),
+        Missing::Outside => "outside the workflow's folder".to_owned(),
+        Missing::TooLarge => "larger than 4 MiB".to_owned(),
+        Missing::NotText => "not UTF-8 text".to_owned(),
+        Missing::Unreadable(error) => error.clone(),
+    }
+}
+
+/// Names of the files of a folder without their endings, and of its subfolders.
+fn stems(folder: &Path) -> Vec<String> {
+    let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
+    let stem = |path: PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    read.filter_map(Result::ok).filter_map(|entry| stem(entry.path())).collect()
+}
+
+/// Reads what stands on standard input as a workflow.
+pub(crate) fn from_stdin() -> Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("standard input can not be read")?;
+    String::from_utf8(bytes).context("standard input is not UTF-8 text")
+}

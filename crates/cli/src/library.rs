@@ -1,0 +1,132 @@
+//! Finding workflows: by path, by name, and all that there are.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::builtin;
+use crate::project::Project;
+
+/// Endings of workflow files, in the order in which they are tried.
+const ENDINGS: &[&str] = &["yaml", "yml", "json", "toml"];
+
+/// Where a workflow came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    /// A path that was given.
+    Path,
+    /// `.longhaul/workflows` or `.agents/workflows` of the project.
+    Project,
+    /// `~/.longhaul/workflows`.
+    User,
+    /// The binary.
+    Builtin,
+}
+
+impl Origin {
+    /// As lists show it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Builtin => "built in",
+        }
+    }
+}
+
+/// A workflow that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// The name it is found by.
+    pub(crate) name: String,
+    pub(crate) origin: Origin,
+    /// The file; for built-in ones what diagnostics call it.
+    pub(crate) file: PathBuf,
+    /// Where its prompts and scripts are.
+    pub(crate) dir: PathBuf,
+}
+
+/// All places in which workflows are looked for, first match first.
+pub(crate) struct Library {
+    places: Vec<(Origin, PathBuf)>,
+}
+
+impl Library {
+    pub(crate) fn of(project: &Project) -> Self {
+        let mut places = vec![
+            (Origin::Project, project.root.join(".longhaul/workflows")),
+            (Origin::Project, project.root.join(".agents/workflows")),
+        ];
+        places.extend(project.user.iter().map(|user| (Origin::User, user.join("workflows"))));
+        Self { places }
+    }
+
+    /// Every workflow of every place, those that are hidden by an earlier one included.
+    pub(crate) fn all(&self) -> Vec<Entry> {
+        let on_disk = self.places.iter().flat_map(|(origin, folder)| in_folder(*origin, folder));
+        on_disk.chain(builtin::WORKFLOWS.iter().map(|(name, _)| builtin_entry(name))).collect()
+    }
+
+    /// The first workflow with a name.
+    pub(crate) fn find(&self, name: &str) -> Option<Entry> {
+        let on_disk = self.places.iter().find_map(|(origin, folder)| named(*origin, folder, name));
+        let builtin = || builtin::WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(name, _)| builtin_entry(name));
+        on_disk.or_else(builtin)
+    }
+}
+
+/// The workflow with a name in a folder.
+pub(crate) fn named(origin: Origin, folder: &Path, name: &str) -> Option<Entry> {
+    if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+        return None;
+    }
+    let mut files = ENDINGS.iter().map(|ending| folder.join(format!("{name}.{ending}")));
+    let file = files.find(|file| file.is_file()).or_else(|| file_in(&folder.join(name)))?;
+    Some(at_path(origin, &file))
+}
+
+/// The file of a workflow that has a folder of its own.
+pub(crate) fn file_in(folder: &Path) -> Option<PathBuf> {
+    ["workflow.yaml", "workflow.yml"].into_iter().map(|file| folder.join(file)).find(|file| file.is_file())
+}
+
+/// The workflows of a folder, by name.
+pub(crate) fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
+    let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
+    let files = read.filter_map(Result::ok).map(|entry| entry.path()).filter_map(|path| {
+        if path.is_dir() {
+            return file_in(&path);
+        }
+        is_workflow_file(&path).then_some(path)
+    });
+    let mut entries: Vec<Entry> = files.map(|file| at_path(origin, &file)).collect();
+    entries.sort_by(|a, b| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
+    entries
+}
+
+/// Whether a file can be a workflow, by its ending; Markdown only if its front matter says so.
+fn is_workflow_file(path: &Path) -> bool {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("md") => {
+            let head = std::fs::read_to_string(path).unwrap_or_default();
+            head.starts_with("---") && head.lines().skip(1).take_while(|line| *line != "---").any(|line| line.starts_with("workflow_name:"))
+        }
+        Some(ending) => ENDINGS.contains(&ending),
+        None => false,
+    }
+}
+
+/// The workflow in a file.
+pub(crate) fn at_path(origin: Origin, file: &Path) -> Entry {
+    let stem = |path: &Path| path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let dir = file.parent().unwrap_or(Path::new("")).to_owned();
+    let own_folder = stem(file) == "workflow" && dir.file_name().is_some();
+    let name = if own_folder { dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()) } else { stem(file) };
+    Entry { name, origin, file: file.to_owned(), dir }
+}
+
+fn builtin_entry(name: &str) -> Entry {
+    Entry { name: name.to_owned(), origin: Origin::Builtin, file: PathBuf::from(format!("<built in>/{name}.yaml")), dir: PathBuf::new() }
+}

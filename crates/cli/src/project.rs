@@ -1,0 +1,57 @@
+//! The project around the current folder, and what its configuration names.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use etcetera::BaseStrategy;
+
+/// A project: the nearest folder upwards with `.longhaul`, `.agents` or `.git`.
+#[derive(Debug, Clone)]
+pub(crate) struct Project {
+    /// Its folder.
+    pub(crate) root: PathBuf,
+    /// The user's own `~/.longhaul`, if there is a home.
+    pub(crate) user: Option<PathBuf>,
+}
+
+impl Project {
+    /// The project that a folder belongs to; the folder itself if there is none.
+    pub(crate) fn around(folder: &Path) -> Self {
+        let marks = [".longhaul", ".agents", ".git"];
+        let user = etcetera::choose_base_strategy().ok().map(|base| base.home_dir().join(".longhaul"));
+        let is_root = |folder: &&Path| {
+            // The user's own folder does not make the home directory a project.
+            marks.iter().map(|mark| folder.join(mark)).any(|path| path.exists() && Some(&path) != user.as_ref())
+        };
+        let root = folder.ancestors().find(is_root).unwrap_or(folder).to_owned();
+        Self { root, user }
+    }
+
+    /// The project around the current folder.
+    pub(crate) fn current() -> Result<Self> {
+        let folder = std::env::current_dir().context("the current folder can not be found")?;
+        Ok(Self::around(&folder))
+    }
+
+    /// Names that the configuration defines in a table such as `agents` or `channels`.
+    pub(crate) fn configured(&self, table: &str) -> Vec<String> {
+        let user = self.user.iter().map(|user| user.join("config.toml"));
+        let files = std::iter::once(self.root.join(".longhaul/config.toml")).chain(user);
+        files.flat_map(|file| names_in_table(&file, table)).collect()
+    }
+
+    /// Names of the MCP servers in `.mcp.json`.
+    pub(crate) fn mcp_servers(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.root.join(".mcp.json")).unwrap_or_default();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let servers = value.get("mcpServers").and_then(|servers| servers.as_object());
+        servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default()
+    }
+}
+
+fn names_in_table(file: &Path, table: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return Vec::new() };
+    let entries = document.get(table).and_then(|item| item.as_table_like());
+    entries.map(|entries| entries.iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
+}

@@ -1,0 +1,74 @@
+//! Writing to the terminal.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+/// Where data goes. Colours are dropped when nobody sees them.
+pub(crate) fn out() -> anstream::AutoStream<io::StdoutLock<'static>> {
+    anstream::AutoStream::auto(io::stdout().lock())
+}
+
+/// Prints data as JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Writes data to a file, or to standard output.
+pub(crate) fn deliver(text: &str, file: Option<&Path>) -> Result<()> {
+    match file {
+        Some(file) => std::fs::write(file, text).with_context(|| format!("{} can not be written", file.display())),
+        None => Ok(out().write_all(text.as_bytes())?),
+    }
+}
+
+/// Says something to the person, beside the data.
+pub(crate) fn say(text: impl std::fmt::Display) {
+    // Nobody to talk to is no reason to stop.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Says what went wrong, with its causes.
+pub(crate) fn complain(error: &anyhow::Error) {
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    say(format!("{red}error{red:#}: {}", causes.join(": ")));
+}
+
+/// Whether the reader of our output has gone away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let direct = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let through_json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        direct.or(through_json) == Some(io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// `text` in bold.
+pub(crate) fn bold(text: impl std::fmt::Display) -> String {
+    let bold = Style::new().bold();
+    format!("{bold}{text}{bold:#}")
+}
+
+/// `text` so that it steps back.
+pub(crate) fn dim(text: impl std::fmt::Display) -> String {
+    let dim = Style::new().dimmed();
+    format!("{dim}{text}{dim:#}")
+}
+
+/// `text` as good news.
+pub(crate) fn good(text: impl std::fmt::Display) -> String {
+    let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
+    format!("{green}{text}{green:#}")
+}
+
+/// "1 step", "2 steps".
+pub(crate) fn count(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,52 @@
+//! How much room text takes.
+//!
+//! No font is asked: the estimates are generous, so that a wide fallback font still fits its box.
+
+use crate::face::{Shape, lines, shape};
+use crate::graph::Node;
+use crate::text::columns;
+
+/// The room above the picture for its title.
+pub(crate) const TITLE_HEIGHT: f64 = 30.0;
+/// The room for the caption of a frame.
+pub(crate) const CAPTION_HEIGHT: f64 = 34.0;
+/// From one line of a box to the next.
+pub(crate) const LINE_HEIGHT: f64 = 17.0;
+
+const TITLE_COLUMN: f64 = 8.6;
+const LINE_COLUMN: f64 = 7.0;
+const LABEL_COLUMN: f64 = 6.9;
+
+/// Width and height.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Size {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// The box of a node that holds no others.
+pub(super) fn box_size(node: &Node) -> Size {
+    let lines = lines(node);
+    let widths = lines.iter().enumerate().map(|(n, line)| {
+        let column = if n == 0 { TITLE_COLUMN } else { LINE_COLUMN };
+        column * columns(line) as f64
+    });
+    let width = widths.fold(60.0, f64::max) + 28.0;
+    let height = LINE_HEIGHT * lines.len() as f64 + 18.0;
+    match shape(node) {
+        Shape::Rounded | Shape::Square => Size { width, height },
+        Shape::Hexagon => Size { width: width + 20.0, height },
+        Shape::Stadium | Shape::Double => Size { width: width + 14.0, height },
+        Shape::Rhombus => Size { width: width * 1.4 + 30.0, height: height * 1.7 },
+    }
+}
+
+/// The caption of a frame.
+pub(super) fn caption_width(text: &str) -> f64 {
+    LINE_COLUMN * columns(text) as f64 + 8.0
+}
+
+/// The label of an arrow.
+pub(super) fn label_size(text: &str) -> Size {
+    Size { width: LABEL_COLUMN * columns(text) as f64 + 10.0, height: 18.0 }
+}

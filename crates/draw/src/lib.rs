@@ -1,0 +1,35 @@
+//! A plan as pictures: for the terminal, for documents, for a dashboard.
+//!
+//! [`graph`] says what there is to draw, [`layout`] where it goes; every format is a plain function of
+//! the two. Text of a workflow is foreign text: each format escapes it in one place of its own.
+//!
+//! **Invariant:** the same plan gives the same bytes, and the time to draw it grows in step with its
+//! size.
+
+mod dot;
+mod face;
+mod graph;
+mod layout;
+mod mermaid;
+mod nest;
+mod svg;
+mod text;
+mod tree;
+
+use longhaul_core::plan::Plan;
+
+pub use dot::dot;
+pub use graph::{Edge, EdgeKind, Graph, Node, graph};
+pub use layout::{Area, Layout, Placed, Point, Routed, layout};
+pub use mermaid::mermaid;
+pub use svg::svg;
+pub use tree::tree;
+
+/// The drawing and the places of its parts, for a client that paints by itself.
+///
+/// The lists of the layout run parallel to those of the graph.
+pub fn json(plan: &Plan) -> serde_json::Value {
+    let graph = graph(plan);
+    let layout = layout(&graph);
+    serde_json::json!({ "graph": graph, "layout": layout })
+}

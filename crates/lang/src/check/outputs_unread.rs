@@ -1,0 +1,67 @@
+//! LH0306: a named output that nobody reads.
+
+use std::collections::HashSet;
+
+use longhaul_core::plan::{StepIx, UnitIx};
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::expr::Key;
+use crate::model::{Order, Step};
+use crate::source::Node;
+
+pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
+    let read = Reads::of(context);
+    for (ix, step) in context.model.own_steps() {
+        let unit = context.model.body(step.body).unit;
+        let Some(alias) = alias(step).filter(|_| !context.model.unit(unit).is_lenient()) else { continue };
+        let Some(name) = alias.as_text() else { continue };
+        let used = read.names.contains(&(unit, name.to_owned())) || read.steps.contains(&(unit, step.id.clone()));
+        if used || is_result(context, ix, step) {
+            continue;
+        }
+        out.push(
+            Diagnostic::warning("LH0306", alias.span, format!("nobody reads `{name}`"))
+                .label("named for nothing")
+                .help("read it in a later step, list it under `outputs`, or leave the name out"),
+        );
+    }
+}
+
+fn alias<'n>(step: &Step<'n>) -> Option<&'n Node> {
+    let output = step.node.get("output")?;
+    if output.entries().is_some() { output.get("as") } else { Some(output) }
+}
+
+/// Whether what a step leaves is what its body was for: nothing comes after it, or a person reviews it.
+fn is_result(context: &Context<'_, '_>, ix: StepIx, step: &Step<'_>) -> bool {
+    let body = context.model.body(step.body);
+    let last = match body.order {
+        Order::Sequence => body.steps.last() == Some(&ix),
+        Order::Graph => !body.steps.iter().any(|other| context.model.step(*other).deps.iter().any(|(dep, _)| *dep == ix)),
+        Order::Machine => step.next.iter().any(|route| context.model.step(route.to).action.key() == "end"),
+    };
+    last || step.node.get("review").is_some() || step.node.get("rewind").is_some()
+}
+
+struct Reads {
+    names: HashSet<(UnitIx, String)>,
+    steps: HashSet<(UnitIx, String)>,
+}
+
+impl Reads {
+    fn of(context: &Context<'_, '_>) -> Self {
+        let mut reads = Self { names: HashSet::new(), steps: HashSet::new() };
+        for text in &context.texts.all {
+            let unit = context.unit_ix_of(text.place);
+            let found = text.outcome.as_ref().map(|analysis| analysis.reads.as_slice()).unwrap_or_default();
+            for read in found {
+                match (read.root.as_str(), read.path.first()) {
+                    ("steps", Some(Key::Field(id, _))) => drop(reads.steps.insert((unit, id.clone()))),
+                    (root, _) => drop(reads.names.insert((unit, root.to_owned()))),
+                }
+            }
+        }
+        reads
+    }
+}

@@ -1,0 +1,144 @@
+//! LH0303, LH0304, LH0305: names that nothing sets, that nothing has set yet, or that may not be set.
+
+use longhaul_core::plan::StepIx;
+
+use super::Context;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::expr::{Key, Read};
+use crate::scope::{Doubt, Lookup, Place};
+use crate::sites::Purpose;
+use crate::source::Span;
+use crate::texts::Text;
+
+pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
+    for text in context.own_texts() {
+        let Ok(analysis) = &text.outcome else { continue };
+        if text.site.purpose == Purpose::Condition && crate::expr::is_template(&text.source) {
+            continue;
+        }
+        let own = own_names(context, text);
+        for (read, lookup) in analysis.reads.iter().zip(&text.lookups) {
+            if own.iter().any(|name| *name == read.root) {
+                continue;
+            }
+            let span = text.span(context.sources, read.range.clone());
+            out.extend(finding(context, text, read, lookup, span));
+        }
+    }
+}
+
+/// Names that only this prompt sees.
+fn own_names<'n>(context: &Context<'_, 'n>, text: &Text<'n>) -> Vec<&'n str> {
+    let Place::Step(step, _) = text.place else { return Vec::new() };
+    let step = context.model.step(step);
+    let with = step.action.value().filter(|_| step.action.key() == "prompt").and_then(|value| value.get("with")?.entries());
+    let inside = with.is_some_and(|entries| entries.iter().any(|(_, value)| std::ptr::eq(value, text.site.node)));
+    with.filter(|_| !inside).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar()).collect()
+}
+
+fn finding(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, lookup: &Lookup, span: Span) -> Option<Diagnostic> {
+    let lenient = context.unit_of(text.place).is_lenient();
+    match lookup {
+        Lookup::Sure(_) => None,
+        Lookup::Unsure(..) | Lookup::NotBefore(_) if lenient || read.guarded => None,
+        Lookup::Unsure(_, step, doubt) => Some(unsure(context, read, *step, *doubt, span)),
+        Lookup::NotBefore(producer) => Some(not_before(context, text.place, read, *producer, span)),
+        Lookup::Unknown if read.guarded => None,
+        Lookup::Unknown => {
+            let mut diagnostic = unknown(context, text.place, read, span);
+            if lenient {
+                diagnostic.severity = Severity::Warning;
+                diagnostic.label = "reads as empty text".to_owned();
+            }
+            Some(diagnostic)
+        }
+    }
+}
+
+fn unknown(context: &Context<'_, '_>, place: Place, read: &Read, span: Span) -> Diagnostic {
+    if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
+        let known = context.scopes.known_steps(place);
+        return Diagnostic::error("LH0303", span, format!("no step `{id}` can be read here"))
+            .label("unknown step")
+            .did_you_mean(id, known.iter().map(String::as_str), |known| {
+                let inside = context.model.own_steps().find(|(_, step)| step.id == *id);
+                let container = inside.and_then(|(_, step)| context.model.body(step.body).parent);
+                match container {
+                    Some(container) => Some(format!(
+                        "`{id}` is inside `{}`: give its output a name and read that",
+                        context.model.step(container).id
+                    )),
+                    None if known.is_empty() => Some("there are no other steps here".to_owned()),
+                    None => Some(format!("the steps here are: {}", known.join(", "))),
+                }
+            });
+    }
+    let known = context.scopes.known(place);
+    Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name").did_you_mean(
+        &read.root,
+        known.iter().map(String::as_str),
+        |known| Some(suggestion(&read.root, known, context, place)),
+    )
+}
+
+fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, place: Place) -> String {
+    if context.scopes.known_steps(place).iter().any(|id| id == name) {
+        return format!("`{name}` is a step: read `steps.{name}.output`, or give it `output: {name}`");
+    }
+    if known.len() > 20 {
+        return "declare it under `inputs`, or give a step `output: ` with this name".to_owned();
+    }
+    format!("names that can be read here: {}", known.join(", "))
+}
+
+fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, producer: StepIx, span: Span) -> Diagnostic {
+    let producer = context.model.step(producer);
+    let what = as_written(read);
+    match place {
+        Place::Step(step, _) if context.model.step(step).span == producer.span => {
+            Diagnostic::error("LH0304", span, format!("`{}` reads `{what}`, which is its own result", producer.id))
+                .label("not there yet")
+                .help("read it in a later step, or put the step into a `repeat`")
+        }
+        Place::Step(step, _) => {
+            let reader = context.ancestor_in(step, producer.body).unwrap_or(step);
+            let reader = context.model.step(reader);
+            let graph = context.model.body(producer.body).order == crate::model::Order::Graph;
+            let help = match graph {
+                true => format!("add `depends_on: [{}]` to `{}`", producer.id, reader.id),
+                false => format!("move `{}` before `{}`", producer.id, reader.id),
+            };
+            let relation = if graph { "does not depend on" } else { "comes before" };
+            Diagnostic::error("LH0304", span, format!("`{}` reads `{what}`, but {relation} `{}`, which produces it", reader.id, producer.id))
+                .label("not set yet")
+                .related(producer.span, "produced here")
+                .help(help)
+        }
+        Place::Header(_) | Place::End(_) => Diagnostic::error("LH0304", span, format!("`{what}` is not set yet here")).label("not set yet"),
+    }
+}
+
+fn unsure(context: &Context<'_, '_>, read: &Read, producer: StepIx, doubt: Doubt, span: Span) -> Diagnostic {
+    let producer = context.model.step(producer);
+    let id = &producer.id;
+    let why = match doubt {
+        Doubt::Round => format!("`{id}` sets it later; in the first round it is undefined"),
+        Doubt::When => format!("`{id}` has a `when` and may be skipped"),
+        Doubt::Optional => format!("`{id}` may fail without failing the run"),
+        Doubt::Choice => format!("`{id}` is on only some of the ways that lead here"),
+        Doubt::Failure => format!("this step also runs after `{id}` has failed"),
+    };
+    let what = as_written(read);
+    Diagnostic::error("LH0305", span, format!("`{what}` may not be set here"))
+        .label(why)
+        .related(producer.span, "set here")
+        .help(format!("say what to use then: `{what} | default('…')`, or ask `{} is defined` first", read.root))
+}
+
+/// The name and its fields, as they stand in the text.
+fn as_written(read: &Read) -> String {
+    read.path.iter().fold(read.root.clone(), |text, key| match key {
+        Key::Field(field, _) => format!("{text}.{field}"),
+        Key::Index | Key::Dynamic => format!("{text}[…]"),
+    })
+}

@@ -1,0 +1,94 @@
+//! What a condition has established: chains that are known to be defined where it holds.
+
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, UnaryOpKind};
+
+use super::Key;
+use super::chain::Chain;
+use super::walk::Walker;
+
+/// A chain that is defined: its root, and its links as they compare.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Fact(Vec<String>);
+
+impl Fact {
+    fn of(chain: &Chain<'_, '_>) -> Option<Self> {
+        let (root, _) = chain.root()?;
+        let mut path = vec![root.to_owned()];
+        for link in &chain.links {
+            match &link.key {
+                Key::Field(name, _) => path.push(format!(".{name}")),
+                // Two subscripts may differ, so nothing is known from here on.
+                Key::Index | Key::Dynamic => break,
+            }
+        }
+        Some(Self(path))
+    }
+
+    /// Whether this being defined says that `other` or something it is taken from was asked for.
+    fn speaks_of(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| a == b)
+    }
+}
+
+impl<'t> Walker<'t, '_> {
+    /// Whether a condition around the chain has asked for it, for a part or for more of it.
+    pub(super) fn is_guarded(&self, chain: &Chain<'_, 't>) -> bool {
+        !self.facts.is_empty()
+            && Fact::of(chain).is_some_and(|read| self.facts.iter().any(|fact| fact.speaks_of(&read)))
+    }
+
+    /// Whether the first `links` links of the chain are known to be defined.
+    pub(super) fn is_known(&self, chain: &Chain<'_, 't>, links: usize) -> bool {
+        if self.facts.is_empty() {
+            return false;
+        }
+        let read = Fact::of(chain).map(|read| read.0).unwrap_or_default();
+        let Some(part) = read.get(..=links) else { return false };
+        self.facts.iter().any(|fact| fact.0.starts_with(part))
+    }
+
+    /// What is known to be defined where `condition` is `holds`.
+    pub(super) fn facts(&self, condition: &Expr<'t>, holds: bool) -> Vec<Fact> {
+        match condition {
+            Expr::Test(test) if (test.name == "defined") == holds && matches!(test.name, "defined" | "undefined") => {
+                self.fact(&test.expr)
+            }
+            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => self.facts(&op.expr, !holds),
+            Expr::BinOp(op) if matches!((op.op, holds), (BinOpKind::ScAnd, true) | (BinOpKind::ScOr, false)) => {
+                let mut facts = self.facts(&op.left, holds);
+                facts.extend(self.facts(&op.right, holds));
+                facts
+            }
+            Expr::Filter(filter) if holds && falls_back_to_nothing(filter) => {
+                filter.expr.as_ref().map(|operand| self.fact(operand)).unwrap_or_default()
+            }
+            Expr::Var(_) | Expr::GetAttr(_) | Expr::GetItem(_) if holds => self.fact(condition),
+            _ => Vec::new(),
+        }
+    }
+
+    fn fact(&self, expr: &Expr<'t>) -> Vec<Fact> {
+        Fact::of(&Chain::of(self.text, expr)).into_iter().collect()
+    }
+
+    /// Walks with more facts, and forgets them again.
+    pub(super) fn knowing<T>(&mut self, facts: Vec<Fact>, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.facts.len();
+        self.facts.extend(facts);
+        let result = walk(self);
+        self.facts.truncate(before);
+        result
+    }
+}
+
+/// `x | default(false)` and its like: true only if `x` was there.
+fn falls_back_to_nothing(filter: &Filter<'_>) -> bool {
+    let falsy = match filter.args.first() {
+        None => true,
+        Some(CallArg::Pos(Expr::Const(constant))) => !constant.value.is_true(),
+        Some(CallArg::Pos(Expr::List(list))) => list.items.is_empty(),
+        Some(CallArg::Pos(Expr::Map(map))) => map.keys.is_empty(),
+        Some(_) => false,
+    };
+    matches!(filter.name, "default" | "d") && falsy
+}

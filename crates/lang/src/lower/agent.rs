@@ -1,0 +1,44 @@
+//! Who does a prompt: profiles, personas and backends resolved to one description.
+
+use indexmap::IndexMap;
+use longhaul_core::plan::Arg;
+use serde_json::json;
+
+use super::{Lowering, values};
+use crate::model::{Step, Unit};
+use crate::world::{Kind, same_name};
+
+impl<'n> Lowering<'_, 'n> {
+    /// The agent of a prompt, in full. A mapping on the step adds to the file's default agent; a name
+    /// replaces it.
+    pub(super) fn agent(&self, step: &Step<'n>) -> Arg {
+        let unit = self.model.unit(self.model.body(step.body).unit);
+        let default = unit.node.get("defaults").and_then(|defaults| defaults.get("agent"));
+        let mut agent = IndexMap::new();
+        for node in [default, step.node.get("agent")].into_iter().flatten() {
+            match node.as_text() {
+                Some(name) => agent = self.named(unit, name),
+                None => agent.extend(values::map_of(Some(node), values::any)),
+            }
+        }
+        let written: Option<serde_json::Map<_, _>> =
+            agent.iter().map(|(key, value)| Some((key.clone(), value.as_json()?.clone()))).collect();
+        written.map_or(Arg::Map(agent), |agent| Arg::Json(agent.into()))
+    }
+
+    fn named(&self, unit: &Unit<'n>, name: &str) -> IndexMap<String, Arg> {
+        let profile = unit.node.get("agents").and_then(|agents| agents.get(name));
+        if let Some(profile) = profile {
+            return values::map_of(Some(profile), values::any);
+        }
+        let known = |kind| self.world.names(kind).iter().find(|candidate| same_name(candidate, name));
+        let (key, name) = if let Some(profile) = known(Kind::Profile) {
+            ("profile", profile.as_str())
+        } else if let Some(persona) = known(Kind::Persona) {
+            ("persona", persona.as_str())
+        } else {
+            ("backend", name)
+        };
+        IndexMap::from([(key.to_owned(), Arg::Json(json!(name)))])
+    }
+}

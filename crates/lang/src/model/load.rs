@@ -1,0 +1,97 @@
+//! Fetching the other workflows that a workflow uses, and those that they use.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{self, Dialect};
+use crate::source::{self, Format, Node, Sources, Span};
+use crate::world::World;
+
+/// The trees of a workflow and of all others it can reach.
+pub(crate) struct Forest {
+    pub(crate) trees: Vec<Tree>,
+}
+
+/// One workflow of one file, in native keys.
+pub(crate) struct Tree {
+    pub(crate) name: String,
+    pub(crate) dir: String,
+    pub(crate) node: Node,
+    /// Which tree each name that it uses stands for, or what is wrong with that one.
+    pub(crate) uses: HashMap<String, Use>,
+}
+
+/// What a name of another workflow stands for.
+#[derive(Clone)]
+pub(crate) enum Use {
+    /// That tree of the forest.
+    Tree(usize),
+    /// A file that can not be read as a workflow.
+    Broken(String),
+}
+
+/// Reads everything that can be reached from a tree.
+pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> Forest {
+    let mut forest = Forest { trees: vec![first] };
+    let mut by_file: HashMap<String, Use> = HashMap::new();
+    let mut at = 0;
+    while at < forest.trees.len() {
+        for (name, _) in names_used(&forest.trees[at].node) {
+            let Some(found) = world.workflow(&forest.trees[at].dir, &name) else { continue };
+            let known = by_file.get(&found.name).cloned();
+            let resolved = known.unwrap_or_else(|| {
+                let file_name = found.name.clone();
+                let read = read_tree(found, &name, sources);
+                let resolved = match read {
+                    Ok(tree) => {
+                        forest.trees.push(tree);
+                        Use::Tree(forest.trees.len() - 1)
+                    }
+                    Err(why) => Use::Broken(why),
+                };
+                by_file.insert(file_name, resolved.clone());
+                resolved
+            });
+            forest.trees[at].uses.insert(name, resolved);
+        }
+        at += 1;
+    }
+    forest
+}
+
+fn read_tree(found: crate::world::Found, name: &str, sources: &mut Sources) -> Result<Tree, String> {
+    let mut problems: Vec<Diagnostic> = Vec::new();
+    let format = Format::of(&found.name);
+    let file = sources.add(found.name.clone(), found.text);
+    let node = source::read(sources, file, format, &mut problems);
+    let Some(node) = node.filter(|_| problems.is_empty()) else {
+        let why = problems.first().map_or_else(|| "it is empty".to_owned(), |problem| problem.message.clone());
+        return Err(why);
+    };
+    let dialect = Dialect::of(&node);
+    let natives = dialect::to_native(dialect, node, sources, &mut problems);
+    let wanted = natives.into_iter().find(|native| native.name.as_deref().is_none_or(|own| own == name));
+    let native = wanted.ok_or_else(|| format!("{} holds no workflow `{name}`", found.name))?;
+    Ok(Tree { name: name.to_owned(), dir: found.dir, node: native.node, uses: HashMap::new() })
+}
+
+/// The names under `workflow:` anywhere in a tree that are not its own `workflows:`.
+fn names_used(node: &Node) -> Vec<(String, Span)> {
+    let own: Vec<&str> = node.get("workflows").and_then(Node::entries).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar()).collect();
+    let mut found = Vec::new();
+    collect(node, &mut found);
+    found.retain(|(name, _)| !own.contains(&name.as_str()));
+    found
+}
+
+fn collect(node: &Node, found: &mut Vec<(String, Span)>) {
+    for item in node.items().unwrap_or_default() {
+        collect(item, found);
+    }
+    for (key, value) in node.entries().unwrap_or_default() {
+        match (key.scalar(), value.as_text()) {
+            (Some("workflow"), Some(name)) => found.push((name.to_owned(), value.span)),
+            _ => collect(value, found),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Schemas as authors write them: JSON Schema, or the short form `{field: type}`.
+
+use longhaul_core::Json;
+use longhaul_core::catalog::top::TYPE_NAMES;
+use serde_json::{Map, json};
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{Node, Value};
+
+/// Keys that only a JSON Schema has, with the kind of value that gives it away.
+const TELLTALES: &[(&str, fn(&Node) -> bool)] = &[
+    ("$ref", |node| node.as_text().is_some()),
+    ("$schema", |node| node.as_text().is_some()),
+    ("$defs", |node| node.entries().is_some()),
+    ("properties", |node| node.entries().is_some_and(|entries| entries.iter().all(|(_, value)| value.entries().is_some()))),
+    ("enum", |node| node.items().is_some()),
+    ("anyOf", |node| node.items().is_some()),
+    ("oneOf", |node| node.items().is_some()),
+    ("allOf", |node| node.items().is_some()),
+];
+
+/// Keywords that may stand beside `type` in a JSON Schema.
+const KEYWORDS: &[&str] = &[
+    "type", "title", "description", "default", "examples", "format", "pattern", "minLength", "maxLength", "minimum",
+    "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "items", "prefixItems", "minItems", "maxItems",
+    "uniqueItems", "contains", "required", "additionalProperties", "minProperties", "maxProperties", "const",
+];
+
+/// The JSON Schema that a node means. What is not one is read as far as it goes.
+pub(crate) fn to_json(node: &Node) -> Json {
+    Reader { out: None }.schema(node)
+}
+
+/// Reports what is wrong with a schema.
+pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
+    let schema = Reader { out: Some(out) }.schema(node);
+    if is_json_schema(node)
+        && let Err(error) = jsonschema::meta::validate(&schema)
+    {
+        let place = find(node, error.instance_path().as_str());
+        out.push(
+            Diagnostic::error("LH0505", place.span, format!("this is not a valid JSON Schema: {error}"))
+                .label("not allowed here")
+                .help("see the keyword's definition in JSON Schema 2020-12, or use the short form `{field: type}`"),
+        );
+    }
+}
+
+/// Whether a value follows a schema; the first thing that does not, in words.
+pub(crate) fn mismatch(schema: &Json, value: &Json) -> Option<String> {
+    let validator = jsonschema::validator_for(schema).ok()?;
+    let error = validator.iter_errors(value).next()?;
+    let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
+    Some(if path.is_empty() { error.to_string() } else { format!("`{path}`: {error}") })
+}
+
+struct Reader<'o> {
+    out: Option<&'o mut Vec<Diagnostic>>,
+}
+
+impl Reader<'_> {
+    fn schema(&mut self, node: &Node) -> Json {
+        match &node.value {
+            Value::Scalar(..) => self.type_name(node),
+            Value::Seq(items, _) => match items.as_slice() {
+                [only] if is_type(only) => json!({"type": "array", "items": self.schema(only)}),
+                values => json!({"enum": values.iter().map(Node::to_json).collect::<Vec<_>>()}),
+            },
+            Value::Map(..) if is_json_schema(node) => node.to_json(),
+            Value::Map(entries, _) => self.object(entries),
+            Value::Alias(_) => json!({}),
+        }
+    }
+
+    fn object(&mut self, entries: &[(Node, Node)]) -> Json {
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for (key, value) in entries {
+            let word = key.scalar().unwrap_or_default();
+            let name = word.strip_suffix('?').unwrap_or(word);
+            if name == word {
+                required.push(name.to_owned());
+            }
+            properties.insert(name.to_owned(), self.schema(value));
+        }
+        json!({"type": "object", "properties": properties, "required": required})
+    }
+
+    fn type_name(&mut self, node: &Node) -> Json {
+        let word = node.scalar().unwrap_or_default();
+        match word {
+            "any" => json!({}),
+            "true" | "" if node.as_text().is_none() && word == "true" => json!(true),
+            word if TYPE_NAMES.contains(&word) => json!({"type": word}),
+            _ => {
+                self.unknown_type(node, word);
+                json!({})
+            }
+        }
+    }
+
+    fn unknown_type(&mut self, node: &Node, word: &str) {
+        let Some(out) = &mut self.out else { return };
+        let alias = match word {
+            "str" | "text" => Some("string"),
+            "int" => Some("integer"),
+            "float" | "double" => Some("number"),
+            "bool" => Some("boolean"),
+            "list" => Some("array"),
+            "dict" | "map" | "mapping" => Some("object"),
+            _ => None,
+        };
+        let diagnostic = Diagnostic::error("LH0505", node.span, format!("`{word}` is not a type")).label("unknown type");
+        out.push(match alias {
+            Some(name) => diagnostic.help(format!("write `{name}`")),
+            None => diagnostic.did_you_mean(word, TYPE_NAMES.iter().copied(), |known| {
+                Some(format!("a type is one of {}, a list of values, or a mapping of fields", known.join(", ")))
+            }),
+        });
+    }
+}
+
+fn is_type(node: &Node) -> bool {
+    node.entries().is_some() || node.scalar().is_some_and(|word| TYPE_NAMES.contains(&word))
+}
+
+fn is_json_schema(node: &Node) -> bool {
+    let Some(entries) = node.entries() else { return false };
+    let telltale = TELLTALES.iter().any(|(key, fits)| node.get(key).is_some_and(fits));
+    let typed = node.get("type").is_some_and(names_types)
+        && entries.iter().all(|(key, _)| key.scalar().is_some_and(|word| KEYWORDS.contains(&word)));
+    telltale || typed
+}
+
+fn names_types(node: &Node) -> bool {
+    let is_name = |node: &Node| node.scalar().is_some_and(|word| word != "any" && TYPE_NAMES.contains(&word));
+    node.items().map_or_else(|| is_name(node), |items| items.iter().all(is_name))
+}
+
+/// The node that a JSON pointer leads to, as far as it goes.
+fn find<'n>(node: &'n Node, pointer: &str) -> &'n Node {
+    pointer.split('/').skip(1).fold(node, |node, segment| {
+        let segment = segment.replace("~1", "/").replace("~0", "~");
+        let by_index = || segment.parse::<usize>().ok().and_then(|at| node.items()?.get(at));
+        node.get(&segment).or_else(by_index).unwrap_or(node)
+    })
+}

@@ -1,0 +1,164 @@
+//! Which names a text can read, what is known of them, and whether they are sure to be set.
+//!
+//! A step exports names: its output's alias, the fields it spreads, what `set` names, and what the
+//! bodies inside it export. A reader looks in its own body, then in the body around it, and so on
+//! outwards to the inputs.
+
+mod exports;
+mod lookup;
+
+use std::collections::HashMap;
+
+use longhaul_core::catalog::names::RESERVED;
+use longhaul_core::plan::{BodyIx, StepIx, UnitIx};
+use longhaul_core::types::Type;
+
+use crate::model::Model;
+use crate::order::Orders;
+use crate::sites::Position;
+
+pub(crate) use exports::schema_of_input;
+
+/// A name that a step leaves behind.
+#[derive(Debug, Clone)]
+pub(crate) struct Export {
+    pub(crate) name: String,
+    pub(crate) value: Type,
+    /// Whether it is there whenever the step has succeeded.
+    pub(crate) sure: bool,
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a step.
+    Step(StepIx, Position),
+    /// Before the first step of a unit.
+    Header(UnitIx),
+    /// After the last step of a unit.
+    End(UnitIx),
+}
+
+/// Why a name may not be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// Set by a later step of a loop: undefined in the first round.
+    Round,
+    /// The producer has a `when`.
+    When,
+    /// The producer may fail without failing the run.
+    Optional,
+    /// Only some ways lead through the producer.
+    Choice,
+    /// The reader also runs after failures.
+    Failure,
+}
+
+/// What a name turned out to be.
+#[derive(Debug, Clone)]
+pub(crate) enum Lookup {
+    /// Set on every way.
+    Sure(Type),
+    /// Set on some ways, by this step.
+    Unsure(Type, StepIx, Doubt),
+    /// Set by a step that does not come before the reader.
+    NotBefore(StepIx),
+    /// Set by nothing.
+    Unknown,
+}
+
+/// Names of a whole model.
+pub(crate) struct Scopes<'m, 'n> {
+    model: &'m Model<'n>,
+    orders: &'m Orders,
+    exports: Vec<Vec<Export>>,
+    /// Which steps of a body export a name.
+    producers: Vec<HashMap<String, Vec<StepIx>>>,
+    /// What an item of each `for_each` is.
+    items: HashMap<StepIx, Type>,
+}
+
+impl<'m, 'n> Scopes<'m, 'n> {
+    pub(crate) fn new(model: &'m Model<'n>, orders: &'m Orders) -> Self {
+        let mut scopes =
+            Self { model, orders, exports: Vec::new(), producers: Vec::new(), items: HashMap::new() };
+        scopes.exports = exports::all(model);
+        scopes.producers = model.bodies.iter().map(|body| scopes.producers_of(&body.steps)).collect();
+        scopes
+    }
+
+    fn producers_of(&self, steps: &[StepIx]) -> HashMap<String, Vec<StepIx>> {
+        let mut producers: HashMap<String, Vec<StepIx>> = HashMap::new();
+        for step in steps {
+            for export in &self.exports[step.at()] {
+                producers.entry(export.name.clone()).or_default().push(*step);
+            }
+        }
+        producers
+    }
+
+    /// Says what an item of a `for_each` is, once its list has been looked at.
+    pub(crate) fn set_item(&mut self, step: StepIx, item: Type) {
+        self.items.insert(step, item);
+    }
+
+    /// What a step leaves behind.
+    pub(crate) fn exports(&self, step: StepIx) -> &[Export] {
+        &self.exports[step.at()]
+    }
+
+    /// What a body leaves behind.
+    pub(crate) fn body_exports(&self, body: BodyIx) -> Vec<Export> {
+        exports::of_body(self.model, &self.exports, body)
+    }
+
+    /// Names that can be read at a place, for "did you mean".
+    pub(crate) fn known(&self, place: Place) -> Vec<String> {
+        let mut names: Vec<String> = RESERVED.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let unit = self.unit_of(place);
+        names.extend(exports::inputs(self.model.unit(unit)).map(|(name, _)| name.to_owned()));
+        let mut body = self.body_of(place);
+        while let Some(at) = body {
+            names.extend(self.producers[at.at()].keys().cloned());
+            let parent = self.model.body(at).parent;
+            names.extend(parent.into_iter().flat_map(|parent| self.bound(parent)).map(|(name, _)| name));
+            body = parent.map(|parent| self.model.step(parent).body);
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn unit_of(&self, place: Place) -> UnitIx {
+        match place {
+            Place::Step(step, _) => self.model.body(self.model.step(step).body).unit,
+            Place::Header(unit) | Place::End(unit) => unit,
+        }
+    }
+
+    /// The innermost body whose names a place can see.
+    fn body_of(&self, place: Place) -> Option<BodyIx> {
+        match place {
+            Place::Step(step, Position::Round) => self.model.step(step).inner.first().map(|(_, body)| *body),
+            Place::Step(step, _) => Some(self.model.step(step).body),
+            Place::Header(_) => None,
+            Place::End(unit) => self.model.unit(unit).body,
+        }
+    }
+
+    /// Names that a container binds for the steps inside it.
+    fn bound(&self, container: StepIx) -> Vec<(String, Type)> {
+        let step = self.model.step(container);
+        let named = |key: &str, default: &str| {
+            step.node.get(key).and_then(|node| node.as_text()).unwrap_or(default).to_owned()
+        };
+        match step.action.key() {
+            "for_each" => {
+                let item = self.items.get(&container).cloned().unwrap_or_default();
+                vec![(named("as", "item"), item), (named("index", "index"), Type::Integer)]
+            }
+            "repeat" => vec![("iteration".to_owned(), Type::Integer)],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What steps and bodies leave behind.
+
+use longhaul_core::catalog::top::TYPE_NAMES;
+use longhaul_core::plan::{BodyIx, StepIx};
+use longhaul_core::types::Type;
+
+use super::Export;
+use crate::model::{Body, Model, Order, Step, Unit, step_ix};
+use crate::schema;
+use crate::source::Node;
+
+/// The exports of every step, by index.
+pub(super) fn all(model: &Model<'_>) -> Vec<Vec<Export>> {
+    let mut exports: Vec<Vec<Export>> = vec![Vec::new(); model.steps.len()];
+    // Inner steps have higher numbers than their container, so backwards means inside out.
+    for at in (0..model.steps.len()).rev() {
+        exports[at] = of_step(model, &exports, step_ix(at));
+    }
+    exports
+}
+
+fn of_step(model: &Model<'_>, known: &[Vec<Export>], at: StepIx) -> Vec<Export> {
+    let step = model.step(at);
+    let mut exports = own(model, step);
+    let bodies: Vec<Vec<Export>> = step.inner.iter().map(|(_, body)| of_body(model, known, *body)).collect();
+    let inner = match step.action.key() {
+        "if" => merge(bodies, step.node.get("else").is_some()),
+        "switch" => merge(bodies, step.node.get("default").is_some()),
+        "for_each" => merge(bodies, false),
+        _ => bodies.into_iter().flatten().collect(),
+    };
+    for export in inner {
+        if !exports.iter().any(|own| own.name == export.name) {
+            exports.push(export);
+        }
+    }
+    exports
+}
+
+/// Names that the branches of a choice leave: sure if every branch is sure to leave them.
+fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
+    let count = branches.len();
+    let mut merged: Vec<(Export, usize)> = Vec::new();
+    for export in branches.into_iter().flatten() {
+        match merged.iter_mut().find(|(known, _)| known.name == export.name) {
+            Some((known, hits)) => {
+                known.value = std::mem::take(&mut known.value).or(export.value);
+                known.sure &= export.sure;
+                *hits += 1;
+            }
+            None => merged.push((export, 1)),
+        }
+    }
+    merged.into_iter().map(|(export, hits)| Export { sure: export.sure && exhaustive && hits == count, ..export }).collect()
+}
+
+/// What a body leaves: sure if a step that always runs is sure to leave it.
+pub(super) fn of_body(model: &Model<'_>, known: &[Vec<Export>], body: BodyIx) -> Vec<Export> {
+    let Body { steps, order, .. } = model.body(body);
+    let mut exports: Vec<Export> = Vec::new();
+    let mut position: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    for step in steps {
+        let always = *order != Order::Machine && always_runs(model, *step);
+        for export in &known[step.at()] {
+            match position.get(export.name.as_str()) {
+                Some(at) => {
+                    let before: &mut Export = &mut exports[*at];
+                    before.value = std::mem::take(&mut before.value).or(export.value.clone());
+                    before.sure |= export.sure && always;
+                }
+                None => {
+                    position.insert(&export.name, exports.len());
+                    exports.push(Export { sure: export.sure && always, ..export.clone() });
+                }
+            }
+        }
+    }
+    exports
+}
+
+/// Whether nothing but a failure of the body can leave a step out.
+fn always_runs(model: &Model<'_>, step: StepIx) -> bool {
+    let this = model.step(step);
+    let chosen = this.deps.iter().any(|(dep, _)| model.is_conditional(model.step(*dep)));
+    this.node.get("when").is_none() && !may_fail_quietly(this) && !chosen
+}
+
+/// Whether a step can fail, leave nothing, and the run goes on.
+pub(super) fn may_fail_quietly(step: &Step<'_>) -> bool {
+    let optional = step.node.get("optional").and_then(Node::as_bool) == Some(true);
+    match step.node.get("on_error").and_then(Node::as_text) {
+        Some("skip") => true,
+        // A command that failed has still printed what it printed.
+        Some("continue") => step.action.key() != "run",
+        _ => optional,
+    }
+}
+
+fn own(model: &Model<'_>, step: &Step<'_>) -> Vec<Export> {
+    let mut exports = Vec::new();
+    if step.action.key() == "set" {
+        for (key, value) in step.action.value().and_then(Node::entries).unwrap_or_default() {
+            let written = value.as_text().is_none() && value.scalar().is_some();
+            let value = if written { Type::of(&value.to_json()) } else { Type::Any };
+            exports.extend(key.scalar().map(|name| Export { name: name.to_owned(), value, sure: true }));
+        }
+    }
+    let Some(output) = step.node.get("output") else { return exports };
+    let value = output_type(model, step);
+    let alias = output.as_text().or_else(|| output.get("as")?.as_text());
+    if output.get("spread").and_then(Node::as_bool) == Some(true)
+        && let Type::Object(fields) = &value
+    {
+        exports.extend(fields.known.iter().map(|(name, value)| Export { name: name.clone(), value: value.clone(), sure: true }));
+    }
+    exports.extend(alias.map(|name| Export { name: name.to_owned(), value, sure: true }));
+    exports
+}
+
+/// What is known of a step's output.
+pub(super) fn output_type(model: &Model<'_>, step: &Step<'_>) -> Type {
+    let output = step.node.get("output");
+    if let Some(schema) = output.and_then(|output| output.get("schema")) {
+        return Type::from_schema(&schema::to_json(schema));
+    }
+    match output.and_then(|output| output.get("parse")).and_then(Node::as_text) {
+        Some("json") => return Type::Any,
+        Some("lines") => return Type::array(Type::String),
+        Some("text") => return Type::String,
+        _ => {}
+    }
+    match step.action.key() {
+        "prompt" | "run" => Type::String,
+        "ask" => step.node.get("answer").map_or(Type::String, |schema| Type::from_schema(&schema::to_json(schema))),
+        "for_each" => Type::array(Type::open_object()),
+        "workflow" => workflow_type(model, step),
+        _ => Type::Any,
+    }
+}
+
+/// A sub-workflow's outputs are known by name.
+fn workflow_type(model: &Model<'_>, step: &Step<'_>) -> Type {
+    let name = step.action.value().and_then(Node::as_text).unwrap_or_default();
+    let unit = model.unit(model.body(step.body).unit).known.get(name);
+    let outputs = unit.and_then(|unit| model.unit(*unit).node.get("outputs")).and_then(Node::entries);
+    match outputs {
+        Some(outputs) => Type::closed(outputs.iter().filter_map(|(key, _)| Some((key.scalar()?.to_owned(), Type::Any)))),
+        None => Type::Any,
+    }
+}
+
+/// The declared inputs of a unit.
+pub(super) fn inputs<'n>(unit: &Unit<'n>) -> impl Iterator<Item = (&'n str, &'n Node)> + use<'n> {
+    let entries = unit.node.get("inputs").and_then(Node::entries).unwrap_or_default();
+    entries.iter().filter_map(|(key, value)| Some((key.scalar()?, value)))
+}
+
+/// What is known of an input.
+pub(super) fn input_type(input: &Node) -> Type {
+    let schema = schema_of_input(input);
+    let value = Type::from_schema(&schema);
+    let may_be_null = input.get("required").and_then(Node::as_bool) == Some(false) && input.get("default").is_none();
+    if may_be_null { value.or(Type::Null) } else { value }
+}
+
+/// The JSON Schema of an input: its keys without those that only inputs have.
+pub(crate) fn schema_of_input(input: &Node) -> longhaul_core::Json {
+    let type_schema = |word: &str| if word == "any" { serde_json::json!({}) } else { serde_json::json!({"type": word}) };
+    if let Some(word) = input.scalar() {
+        return if TYPE_NAMES.contains(&word) { type_schema(word) } else { serde_json::json!({}) };
+    }
+    let mut map = serde_json::Map::new();
+    for (key, value) in input.entries().unwrap_or_default() {
+        match key.scalar() {
+            Some("type") => match value.scalar() {
+                Some(word) if word != "any" => drop(map.insert("type".to_owned(), serde_json::json!(word))),
+                _ => {}
+            },
+            Some("enum") => drop(map.insert("enum".to_owned(), value.to_json())),
+            Some("items") => drop(map.insert("items".to_owned(), schema::to_json(value))),
+            Some("properties") => {
+                let fields = value.entries().unwrap_or_default();
+                let fields: serde_json::Map<_, _> =
+                    fields.iter().filter_map(|(key, value)| Some((key.scalar()?.to_owned(), schema::to_json(value)))).collect();
+                map.insert("properties".to_owned(), fields.into());
+            }
+            _ => {}
+        }
+    }
+    map.into()
+}

@@ -1,0 +1,108 @@
+//! What lies around a workflow: files, other workflows, names that the project defines.
+//!
+//! The language asks through this interface and never looks itself, so checking executes nothing,
+//! writes nothing, and can be tested without a disk.
+
+/// Why a file could not be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// There is none.
+    NotFound,
+    /// The path leads out of the workflow's folder.
+    Outside,
+    /// It is larger than [`crate::source::FILE_BYTES_MAX`].
+    TooLarge,
+    /// It is not UTF-8 text.
+    NotText,
+    /// The system said no.
+    Unreadable(String),
+}
+
+/// Another workflow that was found by name.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// As diagnostics name the file.
+    pub name: String,
+    /// Where its prompts and scripts are.
+    pub dir: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What kind of name is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Who an agent is.
+    Persona,
+    /// How an agent is called: profiles of the project.
+    Profile,
+    /// What runs an agent.
+    Backend,
+    /// A way to tell somebody something.
+    Channel,
+    /// A server of tools.
+    ToolServer,
+    /// A skill.
+    Skill,
+    /// A workflow.
+    Workflow,
+}
+
+/// What lies around a workflow.
+pub trait World {
+    /// The text of a file beside a workflow.
+    fn read(&self, dir: &str, path: &str) -> Result<String, Missing>;
+    /// Whether a file beside a workflow is there.
+    fn exists(&self, dir: &str, path: &str) -> Result<(), Missing>;
+    /// A workflow by name or path, as seen from the folder of another one.
+    fn workflow(&self, dir: &str, name: &str) -> Option<Found>;
+    /// The names of a kind that are known, the built-in ones included.
+    fn names(&self, kind: Kind) -> &[String];
+}
+
+/// Whether two names are the same to people: `TestDesigner` and `test-designer` are.
+pub fn same_name(a: &str, b: &str) -> bool {
+    let fold = |text: &str| -> Vec<char> {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    a == b || fold(a) == fold(b)
+}
+
+/// Nothing but what the product itself defines.
+#[derive(Debug, Clone)]
+pub struct Bare {
+    backends: Vec<String>,
+    channels: Vec<String>,
+    servers: Vec<String>,
+}
+
+impl Default for Bare {
+    fn default() -> Self {
+        use longhaul_core::catalog::names::{BACKENDS, CHANNELS, TOOL_SERVERS};
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Self { backends: owned(BACKENDS), channels: owned(CHANNELS), servers: owned(TOOL_SERVERS) }
+    }
+}
+
+impl World for Bare {
+    fn read(&self, _dir: &str, _path: &str) -> Result<String, Missing> {
+        Err(Missing::NotFound)
+    }
+
+    fn exists(&self, _dir: &str, _path: &str) -> Result<(), Missing> {
+        Err(Missing::NotFound)
+    }
+
+    fn workflow(&self, _dir: &str, _name: &str) -> Option<Found> {
+        None
+    }
+
+    fn names(&self, kind: Kind) -> &[String] {
+        match kind {
+            Kind::Backend => &self.backends,
+            Kind::Channel => &self.channels,
+            Kind::ToolServer => &self.servers,
+            Kind::Persona | Kind::Profile | Kind::Skill | Kind::Workflow => &[],
+        }
+    }
+}
