@@ -27,7 +27,8 @@ pub(crate) struct Disk {
 
 impl Disk {
     pub(crate) fn new(project: Project) -> Self {
-        let kinds = [Kind::Persona, Kind::Profile, Kind::Backend, Kind::Channel, Kind::ToolServer, Kind::Skill, Kind::Workflow];
+        let kinds =
+            [Kind::Persona, Kind::Profile, Kind::Backend, Kind::Channel, Kind::ToolServer, Kind::Skill, Kind::Workflow];
         let library = Library::of(&project);
         Self { project, library, names: kinds.into_iter().map(|kind| (kind, OnceCell::new())).collect() }
     }
@@ -59,10 +60,13 @@ impl Disk {
 
     /// The text of a workflow.
     pub(crate) fn text(&self, entry: &Entry) -> Result<String> {
-        let builtin = builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
+        let builtin =
+            builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
         match builtin {
             Some((_, text)) => Ok((*text).to_owned()),
-            None => read_text(&entry.file).map_err(|why| anyhow::anyhow!("{}: {}", entry.file.display(), in_words(&why))),
+            None => {
+                read_text(&entry.file).map_err(|why| anyhow::anyhow!("{}: {}", entry.file.display(), in_words(&why)))
+            }
         }
     }
 
@@ -91,7 +95,9 @@ impl Disk {
         let mut names = match kind {
             Kind::Persona => {
                 let mut names: Vec<String> = builtin::PERSONAS.iter().map(|(name, _)| (*name).to_owned()).collect();
-                for folder in [".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"] {
+                for folder in
+                    [".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"]
+                {
                     names.extend(stems(&root.join(folder)));
                 }
                 names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("personas"))));
@@ -130,13 +136,15 @@ impl World for Disk {
 
     fn workflow(&self, dir: &str, name: &str) -> Option<Found> {
         let beside = Path::new(dir);
-        let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+        let is_path =
+            name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
         let entry = if is_path {
             let file = beside.join(name);
             file.is_file().then(|| library::at_path(Origin::Path, &file))
         } else {
             let around = [beside.to_owned(), beside.join("..")];
-            let near = around.iter().filter(|_| !dir.is_empty()).find_map(|folder| library::named(Origin::Path, folder, name));
+            let near =
+                around.iter().filter(|_| !dir.is_empty()).find_map(|folder| library::named(Origin::Path, folder, name));
             near.or_else(|| self.library.find(name))
         }?;
         let text = self.text(&entry).ok()?;
@@ -218,6 +226,10 @@ fn stems(folder: &Path) -> Vec<String> {
 /// Reads what stands on standard input as a workflow.
 pub(crate) fn from_stdin() -> Result<String> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).context("standard input can not be read")?;
+    std::io::stdin()
+        .lock()
+        .take(FILE_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut bytes)
+        .context("standard input can not be read")?;
     String::from_utf8(bytes).context("standard input is not UTF-8 text")
 }

@@ -72,7 +72,8 @@ impl Library {
     /// The first workflow with a name.
     pub(crate) fn find(&self, name: &str) -> Option<Entry> {
         let on_disk = self.places.iter().find_map(|(origin, folder)| named(*origin, folder, name));
-        let builtin = || builtin::WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(name, _)| builtin_entry(name));
+        let builtin =
+            || builtin::WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(name, _)| builtin_entry(name));
         on_disk.or_else(builtin)
     }
 }
@@ -111,7 +112,8 @@ fn is_workflow_file(path: &Path) -> bool {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md") => {
             let head = std::fs::read_to_string(path).unwrap_or_default();
-            head.starts_with("---") && head.lines().skip(1).take_while(|line| *line != "---").any(|line| line.starts_with("workflow_name:"))
+            head.starts_with("---")
+                && head.lines().skip(1).take_while(|line| *line != "---").any(|line| line.starts_with("workflow_name:"))
         }
         Some(ending) => ENDINGS.contains(&ending),
         None => false,
@@ -123,10 +125,19 @@ pub(crate) fn at_path(origin: Origin, file: &Path) -> Entry {
     let stem = |path: &Path| path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let dir = file.parent().unwrap_or(Path::new("")).to_owned();
     let own_folder = stem(file) == "workflow" && dir.file_name().is_some();
-    let name = if own_folder { dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()) } else { stem(file) };
+    let name = if own_folder {
+        dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    } else {
+        stem(file)
+    };
     Entry { name, origin, file: file.to_owned(), dir }
 }
 
 fn builtin_entry(name: &str) -> Entry {
-    Entry { name: name.to_owned(), origin: Origin::Builtin, file: PathBuf::from(format!("<built in>/{name}.yaml")), dir: PathBuf::new() }
+    Entry {
+        name: name.to_owned(),
+        origin: Origin::Builtin,
+        file: PathBuf::from(format!("<built in>/{name}.yaml")),
+        dir: PathBuf::new(),
+    }
 }

@@ -27,8 +27,7 @@ macro_rules! codes {
     };
 }
 
-codes! {
-}
+codes! {}
 
 /// The entry of a code, in any case.
 pub fn find(code: &str) -> Option<&'static Entry> {

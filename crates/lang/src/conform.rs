@@ -7,9 +7,7 @@
 mod scalar;
 mod step;
 
-
 use longhaul_core::catalog::{Field, Shape, top};
-
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Value};
@@ -184,7 +182,9 @@ fn same_kind(node: &Node, shape: &Shape) -> bool {
         (Shape::Map(_) | Shape::Object(_) | Shape::Workflow, Value::Map(..)) => true,
         (Shape::List(_) | Shape::Steps | Shape::Map(_) | Shape::Object(_) | Shape::Workflow, _) => false,
         (Shape::Bool, Value::Scalar(..)) => node.as_bool().is_some(),
-        (Shape::Int(..) | Shape::Number, Value::Scalar(..)) => node.scalar_json().is_some_and(|value| value.is_number()),
+        (Shape::Int(..) | Shape::Number, Value::Scalar(..)) => {
+            node.scalar_json().is_some_and(|value| value.is_number())
+        }
         (Shape::Expr, Value::Scalar(..)) => !node.is_null(),
         (_, Value::Scalar(..)) => node.as_text().is_some(),
         (_, Value::Seq(..) | Value::Map(..) | Value::Alias(_)) => false,

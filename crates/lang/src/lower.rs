@@ -56,7 +56,11 @@ impl<'n> Lowering<'_, 'n> {
             body: step.body,
             form: self.form(step_ix(at), step)?,
             deps: step.deps.iter().map(|(dep, _)| *dep).collect(),
-            next: step.next.iter().map(|route| plan::Route { when: route.when.map(values::expr), to: route.to }).collect(),
+            next: step
+                .next
+                .iter()
+                .map(|route| plan::Route { when: route.when.map(values::expr), to: route.to })
+                .collect(),
             rewind: self.rewind(step),
             when: node.get("when").map(values::expr),
             run_if: modifiers::run_if(node),

@@ -92,7 +92,10 @@ fn body_order(model: &Model<'_>, at: usize, position: &[u32]) -> BodyOrder {
         Order::Graph if body.steps.len() > GRAPH_STEPS_MAX => BodyOrder::Unknown,
         Order::Graph => graph::Ancestors::of(model, body, position).map_or(BodyOrder::Unknown, BodyOrder::Graph),
         Order::Machine => match start_of(model, at) {
-            Some(start) => BodyOrder::Machine(dominators::Dominators::of(&edges(model, at, position), position[start.at()] as usize)),
+            Some(start) => BodyOrder::Machine(dominators::Dominators::of(
+                &edges(model, at, position),
+                position[start.at()] as usize,
+            )),
             None => BodyOrder::Unknown,
         },
     }

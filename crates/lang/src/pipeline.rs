@@ -90,7 +90,13 @@ enum Depth {
     Used,
 }
 
-fn check_tree(tree: Tree, depth: Depth, sources: &mut Sources, world: &dyn World, out: &mut Vec<Diagnostic>) -> Option<Plan> {
+fn check_tree(
+    tree: Tree,
+    depth: Depth,
+    sources: &mut Sources,
+    world: &dyn World,
+    out: &mut Vec<Diagnostic>,
+) -> Option<Plan> {
     conform::workflow(&tree.node, out);
     let forest = model::load(tree, sources, world);
     let model = model::build(&forest, out);
@@ -114,13 +120,21 @@ fn check_tree(tree: Tree, depth: Depth, sources: &mut Sources, world: &dyn World
 }
 
 /// LH0413: a workflow that this one uses has mistakes of its own.
-fn used_workflows(forest: &Forest, model: &Model<'_>, sources: &mut Sources, world: &dyn World, out: &mut Vec<Diagnostic>) {
+fn used_workflows(
+    forest: &Forest,
+    model: &Model<'_>,
+    sources: &mut Sources,
+    world: &dyn World,
+    out: &mut Vec<Diagnostic>,
+) {
     for tree in forest.trees.iter().skip(1) {
         let mut found = Vec::new();
-        let copy = Tree { name: tree.name.clone(), dir: tree.dir.clone(), node: tree.node.clone(), uses: HashMap::new() };
+        let copy =
+            Tree { name: tree.name.clone(), dir: tree.dir.clone(), node: tree.node.clone(), uses: HashMap::new() };
         check_tree(copy, Depth::Used, sources, world, &mut found);
         let Some(first) = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error) else { continue };
-        let user = model.own_steps().filter_map(|(_, step)| step.action.value().filter(|_| step.action.key() == "workflow"));
+        let user =
+            model.own_steps().filter_map(|(_, step)| step.action.value().filter(|_| step.action.key() == "workflow"));
         let place = user.into_iter().find(|node| node.as_text() == Some(&tree.name));
         let span = place.map_or(forest.trees[0].node.span, |node| node.span);
         out.push(

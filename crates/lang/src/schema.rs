@@ -12,7 +12,9 @@ const TELLTALES: &[(&str, fn(&Node) -> bool)] = &[
     ("$ref", |node| node.as_text().is_some()),
     ("$schema", |node| node.as_text().is_some()),
     ("$defs", |node| node.entries().is_some()),
-    ("properties", |node| node.entries().is_some_and(|entries| entries.iter().all(|(_, value)| value.entries().is_some()))),
+    ("properties", |node| {
+        node.entries().is_some_and(|entries| entries.iter().all(|(_, value)| value.entries().is_some()))
+    }),
     ("enum", |node| node.items().is_some()),
     ("anyOf", |node| node.items().is_some()),
     ("oneOf", |node| node.items().is_some()),
@@ -21,9 +23,31 @@ const TELLTALES: &[(&str, fn(&Node) -> bool)] = &[
 
 /// Keywords that may stand beside `type` in a JSON Schema.
 const KEYWORDS: &[&str] = &[
-    "type", "title", "description", "default", "examples", "format", "pattern", "minLength", "maxLength", "minimum",
-    "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "items", "prefixItems", "minItems", "maxItems",
-    "uniqueItems", "contains", "required", "additionalProperties", "minProperties", "maxProperties", "const",
+    "type",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "format",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "contains",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+    "const",
 ];
 
 /// The JSON Schema that a node means. What is not one is read as far as it goes.
@@ -110,7 +134,8 @@ impl Reader<'_> {
             "dict" | "map" | "mapping" => Some("object"),
             _ => None,
         };
-        let diagnostic = Diagnostic::error("LH0505", node.span, format!("`{word}` is not a type")).label("unknown type");
+        let diagnostic =
+            Diagnostic::error("LH0505", node.span, format!("`{word}` is not a type")).label("unknown type");
         out.push(match alias {
             Some(name) => diagnostic.help(format!("write `{name}`")),
             None => diagnostic.did_you_mean(word, TYPE_NAMES.iter().copied(), |known| {

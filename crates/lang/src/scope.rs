@@ -80,8 +80,7 @@ pub(crate) struct Scopes<'m, 'n> {
 
 impl<'m, 'n> Scopes<'m, 'n> {
     pub(crate) fn new(model: &'m Model<'n>, orders: &'m Orders) -> Self {
-        let mut scopes =
-            Self { model, orders, exports: Vec::new(), producers: Vec::new(), items: HashMap::new() };
+        let mut scopes = Self { model, orders, exports: Vec::new(), producers: Vec::new(), items: HashMap::new() };
         scopes.exports = exports::all(model);
         scopes.producers = model.bodies.iter().map(|body| scopes.producers_of(&body.steps)).collect();
         scopes
@@ -149,9 +148,8 @@ impl<'m, 'n> Scopes<'m, 'n> {
     /// Names that a container binds for the steps inside it.
     fn bound(&self, container: StepIx) -> Vec<(String, Type)> {
         let step = self.model.step(container);
-        let named = |key: &str, default: &str| {
-            step.node.get(key).and_then(|node| node.as_text()).unwrap_or(default).to_owned()
-        };
+        let named =
+            |key: &str, default: &str| step.node.get(key).and_then(|node| node.as_text()).unwrap_or(default).to_owned();
         match step.action.key() {
             "for_each" => {
                 let item = self.items.get(&container).cloned().unwrap_or_default();

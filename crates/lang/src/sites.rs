@@ -77,7 +77,11 @@ pub(crate) fn of_step<'n>(step: &Step<'n>) -> Vec<Site<'n>> {
         walk.fields(step.node, kind.fields);
     }
     for field in modifiers::ALL {
-        let position = if ["next", "rewind", "review", "progress"].contains(&field.key) { Position::After } else { Position::Before };
+        let position = if ["next", "rewind", "review", "progress"].contains(&field.key) {
+            Position::After
+        } else {
+            Position::Before
+        };
         let purpose = if field.key == "review" { Purpose::Prompt } else { Purpose::Plain };
         walk.context = Context { secrets: field.key == "env", purpose, position, key: field.key };
         if let Some(value) = step.node.get(field.key) {
@@ -101,7 +105,8 @@ fn of_top<'n>(unit: &Unit<'n>, wanted: impl Fn(&str) -> bool) -> Vec<Site<'n>> {
     let mut walk = Walk::default();
     for field in top::ALL.iter().filter(|field| wanted(field.key)) {
         let purpose = if field.key == "context" { Purpose::Prompt } else { Purpose::Plain };
-        walk.context = Context { secrets: field.key == "defaults", purpose, position: Position::Before, key: field.key };
+        walk.context =
+            Context { secrets: field.key == "defaults", purpose, position: Position::Before, key: field.key };
         if let Some(value) = unit.node.get(field.key) {
             walk.visit(value, &field.shape);
         }
@@ -150,7 +155,9 @@ impl<'n> Walk<'n> {
                 items.iter().for_each(|entry| self.visit(entry, item));
             }
             (Shape::OneOrMany(item), _) => self.visit(node, item),
-            (Shape::Map(value), Value::Map(entries, _)) => entries.iter().for_each(|(_, entry)| self.visit(entry, value)),
+            (Shape::Map(value), Value::Map(entries, _)) => {
+                entries.iter().for_each(|(_, entry)| self.visit(entry, value))
+            }
             (Shape::Object(fields), Value::Map(..)) => self.fields(node, fields),
             (Shape::Either(shapes), _) => self.either(node, shapes),
             _ => {}
@@ -180,7 +187,9 @@ impl<'n> Walk<'n> {
     fn computed(&mut self, node: &'n Node) {
         match &node.value {
             Value::Scalar(text, _) if expr::is_template(text) => self.template(node, self.context.purpose),
-            Value::Scalar(text, _) if node.as_text().is_some() => self.push(node, 0..text.len(), Language::Expression, self.context.purpose),
+            Value::Scalar(text, _) if node.as_text().is_some() => {
+                self.push(node, 0..text.len(), Language::Expression, self.context.purpose)
+            }
             Value::Scalar(..) | Value::Alias(_) => {}
             Value::Seq(items, _) => items.iter().for_each(|item| self.computed(item)),
             Value::Map(entries, _) => entries.iter().for_each(|(_, value)| self.computed(value)),

@@ -78,8 +78,19 @@ impl Text<'_> {
 }
 
 /// Reads and analyses every text.
-pub(crate) fn collect<'n>(model: &Model<'n>, scopes: &mut Scopes<'_, 'n>, sources: &mut Sources, world: &dyn World) -> Texts<'n> {
-    let texts = Texts { all: Vec::new(), missing: Vec::new(), included: HashMap::new(), prompts: HashMap::new(), by_node: HashMap::new() };
+pub(crate) fn collect<'n>(
+    model: &Model<'n>,
+    scopes: &mut Scopes<'_, 'n>,
+    sources: &mut Sources,
+    world: &dyn World,
+) -> Texts<'n> {
+    let texts = Texts {
+        all: Vec::new(),
+        missing: Vec::new(),
+        included: HashMap::new(),
+        prompts: HashMap::new(),
+        by_node: HashMap::new(),
+    };
     let mut collector = Collector { model, sources, world, texts };
     for (at, unit) in model.units.iter().enumerate() {
         let unit_ix = UnitIx(u32::try_from(at).unwrap_or(u32::MAX));
@@ -140,7 +151,8 @@ impl<'n> Collector<'_, 'n> {
         let dir = self.model.unit(unit).dir;
         match self.world.read(dir, path) {
             Ok(text) => {
-                let name = if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
+                let name =
+                    if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
                 Some((self.sources.add(name, text.clone()), text))
             }
             Err(why) => {

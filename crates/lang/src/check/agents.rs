@@ -63,7 +63,9 @@ fn in_full(context: &Context<'_, '_>, unit: &Unit<'_>, agent: &Node, out: &mut V
             out.push(
                 Diagnostic::error("LH0405", node.span, format!("there is no backend `{name}`"))
                     .label("unknown backend")
-                    .did_you_mean(name, known.iter().map(String::as_str), |known| Some(format!("known are: {}", known.join(", ")))),
+                    .did_you_mean(name, known.iter().map(String::as_str), |known| {
+                        Some(format!("known are: {}", known.join(", ")))
+                    }),
             );
         }
     }

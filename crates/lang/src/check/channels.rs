@@ -22,7 +22,9 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 fn each(context: &Context<'_, '_>, channels: &Node, out: &mut Vec<Diagnostic>) {
     let known = context.world.names(Kind::Channel);
     for node in one_or_many(channels) {
-        let Some(name) = node.as_text().filter(|name| !known.iter().any(|candidate| candidate == name)) else { continue };
+        let Some(name) = node.as_text().filter(|name| !known.iter().any(|candidate| candidate == name)) else {
+            continue;
+        };
         out.push(
             Diagnostic::error("LH0407", node.span, format!("there is no channel `{name}`"))
                 .label("unknown channel")

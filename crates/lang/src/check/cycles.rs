@@ -11,7 +11,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             continue;
         }
         if body.steps.len() > GRAPH_STEPS_MAX {
-            let message = format!("a graph can have at most {GRAPH_STEPS_MAX} steps, and this one has {}", body.steps.len());
+            let message =
+                format!("a graph can have at most {GRAPH_STEPS_MAX} steps, and this one has {}", body.steps.len());
             out.push(
                 Diagnostic::error("LH0102", body.node.span, message)
                     .label("too many steps")
@@ -21,7 +22,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         }
         let Some(cycle) = find_cycle(context.model, body) else { continue };
         let Some(first) = cycle.first().map(|step| context.model.step(*step)) else { continue };
-        let names: Vec<&str> = cycle.iter().chain(cycle.first()).map(|step| context.model.step(*step).id.as_str()).collect();
+        let names: Vec<&str> =
+            cycle.iter().chain(cycle.first()).map(|step| context.model.step(*step).id.as_str()).collect();
         let place = first.deps.iter().find(|(dep, _)| cycle.contains(dep)).map_or(first.span, |(_, span)| *span);
         out.push(
             Diagnostic::error("LH0208", place, format!("these steps wait for each other: {}", names.join(" → ")))

@@ -29,7 +29,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 }
 
 /// Loops that the cursor can enter and never leave.
-fn trapped(model: &Model<'_>, body: &Body<'_>, reached: &HashSet<StepIx>, ending: &HashSet<StepIx>, out: &mut Vec<Diagnostic>) {
+fn trapped(
+    model: &Model<'_>,
+    body: &Body<'_>,
+    reached: &HashSet<StepIx>,
+    ending: &HashSet<StepIx>,
+    out: &mut Vec<Diagnostic>,
+) {
     let first = body.steps.iter().find(|step| reached.contains(step) && !ending.contains(step));
     if let Some(step) = first.map(|step| model.step(*step)) {
         out.push(

@@ -23,11 +23,17 @@ fn problem(code: &'static str, what: &str, path: &str, why: &Missing, span: Span
         Missing::NotFound => Diagnostic::error(code, span, format!("the {what} `{path}` does not exist"))
             .label("no such file")
             .help("paths start at the workflow's own folder"),
-        Missing::Outside => Diagnostic::error("LH0403", span, format!("the {what} `{path}` is outside the workflow's folder"))
-            .label("leads out of the folder")
-            .help("keep prompts and scripts beside the workflow, so that it can be moved and pinned as a whole"),
-        Missing::TooLarge => Diagnostic::error(code, span, format!("the {what} `{path}` is too large")).label("more than 4 MiB"),
-        Missing::NotText => Diagnostic::error(code, span, format!("the {what} `{path}` is not UTF-8 text")).label("not text"),
+        Missing::Outside => {
+            Diagnostic::error("LH0403", span, format!("the {what} `{path}` is outside the workflow's folder"))
+                .label("leads out of the folder")
+                .help("keep prompts and scripts beside the workflow, so that it can be moved and pinned as a whole")
+        }
+        Missing::TooLarge => {
+            Diagnostic::error(code, span, format!("the {what} `{path}` is too large")).label("more than 4 MiB")
+        }
+        Missing::NotText => {
+            Diagnostic::error(code, span, format!("the {what} `{path}` is not UTF-8 text")).label("not text")
+        }
         Missing::Unreadable(error) => {
             Diagnostic::error(code, span, format!("the {what} `{path}` can not be read: {error}")).label("not readable")
         }

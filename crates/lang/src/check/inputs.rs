@@ -24,7 +24,11 @@ fn name(key: &Node, out: &mut Vec<Diagnostic>) {
         out.push(
             Diagnostic::error("LH0315", key.span, format!("`{word}` is taken"))
                 .label(format!("always means {meaning}"))
-                .help(if word == "task" { "`task` is always there and need not be declared" } else { "choose another name" }),
+                .help(if word == "task" {
+                    "`task` is always there and need not be declared"
+                } else {
+                    "choose another name"
+                }),
         );
     } else if !id::is_name(word) {
         out.push(

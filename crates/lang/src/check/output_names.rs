@@ -10,7 +10,8 @@ use crate::source::Node;
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (_, step) in context.model.own_steps() {
         for name in names(step) {
-            let Some((word, meaning)) = name.scalar().and_then(|text| RESERVED.iter().find(|(word, _)| *word == text)) else {
+            let Some((word, meaning)) = name.scalar().and_then(|text| RESERVED.iter().find(|(word, _)| *word == text))
+            else {
                 continue;
             };
             out.push(
@@ -27,6 +28,7 @@ fn names<'n>(step: &Step<'n>) -> Vec<&'n Node> {
     let output = step.node.get("output");
     let alias = output.and_then(|output| if output.entries().is_some() { output.get("as") } else { Some(output) });
     let set = step.action.value().filter(|_| step.action.key() == "set").and_then(Node::entries).unwrap_or_default();
-    let bound = ["as", "index"].into_iter().filter_map(|key| step.node.get(key)).filter(|_| step.action.key() == "for_each");
+    let bound =
+        ["as", "index"].into_iter().filter_map(|key| step.node.get(key)).filter(|_| step.action.key() == "for_each");
     alias.into_iter().chain(set.iter().map(|(key, _)| key)).chain(bound).collect()
 }

@@ -38,7 +38,9 @@ fn is_result(context: &Context<'_, '_>, ix: StepIx, step: &Step<'_>) -> bool {
     let body = context.model.body(step.body);
     let last = match body.order {
         Order::Sequence => body.steps.last() == Some(&ix),
-        Order::Graph => !body.steps.iter().any(|other| context.model.step(*other).deps.iter().any(|(dep, _)| *dep == ix)),
+        Order::Graph => {
+            !body.steps.iter().any(|other| context.model.step(*other).deps.iter().any(|(dep, _)| *dep == ix))
+        }
         Order::Machine => step.next.iter().any(|route| context.model.step(route.to).action.key() == "end"),
     };
     last || step.node.get("review").is_some() || step.node.get("rewind").is_some()

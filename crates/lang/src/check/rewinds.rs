@@ -13,9 +13,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let back = *target == ix || context.orders.before(step.body, *target, ix) == Before::Always;
         if body.order == Order::Graph && !back {
             out.push(
-                Diagnostic::error("LH0217", to.span, format!("`{}` does not come before `{}`", context.model.step(*target).id, step.id))
-                    .label("a rewind goes back")
-                    .help(format!("name a step that `{}` depends on, directly or not", step.id)),
+                Diagnostic::error(
+                    "LH0217",
+                    to.span,
+                    format!("`{}` does not come before `{}`", context.model.step(*target).id, step.id),
+                )
+                .label("a rewind goes back")
+                .help(format!("name a step that `{}` depends on, directly or not", step.id)),
             );
         }
     }

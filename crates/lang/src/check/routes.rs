@@ -11,9 +11,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         for (key, target) in targets(step) {
             let Some(id) = target.as_text().filter(|id| !body.by_id.contains_key(*id)) else { continue };
             out.push(
-                Diagnostic::error("LH0211", target.span, format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id))
-                    .label("no step of this body has this id")
-                    .did_you_mean(id, body.by_id.keys().map(String::as_str), |_| None),
+                Diagnostic::error(
+                    "LH0211",
+                    target.span,
+                    format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id),
+                )
+                .label("no step of this body has this id")
+                .did_you_mean(id, body.by_id.keys().map(String::as_str), |_| None),
             );
         }
     }
@@ -23,7 +27,8 @@ fn targets<'n>(step: &Step<'n>) -> Vec<(&'static str, &'n Node)> {
     let mut targets = Vec::new();
     match step.node.get("next") {
         Some(next) if next.items().is_some() => {
-            targets.extend(next.items().unwrap_or_default().iter().filter_map(|route| Some(("next", route.get("to")?))));
+            targets
+                .extend(next.items().unwrap_or_default().iter().filter_map(|route| Some(("next", route.get("to")?))));
         }
         Some(next) => targets.push(("next", next)),
         None => {}

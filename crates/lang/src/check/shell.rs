@@ -21,10 +21,26 @@ fn words(kind: &Kind) -> (&'static str, &'static str, &'static str) {
     let script = "put the logic into a script and pass the value in `args`";
     match kind {
         Kind::Eval => ("LH0313", "a value must not become code: this text is evaluated again", script),
-        Kind::CommandWord => ("LH0313", "a value must not choose the program that runs", "name the program; use `switch` to choose between several"),
-        Kind::Arithmetic => ("LH0313", "a value must not stand in shell arithmetic, which evaluates it", "compute it in the template: `{{ n + 1 }}`"),
-        Kind::QuotedHeredoc => ("LH0313", "nothing is expanded in a quoted here-document, so the value would be missing", "write the delimiter without quotes"),
-        Kind::ParameterExpansion => ("LH0313", "a value must not stand inside `${…}`", "compute it in the template instead"),
-        Kind::Tag(_) => ("LH0314", "`{% %}` and `{# #}` can not be used in a command", "use `when`, `if` or `switch`, or a script"),
+        Kind::CommandWord => (
+            "LH0313",
+            "a value must not choose the program that runs",
+            "name the program; use `switch` to choose between several",
+        ),
+        Kind::Arithmetic => (
+            "LH0313",
+            "a value must not stand in shell arithmetic, which evaluates it",
+            "compute it in the template: `{{ n + 1 }}`",
+        ),
+        Kind::QuotedHeredoc => (
+            "LH0313",
+            "nothing is expanded in a quoted here-document, so the value would be missing",
+            "write the delimiter without quotes",
+        ),
+        Kind::ParameterExpansion => {
+            ("LH0313", "a value must not stand inside `${…}`", "compute it in the template instead")
+        }
+        Kind::Tag(_) => {
+            ("LH0314", "`{% %}` and `{# #}` can not be used in a command", "use `when`, `if` or `switch`, or a script")
+        }
     }
 }

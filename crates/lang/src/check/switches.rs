@@ -44,7 +44,8 @@ fn exhaustive(step: &Step<'_>, (key, cases): (&Node, &Node), values: &[Json], ou
                 .did_you_mean(word, words, |known| Some(format!("it can be: {}", known.join(", ")))),
         );
     }
-    let missing: Vec<String> = values.iter().filter(|value| !given.iter().any(|(_, case)| case == *value)).map(plain).collect();
+    let missing: Vec<String> =
+        values.iter().filter(|value| !given.iter().any(|(_, case)| case == *value)).map(plain).collect();
     match (missing.is_empty(), step.node.entry("default")) {
         (false, None) => out.push(
             Diagnostic::error("LH0309", key.span, format!("this `switch` forgets {}", missing.join(", ")))

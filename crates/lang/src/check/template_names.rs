@@ -31,7 +31,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 fn own_names<'n>(context: &Context<'_, 'n>, text: &Text<'n>) -> Vec<&'n str> {
     let Place::Step(step, _) = text.place else { return Vec::new() };
     let step = context.model.step(step);
-    let with = step.action.value().filter(|_| step.action.key() == "prompt").and_then(|value| value.get("with")?.entries());
+    let with =
+        step.action.value().filter(|_| step.action.key() == "prompt").and_then(|value| value.get("with")?.entries());
     let inside = with.is_some_and(|entries| entries.iter().any(|(_, value)| std::ptr::eq(value, text.site.node)));
     with.filter(|_| !inside).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar()).collect()
 }
@@ -109,12 +110,18 @@ fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, producer: St
                 false => format!("move `{}` before `{}`", producer.id, reader.id),
             };
             let relation = if graph { "does not depend on" } else { "comes before" };
-            Diagnostic::error("LH0304", span, format!("`{}` reads `{what}`, but {relation} `{}`, which produces it", reader.id, producer.id))
-                .label("not set yet")
-                .related(producer.span, "produced here")
-                .help(help)
+            Diagnostic::error(
+                "LH0304",
+                span,
+                format!("`{}` reads `{what}`, but {relation} `{}`, which produces it", reader.id, producer.id),
+            )
+            .label("not set yet")
+            .related(producer.span, "produced here")
+            .help(help)
         }
-        Place::Header(_) | Place::End(_) => Diagnostic::error("LH0304", span, format!("`{what}` is not set yet here")).label("not set yet"),
+        Place::Header(_) | Place::End(_) => {
+            Diagnostic::error("LH0304", span, format!("`{what}` is not set yet here")).label("not set yet")
+        }
     }
 }
 

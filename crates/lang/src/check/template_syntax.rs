@@ -10,9 +10,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         if text.site.purpose == Purpose::Condition && expr::is_template(&text.source) {
             let span = text.span(context.sources, 0..text.source.len());
             out.push(
-                Diagnostic::error("LH0302", span, format!("`{}` is an expression, and there are braces inside it", text.site.key))
-                    .label("write it without braces")
-                    .help("as in `when: steps.check.exit_code == 0`; names need no `{{ }}` here"),
+                Diagnostic::error(
+                    "LH0302",
+                    span,
+                    format!("`{}` is an expression, and there are braces inside it", text.site.key),
+                )
+                .label("write it without braces")
+                .help("as in `when: steps.check.exit_code == 0`; names need no `{{ }}` here"),
             );
             continue;
         }

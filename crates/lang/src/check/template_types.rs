@@ -30,7 +30,9 @@ fn not_a_list(context: &Context<'_, '_>, text: &Text<'_>, value: &Type) -> Optio
         Diagnostic::error("LH0308", span, format!("`{}` is not a list: it is {value}", text.source.trim()))
             .label("`for_each` needs a list")
             .help(match value {
-                Type::String => "text can be split: `x | lines`, `x | split(',')`; a step can say `output: {parse: lines}`",
+                Type::String => {
+                    "text can be split: `x | lines`, `x | split(',')`; a step can say `output: {parse: lines}`"
+                }
                 _ => "name the field that holds the list, or change the schema",
             })
     })
@@ -51,22 +53,27 @@ fn diagnostic(finding: &Finding, span: Span) -> Option<Diagnostic> {
                 .help("name the field that holds the list, or change the schema")
         }
         FindingKind::NeverEqual { left, left_type, right } => {
-            let values: Vec<&str> = left_type.enum_values().unwrap_or_default().iter().filter_map(|value| value.as_str()).collect();
+            let values: Vec<&str> =
+                left_type.enum_values().unwrap_or_default().iter().filter_map(|value| value.as_str()).collect();
             let word = right.as_str().unwrap_or_default();
             Diagnostic::error("LH0310", span, format!("`{left}` can never be {right}"))
                 .label(format!("it is {left_type}"))
                 .did_you_mean(word, values, |_| Some("compare it with a value that its schema allows".to_owned()))
         }
-        FindingKind::TextForBoolean { left, right } => {
-            Diagnostic::error("LH0317", span, format!("`{left}` is a boolean, and '{right}' is text: they are never equal"))
-                .label("text, not a boolean")
-                .help(format!("write `{left}` alone, or `not {left}`"))
-        }
-        FindingKind::TextForNumber { left, right } => {
-            Diagnostic::error("LH0317", span, format!("`{left}` is a number, and '{right}' is text: they are never equal"))
-                .label("text, not a number")
-                .help(format!("write {right} without quotes"))
-        }
+        FindingKind::TextForBoolean { left, right } => Diagnostic::error(
+            "LH0317",
+            span,
+            format!("`{left}` is a boolean, and '{right}' is text: they are never equal"),
+        )
+        .label("text, not a boolean")
+        .help(format!("write `{left}` alone, or `not {left}`")),
+        FindingKind::TextForNumber { left, right } => Diagnostic::error(
+            "LH0317",
+            span,
+            format!("`{left}` is a number, and '{right}' is text: they are never equal"),
+        )
+        .label("text, not a number")
+        .help(format!("write {right} without quotes")),
         FindingKind::UnknownFilter { name, known } => unknown(span, "filter", name, known),
         FindingKind::UnknownTest { name, known } => unknown(span, "test", name, known),
         FindingKind::UnknownFunction { name, known } => unknown(span, "function", name, known),
@@ -76,9 +83,9 @@ fn diagnostic(finding: &Finding, span: Span) -> Option<Diagnostic> {
 }
 
 fn unknown(span: Span, what: &str, name: &str, known: &[String]) -> Diagnostic {
-    Diagnostic::error("LH0316", span, format!("there is no {what} `{name}`")).label(format!("unknown {what}")).did_you_mean(
-        name,
-        known.iter().map(String::as_str),
-        |_| Some("the language reference lists what templates can use".to_owned()),
-    )
+    Diagnostic::error("LH0316", span, format!("there is no {what} `{name}`"))
+        .label(format!("unknown {what}"))
+        .did_you_mean(name, known.iter().map(String::as_str), |_| {
+            Some("the language reference lists what templates can use".to_owned())
+        })
 }

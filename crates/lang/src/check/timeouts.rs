@@ -16,10 +16,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             let (own, run) = (node.scalar().unwrap_or_default(), limit_node.scalar().unwrap_or_default());
             let _ = ms;
             out.push(
-                Diagnostic::error("LH0506", node.span, format!("`{}` may take {own}, but the run ends after {run}", step.id))
-                    .label("longer than the run")
-                    .related(limit_node.span, "the run's limit")
-                    .help("shorten it, or raise `limits.duration`"),
+                Diagnostic::error(
+                    "LH0506",
+                    node.span,
+                    format!("`{}` may take {own}, but the run ends after {run}", step.id),
+                )
+                .label("longer than the run")
+                .related(limit_node.span, "the run's limit")
+                .help("shorten it, or raise `limits.duration`"),
             );
         }
     }

@@ -15,7 +15,10 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                         Diagnostic::error("LH0406", node.span, format!("there is no tool server `{server}`"))
                             .label("unknown server")
                             .did_you_mean(server, known.iter().map(String::as_str), |known| {
-                                Some(format!("known are: {}; add it to `.mcp.json` or `.longhaul/config.toml`", known.join(", ")))
+                                Some(format!(
+                                    "known are: {}; add it to `.mcp.json` or `.longhaul/config.toml`",
+                                    known.join(", ")
+                                ))
                             }),
                     );
                 }

@@ -61,7 +61,8 @@ fn inputs(step: &Step<'_>, node: &Node, used: &Unit<'_>, out: &mut Vec<Diagnosti
         if name == "task" || declared.iter().any(|(known, _)| known.scalar() == Some(name)) {
             continue;
         }
-        let known: Vec<&str> = std::iter::once("task").chain(declared.iter().filter_map(|(known, _)| known.scalar())).collect();
+        let known: Vec<&str> =
+            std::iter::once("task").chain(declared.iter().filter_map(|(known, _)| known.scalar())).collect();
         out.push(
             Diagnostic::error("LH0410", key.span, format!("`{}` has no input `{name}`", used.name))
                 .label("unknown input")

@@ -29,7 +29,9 @@ impl Conform<'_> {
         let message = format!("{what} must be {}, but this is {}", words(shape), node.kind_words());
         let diagnostic = Diagnostic::error("LH0107", node.span, message).label(format!("expected {}", words(shape)));
         self.out.push(match (node.scalar(), shape) {
-            (Some(text), Shape::Duration | Shape::DurationOrNone) if node.scalar_json().is_some_and(|v| v.is_number()) => {
+            (Some(text), Shape::Duration | Shape::DurationOrNone)
+                if node.scalar_json().is_some_and(|v| v.is_number()) =>
+            {
                 diagnostic.help(format!("add a unit: `{text}s`, `{text}m` or `{text}h`"))
             }
             (Some(text), _) if !text.is_empty() => diagnostic.help(format!("put it in quotes: \"{text}\"")),
@@ -67,7 +69,9 @@ impl Conform<'_> {
             Shape::Choice(known) if !known.contains(&text) => self.out.push(
                 Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
                     .label("not one of the words it can be")
-                    .did_you_mean(text, known.iter().copied(), |known| Some(format!("it can be: {}", known.join(", ")))),
+                    .did_you_mean(text, known.iter().copied(), |known| {
+                        Some(format!("it can be: {}", known.join(", ")))
+                    }),
             ),
             Shape::Duration if !expr::is_template(text) => self.duration(node, text, what),
             Shape::DurationOrNone if text != "none" => self.duration(node, text, what),
@@ -94,7 +98,8 @@ impl Conform<'_> {
 }
 
 pub(super) fn bad_id(node: &Node, text: &str) -> Diagnostic {
-    let suggestion: String = text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let suggestion: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let suggestion = suggestion.trim_matches('-').chars().take(id::ID_CHARS_MAX).collect::<String>();
     let diagnostic = Diagnostic::error("LH0204", node.span, format!("`{text}` can not be the id of a step"))
         .label("letters, digits, `_` and `-`, at most 80");

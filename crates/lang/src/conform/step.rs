@@ -26,7 +26,8 @@ impl Conform<'_> {
         };
         if items.is_empty() {
             self.out.push(
-                Diagnostic::error("LH0215", node.span, format!("{what} has no steps")).label("at least one step is needed"),
+                Diagnostic::error("LH0215", node.span, format!("{what} has no steps"))
+                    .label("at least one step is needed"),
             );
         }
         for item in items {
@@ -90,13 +91,17 @@ impl Conform<'_> {
             _ => return,
         };
         let Some(entries) = value.entries() else { return };
-        let given: Vec<&Node> =
-            entries.iter().map(|(key, _)| key).filter(|key| choices.contains(&key.scalar().unwrap_or_default())).collect();
+        let given: Vec<&Node> = entries
+            .iter()
+            .map(|(key, _)| key)
+            .filter(|key| choices.contains(&key.scalar().unwrap_or_default()))
+            .collect();
         let list = choices.iter().map(|choice| format!("`{choice}`")).collect::<Vec<_>>().join(" or ");
         match given.as_slice() {
             [_] => {}
             [] => self.out.push(
-                Diagnostic::error("LH0109", value.span, format!("`{key}` needs {list}")).label(format!("none of {list} here")),
+                Diagnostic::error("LH0109", value.span, format!("`{key}` needs {list}"))
+                    .label(format!("none of {list} here")),
             ),
             [_, second, ..] => self.out.push(
                 Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not both"))
@@ -147,10 +152,14 @@ impl Conform<'_> {
     fn several_actions(&mut self, first: (&str, &Node), rest: &[(&'static Kind, &Node, &Node)]) {
         for (kind, key, _) in rest {
             self.out.push(
-                Diagnostic::error("LH0203", key.span, format!("a step has one action, but here are `{}` and `{}`", first.0, kind.key))
-                    .label("a second action")
-                    .related(first.1.span, "the first action")
-                    .help("make two steps of it"),
+                Diagnostic::error(
+                    "LH0203",
+                    key.span,
+                    format!("a step has one action, but here are `{}` and `{}`", first.0, kind.key),
+                )
+                .label("a second action")
+                .related(first.1.span, "the first action")
+                .help("make two steps of it"),
             );
         }
     }

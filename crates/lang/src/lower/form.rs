@@ -33,9 +33,9 @@ impl<'n> Lowering<'_, 'n> {
                 on_exhausted: modifiers::on_exhausted(value.get("on_exhausted")),
                 body: inner(step, "do")?,
             }),
-            "parallel" => {
-                Some(Form::Parallel { branches: step.inner.iter().map(|(name, body)| ((*name).to_owned(), *body)).collect() })
-            }
+            "parallel" => Some(Form::Parallel {
+                branches: step.inner.iter().map(|(name, body)| ((*name).to_owned(), *body)).collect(),
+            }),
             "approve" => Some(Form::Approve(self.approve(step, value))),
             "ask" => Some(Form::Ask {
                 question: values::text(value),
@@ -52,14 +52,19 @@ impl<'n> Lowering<'_, 'n> {
     fn switch(&self, step: &Step<'n>, value: &'n Node) -> Option<Form> {
         let cases = step.node.get("cases")?.entries()?;
         let bodies = step.inner.iter().map(|(_, body)| *body);
-        let cases = cases.iter().zip(bodies).filter_map(|((key, _), body)| Some(Case { value: key.scalar_json()?, body })).collect();
+        let cases = cases
+            .iter()
+            .zip(bodies)
+            .filter_map(|((key, _), body)| Some(Case { value: key.scalar_json()?, body }))
+            .collect();
         let default = step.node.get("default").and(step.inner.last()).map(|(_, body)| *body);
         Some(Form::Switch { on: values::expr(value), cases, default })
     }
 
     fn approve(&self, step: &Step<'n>, value: &'n Node) -> Approve {
         let deny = step.node.get("on_deny");
-        let goto = deny.and_then(|node| node.get("goto")?.as_text()).and_then(|id| self.model.body(step.body).by_id.get(id));
+        let goto =
+            deny.and_then(|node| node.get("goto")?.as_text()).and_then(|id| self.model.body(step.body).by_id.get(id));
         let on_deny = match (deny.and_then(Node::as_text), goto) {
             (_, Some(target)) => OnDeny::Goto(*target),
             (Some("cancel"), _) => OnDeny::Cancel,

@@ -2,7 +2,8 @@
 
 use longhaul_core::id::Name;
 use longhaul_core::plan::{
-    Backoff, Cache, Consent, ErrorClass, OnError, OnExhausted, Output, Parse, Retry, Rewind, Risk, RunIf, Show, Text, Timeout,
+    Backoff, Cache, Consent, ErrorClass, OnError, OnExhausted, Output, Parse, Retry, Rewind, Risk, RunIf, Show, Text,
+    Timeout,
 };
 
 use super::{Lowering, values};
@@ -69,8 +70,10 @@ pub(super) fn retry(node: &Node) -> Retry {
 fn backoff(node: Option<&Node>) -> Backoff {
     let standard = Backoff::default();
     let Some(node) = node else { return standard };
-    let first_ms = values::span_ms(Some(node)).or_else(|| values::span_ms(node.get("first"))).unwrap_or(standard.first_ms);
-    let factor = node.get("factor").and_then(Node::scalar_json).and_then(|value| value.as_f64()).unwrap_or(standard.factor);
+    let first_ms =
+        values::span_ms(Some(node)).or_else(|| values::span_ms(node.get("first"))).unwrap_or(standard.first_ms);
+    let factor =
+        node.get("factor").and_then(Node::scalar_json).and_then(|value| value.as_f64()).unwrap_or(standard.factor);
     let max_ms = values::span_ms(node.get("max")).unwrap_or(standard.max_ms.max(first_ms));
     Backoff { first_ms, factor, max_ms }
 }

@@ -19,12 +19,21 @@ impl Lowering<'_, '_> {
             name: unit.name.clone(),
             description: text_of(node.get("description")),
             inputs: inputs(node),
-            outputs: outputs.iter().filter_map(|(key, value)| Some((Name::new(key.scalar()?)?, values::computed(value)))).collect(),
+            outputs: outputs
+                .iter()
+                .filter_map(|(key, value)| Some((Name::new(key.scalar()?)?, values::computed(value))))
+                .collect(),
             context: node.get("context").map(values::text),
             limits: node.get("limits").map(limits).unwrap_or_default(),
             concurrency: node.get("concurrency").and_then(concurrency),
             gates: gates.iter().filter_map(|(key, value)| Some((key.scalar()?.to_owned(), value.to_json()))).collect(),
-            triggers: node.get("triggers").and_then(Node::items).unwrap_or_default().iter().map(Node::to_json).collect(),
+            triggers: node
+                .get("triggers")
+                .and_then(Node::items)
+                .unwrap_or_default()
+                .iter()
+                .map(Node::to_json)
+                .collect(),
             on_failure: node.get("on_failure").and_then(work::on_failure),
             compat: unit.compat.clone(),
             templates: self.texts.included.get(&ix).cloned().unwrap_or_default(),
@@ -75,5 +84,9 @@ fn concurrency(node: &Node) -> Option<Concurrency> {
         Some("cancel_oldest") => WhenFull::CancelOldest,
         _ => WhenFull::Queue,
     };
-    Some(Concurrency { group: values::text(node.get("group")?), max: values::small(node.get("max")).unwrap_or(1), when_full })
+    Some(Concurrency {
+        group: values::text(node.get("group")?),
+        max: values::small(node.get("max")).unwrap_or(1),
+        when_full,
+    })
 }

@@ -49,7 +49,8 @@ fn convert(node: &Node, of_text: &dyn Fn(&str) -> Option<Arg>) -> Arg {
             written_list(&items).unwrap_or(Arg::List(items))
         }
         Value::Map(entries, _) => {
-            let entry = |(key, value): &(Node, Node)| (key.scalar().unwrap_or_default().to_owned(), convert(value, of_text));
+            let entry =
+                |(key, value): &(Node, Node)| (key.scalar().unwrap_or_default().to_owned(), convert(value, of_text));
             let entries: IndexMap<String, Arg> = entries.iter().map(entry).collect();
             written_map(&entries).unwrap_or(Arg::Map(entries))
         }

@@ -37,7 +37,9 @@ impl<'n> Lowering<'_, 'n> {
             params.insert("text".to_owned(), Arg::Text(Text(text.clone())));
         }
         params.extend(value.get("skill").map(|skill| ("skill".to_owned(), values::any(skill))));
-        params.extend(value.get("with").map(|with| ("with".to_owned(), Arg::Map(values::map_of(Some(with), values::any)))));
+        params.extend(
+            value.get("with").map(|with| ("with".to_owned(), Arg::Map(values::map_of(Some(with), values::any)))),
+        );
         let agent = self.agent(step);
         if agent.as_json() != Some(&json!({})) {
             params.insert("agent".to_owned(), agent);

@@ -12,12 +12,13 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Value};
 
 pub(super) fn build<'n>(forest: &'n Forest, out: &mut Vec<Diagnostic>) -> Model<'n> {
-    let mut builder = Builder {
-        model: Model { units: Vec::new(), bodies: Vec::new(), steps: Vec::new() },
-        out,
-    };
-    let firsts: Vec<UnitIx> =
-        forest.trees.iter().enumerate().map(|(at, tree)| builder.reserve(&tree.node, tree.name.clone(), &tree.dir, at == 0)).collect();
+    let mut builder = Builder { model: Model { units: Vec::new(), bodies: Vec::new(), steps: Vec::new() }, out };
+    let firsts: Vec<UnitIx> = forest
+        .trees
+        .iter()
+        .enumerate()
+        .map(|(at, tree)| builder.reserve(&tree.node, tree.name.clone(), &tree.dir, at == 0))
+        .collect();
     for (tree, unit) in forest.trees.iter().zip(&firsts) {
         let others = tree.uses.iter().filter_map(|(name, used)| match used {
             Use::Tree(at) => Some((name.clone(), firsts[*at])),
@@ -37,7 +38,8 @@ struct Builder<'n, 'o> {
 
 impl<'n> Builder<'n, '_> {
     fn reserve(&mut self, node: &'n Node, name: String, dir: &'n str, own: bool) -> UnitIx {
-        let compat = node.get("compat").and_then(Node::items).unwrap_or_default().iter().filter_map(compat_of).collect();
+        let compat =
+            node.get("compat").and_then(Node::items).unwrap_or_default().iter().filter_map(compat_of).collect();
         let name = node.get("name").and_then(Node::as_text).map_or(name, str::to_owned);
         self.model.units.push(Unit { node, name, dir, body: None, known: HashMap::new(), own, compat });
         UnitIx(index(self.model.units.len() - 1))
@@ -159,9 +161,11 @@ impl<'n> Builder<'n, '_> {
                 self.model.steps[step.at()].next = next;
                 let deps = match self.model.bodies[at].order {
                     Order::Graph => self.named_deps(*step, at),
-                    Order::Sequence => {
-                        position.checked_sub(1).map(|before| (steps[before], self.model.step(*step).span)).into_iter().collect()
-                    }
+                    Order::Sequence => position
+                        .checked_sub(1)
+                        .map(|before| (steps[before], self.model.step(*step).span))
+                        .into_iter()
+                        .collect(),
                     Order::Machine => Vec::new(),
                 };
                 self.model.steps[step.at()].deps = deps;
@@ -224,7 +228,8 @@ struct Frame<'n> {
 
 /// The ids of a body's steps; where one is missing it is made from the action and does not collide.
 fn ids_of(items: &[&Node]) -> Vec<String> {
-    let written = |item: &&Node| item.get("id").and_then(Node::as_text).filter(|id| id::is_step_id(id)).map(str::to_owned);
+    let written =
+        |item: &&Node| item.get("id").and_then(Node::as_text).filter(|id| id::is_step_id(id)).map(str::to_owned);
     let mut taken: std::collections::HashSet<String> = items.iter().filter_map(written).collect();
     let mut counts: HashMap<&str, u32> = HashMap::new();
     let mut make = |item: &Node| {

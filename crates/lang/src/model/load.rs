@@ -77,7 +77,13 @@ fn read_tree(found: crate::world::Found, name: &str, sources: &mut Sources) -> R
 
 /// The names under `workflow:` anywhere in a tree that are not its own `workflows:`.
 fn names_used(node: &Node) -> Vec<(String, Span)> {
-    let own: Vec<&str> = node.get("workflows").and_then(Node::entries).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar()).collect();
+    let own: Vec<&str> = node
+        .get("workflows")
+        .and_then(Node::entries)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|(key, _)| key.scalar())
+        .collect();
     let mut found = Vec::new();
     collect(node, &mut found);
     found.retain(|(name, _)| !own.contains(&name.as_str()));

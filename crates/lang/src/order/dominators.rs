@@ -20,7 +20,9 @@ impl Dominators {
 
     /// Whether every way from the start to `node` leads through `dominator`.
     pub(super) fn dominates(&self, dominator: usize, node: usize) -> bool {
-        self.enter[dominator] <= self.enter[node] && self.leave[node] <= self.leave[dominator] && self.enter[node] != u32::MAX
+        self.enter[dominator] <= self.enter[node]
+            && self.leave[node] <= self.leave[dominator]
+            && self.enter[node] != u32::MAX
     }
 }
 

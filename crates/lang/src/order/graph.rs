@@ -66,7 +66,9 @@ fn choices_of(model: &Model<'_>, step: StepIx, deps: &[usize], known: &[Vec<u32>
     if is_target {
         shared.push(position[step.at()]);
     }
-    shared.extend(model.step(step).deps.iter().map(|(dep, _)| dep).filter(|dep| skippable(dep)).map(|dep| position[dep.at()]));
+    shared.extend(
+        model.step(step).deps.iter().map(|(dep, _)| dep).filter(|dep| skippable(dep)).map(|dep| position[dep.at()]),
+    );
     shared
 }
 

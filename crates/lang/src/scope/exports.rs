@@ -51,7 +51,10 @@ fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
             None => merged.push((export, 1)),
         }
     }
-    merged.into_iter().map(|(export, hits)| Export { sure: export.sure && exhaustive && hits == count, ..export }).collect()
+    merged
+        .into_iter()
+        .map(|(export, hits)| Export { sure: export.sure && exhaustive && hits == count, ..export })
+        .collect()
 }
 
 /// What a body leaves: sure if a step that always runs is sure to leave it.
@@ -111,7 +114,11 @@ fn own(model: &Model<'_>, step: &Step<'_>) -> Vec<Export> {
     if output.get("spread").and_then(Node::as_bool) == Some(true)
         && let Type::Object(fields) = &value
     {
-        exports.extend(fields.known.iter().map(|(name, value)| Export { name: name.clone(), value: value.clone(), sure: true }));
+        exports.extend(fields.known.iter().map(|(name, value)| Export {
+            name: name.clone(),
+            value: value.clone(),
+            sure: true,
+        }));
     }
     exports.extend(alias.map(|name| Export { name: name.to_owned(), value, sure: true }));
     exports
@@ -144,7 +151,9 @@ fn workflow_type(model: &Model<'_>, step: &Step<'_>) -> Type {
     let unit = model.unit(model.body(step.body).unit).known.get(name);
     let outputs = unit.and_then(|unit| model.unit(*unit).node.get("outputs")).and_then(Node::entries);
     match outputs {
-        Some(outputs) => Type::closed(outputs.iter().filter_map(|(key, _)| Some((key.scalar()?.to_owned(), Type::Any)))),
+        Some(outputs) => {
+            Type::closed(outputs.iter().filter_map(|(key, _)| Some((key.scalar()?.to_owned(), Type::Any))))
+        }
         None => Type::Any,
     }
 }
@@ -165,7 +174,8 @@ pub(super) fn input_type(input: &Node) -> Type {
 
 /// The JSON Schema of an input: its keys without those that only inputs have.
 pub(crate) fn schema_of_input(input: &Node) -> longhaul_core::Json {
-    let type_schema = |word: &str| if word == "any" { serde_json::json!({}) } else { serde_json::json!({"type": word}) };
+    let type_schema =
+        |word: &str| if word == "any" { serde_json::json!({}) } else { serde_json::json!({"type": word}) };
     if let Some(word) = input.scalar() {
         return if TYPE_NAMES.contains(&word) { type_schema(word) } else { serde_json::json!({}) };
     }
@@ -180,8 +190,10 @@ pub(crate) fn schema_of_input(input: &Node) -> longhaul_core::Json {
             Some("items") => drop(map.insert("items".to_owned(), schema::to_json(value))),
             Some("properties") => {
                 let fields = value.entries().unwrap_or_default();
-                let fields: serde_json::Map<_, _> =
-                    fields.iter().filter_map(|(key, value)| Some((key.scalar()?.to_owned(), schema::to_json(value)))).collect();
+                let fields: serde_json::Map<_, _> = fields
+                    .iter()
+                    .filter_map(|(key, value)| Some((key.scalar()?.to_owned(), schema::to_json(value))))
+                    .collect();
                 map.insert("properties".to_owned(), fields.into());
             }
             _ => {}

@@ -21,7 +21,9 @@ impl Scopes<'_, '_> {
     pub(crate) fn name(&self, place: Place, name: &str) -> Lookup {
         match name {
             "task" => return Lookup::Sure(Type::String),
-            "run" => return Lookup::Sure(Type::closed(RUN_FIELDS.iter().map(|field| ((*field).to_owned(), Type::String)))),
+            "run" => {
+                return Lookup::Sure(Type::closed(RUN_FIELDS.iter().map(|field| ((*field).to_owned(), Type::String))));
+            }
             "inputs" => return Lookup::Sure(self.inputs_type(place)),
             "steps" | "trigger" | "env" | "secrets" => return Lookup::Sure(Type::Any),
             _ => {}
@@ -37,10 +39,16 @@ impl Scopes<'_, '_> {
             }
             found = better(found, self.in_body(body, reader, name));
             let parent = self.model.body(body).parent;
-            if let Some(bound) = parent.and_then(|parent| self.bound(parent).into_iter().find(|(bound, _)| bound == name)) {
+            if let Some(bound) =
+                parent.and_then(|parent| self.bound(parent).into_iter().find(|(bound, _)| bound == name))
+            {
                 found = better(found, Lookup::Sure(bound.1));
             }
-            frame = parent.map(|parent| Frame { body: self.model.step(parent).body, reader: parent, position: Position::Before });
+            frame = parent.map(|parent| Frame {
+                body: self.model.step(parent).body,
+                reader: parent,
+                position: Position::Before,
+            });
         }
         let input = inputs(self.model.unit(self.unit_of(place))).find(|(input, _)| *input == name);
         better(found, input.map_or(Lookup::Unknown, |(_, node)| Lookup::Sure(input_type(node))))
@@ -51,7 +59,8 @@ impl Scopes<'_, '_> {
         let always = field.is_some_and(|field| ALWAYS_THERE.contains(&field));
         if let Place::End(unit) = place {
             let step = self.model.unit(unit).body.and_then(|body| self.model.body(body).by_id.get(id).copied());
-            return step.map_or(Lookup::Unknown, |step| self.doubted(step, Self::quiet_doubt(self, step).filter(|_| !always)));
+            return step
+                .map_or(Lookup::Unknown, |step| self.doubted(step, Self::quiet_doubt(self, step).filter(|_| !always)));
         }
         let mut frame = self.first_frame(place);
         while let Some(Frame { body, reader, position }) = frame {
@@ -149,7 +158,9 @@ impl Scopes<'_, '_> {
     /// How sure a reader can be that a producer of the same body has left something.
     fn relation(&self, body: BodyIx, producer: StepIx, reader: StepIx, always: bool) -> Lookup {
         match self.orders.before(body, producer, reader) {
-            Before::Always if producer != reader => self.doubted(producer, self.doubt(body, producer, reader).filter(|_| !always)),
+            Before::Always if producer != reader => {
+                self.doubted(producer, self.doubt(body, producer, reader).filter(|_| !always))
+            }
             Before::Always | Before::Maybe => Lookup::Unsure(self.step_type(producer), producer, Doubt::Round),
             Before::Never if self.loops(body) => Lookup::Unsure(self.step_type(producer), producer, Doubt::Round),
             Before::Never => Lookup::NotBefore(producer),
