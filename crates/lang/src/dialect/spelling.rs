@@ -157,6 +157,13 @@ pub(super) fn time_span(ms: u64) -> String {
     }
 }
 
+/// What stands in the place of a step that could not be read: one mistake must not become several by
+/// leaving holes.
+pub(super) fn nothing(span: Span, name: Option<String>) -> (&'static str, Node) {
+    let value = |name| (Node::plain(span, name), Node::plain(span, "null"));
+    ("set", Node::new(span, Value::Map(name.map(value).into_iter().collect(), true)))
+}
+
 /// Says that something is spelled differently here.
 pub(super) fn respelled(span: Span, what: &str, from: &str, to: &str) -> Diagnostic {
     Diagnostic::note("LH0605", span, format!("{what} `{from}` is `{to}` here")).label("spelled differently")

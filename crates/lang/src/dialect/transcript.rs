@@ -1,8 +1,10 @@
 //! What becomes of a file, as text that a test can hold: its native form, then what was said about it.
 
 use super::{Dialect, to_native};
+use crate::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Format, Node, Sources, emit, read};
+use crate::world::Bare;
 
 /// The native text and the findings, one a line.
 pub(super) fn transcript(dialect: Dialect, name: &str, text: &str) -> String {
@@ -70,15 +72,30 @@ fn pointed_line(found: &Diagnostic, sources: &Sources) -> String {
     format!("{severity}[{}] {place}: {} ({}{help})", found.code, found.message, found.label)
 }
 
-/// Every broken file of a dialect has exactly one mistake, and it is told as one finding.
-macro_rules! one_mistake_each {
-    ($dialect:expr, $($name:literal => $code:literal),+ $(,)?) => {
+/// The codes of everything that is found on the whole way from text to plan.
+pub(super) fn codes(name: &str, text: &str) -> Vec<&'static str> {
+    let request = Request { file: name.to_owned(), name: "w".into(), text: text.to_owned(), ..Request::default() };
+    crate::check(request, &Bare::default()).diagnostics.iter().map(|found| found.code).collect()
+}
+
+/// The codes of what is wrong with the native text of a file, read as a native file.
+pub(super) fn native_codes(dialect: Dialect, name: &str, text: &str) -> Vec<&'static str> {
+    let mut sources = Sources::default();
+    let file = sources.add(name, text);
+    let mut out = Vec::new();
+    let tree = read(&sources, file, Format::of(name), &mut out).expect("the file can be read");
+    let natives = to_native(dialect, tree, &sources, &mut out);
+    natives.iter().flat_map(|native| codes("native.yaml", &emit(&native.node))).collect()
+}
+
+/// Checks files of `tests/broken` by name: each has one mistake, and one finding.
+macro_rules! one_finding_each {
+    ($($name:literal => $code:literal),+ $(,)?) => {
         $(
             let text = include_str!(concat!("../../../../../tests/broken/", $name));
-            let found = pointed($dialect, $name, text);
-            assert!(found.contains($code) && found.lines().count() == 1, "{}: {found}", $name);
+            assert_eq!(codes($name, text), [$code], "{}", $name);
         )+
     };
 }
 
-pub(super) use one_mistake_each;
+pub(super) use one_finding_each;

@@ -15,7 +15,7 @@ use longhaul_core::id::is_step_id;
 use self::edges::Edges;
 use self::names::Names;
 use super::super::reader::{Reader, wrong_kind};
-use super::super::spelling::{broken_rule, no_effect, on_one_line};
+use super::super::spelling::{broken_rule, no_effect, nothing, on_one_line};
 use super::writer::Writer;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Sources, Value};
@@ -128,12 +128,14 @@ impl Writing<'_> {
         if word == "trigger" {
             return Vec::new();
         }
-        if word == "if" {
-            return self.decision(node, id, edges);
+        if word == "if"
+            && let Some(steps) = self.decision(node, id, edges)
+        {
+            return steps;
         }
-        let Some(action) = self.action(node, word, kind) else { return Vec::new() };
+        let action = if word == "if" { None } else { self.action(node, word, kind) };
         let mut entries = self.node_head(node, id, edges);
-        entries.extend(action);
+        entries.extend(action.unwrap_or_else(|| vec![nothing(node.span, None)]));
         vec![Node::map(node.span, entries)]
     }
 

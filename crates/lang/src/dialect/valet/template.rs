@@ -60,14 +60,28 @@ pub(super) fn rewrite<'t>(text: &'t str, read: &mut Read<'t, '_>) -> String {
     pieces(text).into_iter().map(piece).collect()
 }
 
-/// A command. Nothing is escaped in it: `${#list}` is the shell's, and only `{{` opens a template in a
-/// command.
+/// A command. A value would stand quoted in it, so what looks like a template and is the shell's, such as
+/// `${#list}`, is marked as raw instead.
 pub(super) fn rewrite_command<'t>(text: &'t str, read: &mut Read<'t, '_>) -> String {
     let piece = |piece| match piece {
-        Piece::Text(text) => text.to_owned(),
+        Piece::Text(text) => raw(text),
         Piece::Path(path, range) => format!("{{{{ {} }}}}", read(path, range)),
     };
     pieces(text).into_iter().map(piece).collect()
+}
+
+/// Marks the words from the first to the last that open a template natively.
+fn raw(text: &str) -> String {
+    let openings = || ["{{", "{%", "{#"].into_iter();
+    let (Some(first), Some(last)) =
+        (openings().filter_map(|word| text.find(word)).min(), openings().filter_map(|word| text.rfind(word)).max())
+    else {
+        return text.to_owned();
+    };
+    let start = text[..first].rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let end = text[last..].find(char::is_whitespace).map_or(text.len(), |space| last + space);
+    let start = (start..=first).find(|at| text.is_char_boundary(*at)).unwrap_or(first);
+    format!("{}{{% raw %}}{}{{% endraw %}}{}", &text[..start], &text[start..end], &text[end..])
 }
 
 #[cfg(test)]
@@ -100,7 +114,12 @@ mod tests {
 
     #[test]
     fn a_command_keeps_what_is_the_shells() {
-        let text = "echo ${#list[@]} {{variables.x}} | awk '{%s}'";
-        assert_eq!(rewrite_command(text, &mut |_, _| "x".into()), "echo ${#list[@]} {{ x }} | awk '{%s}'");
+        let rewritten = |text| rewrite_command(text, &mut |_, _| "x".into());
+        assert_eq!(
+            rewritten("echo ${#list[@]} a {{variables.x}} | awk '{%s}'"),
+            "echo {% raw %}${#list[@]}{% endraw %} a {{ x }} | awk {% raw %}'{%s}'{% endraw %}"
+        );
+        assert_eq!(rewritten("a {# b {# c"), "a {% raw %}{# b {#{% endraw %} c");
+        assert_eq!(rewritten("if (( 1 )); then echo {}; fi"), "if (( 1 )); then echo {}; fi");
     }
 }

@@ -1,7 +1,7 @@
 //! Whole files of Valet's, and what they become.
 
 use super::super::Dialect;
-use super::super::transcript::{one_mistake_each, pointed, transcript};
+use super::super::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
 
 fn example(name: &str, text: &str) -> String {
     transcript(Dialect::Valet, name, text)
@@ -124,7 +124,6 @@ fn what_either_validator_refuses_is_an_error() {
 #[test]
 fn the_top_level_has_its_own_rules() {
     let top = |json: &str| pointed(Dialect::Valet, "w.json", json);
-    assert_eq!(top(r#"{"steps":[]}"#), "error[LH0603] 1:10 at `[]`: a workflow needs at least one step (no steps)");
     assert_eq!(
         top(r#"{"failureNotify":"x","steps":[{"type":"notify","content":"x"}]}"#),
         "error[LH0603] 1:18 at `\"x\"`: `failureNotify` must be `orchestrator` or `none` (not one of them)"
@@ -184,8 +183,7 @@ fn any_tree_is_survived() {
 
 #[test]
 fn a_file_with_one_mistake_has_one_finding() {
-    one_mistake_each!(
-        Dialect::Valet,
+    one_finding_each!(
         "valet-missing-command.json" => "LH0109",
         "valet-condition-syntax.json" => "LH0302",
         "valet-removed-type.yaml" => "LH0604",
@@ -198,4 +196,20 @@ fn a_file_with_one_mistake_has_one_finding() {
         "valet-dag-old-type.json" => "LH0604",
         "valet-dag-unknown-node.json" => "LH0303",
     );
+}
+
+#[test]
+fn an_empty_list_of_steps_is_one_finding() {
+    assert_eq!(codes("w.json", r#"{"steps":[{"type":"loop","over":[1],"steps":[]}]}"#), ["LH0603"]);
+    assert_eq!(codes("w.json", r#"{"version":"dag/v1","nodes":[],"edges":[]}"#), ["LH0215"]);
+}
+
+#[test]
+fn the_native_text_is_a_native_file() {
+    let forms = include_str!("../../../../../tests/dialects/valet/forms.yaml");
+    assert!(native_codes(Dialect::Valet, "forms.yaml", forms).is_empty());
+    let graph = include_str!("../../../../../tests/dialects/valet/graph.json");
+    assert!(native_codes(Dialect::Valet, "graph.json", graph).is_empty());
+    let triage = include_str!("../../../../../tests/dialects/valet/nightly-triage.json");
+    assert_eq!(native_codes(Dialect::Valet, "triage.json", triage), ["LH0404"], "only the persona is missing");
 }

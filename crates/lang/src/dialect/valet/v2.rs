@@ -14,7 +14,7 @@ use longhaul_core::catalog::top::TYPE_NAMES;
 use self::names::{Names, published};
 use self::survey::{Body, Producer, Survey};
 use super::super::reader::{Reader, wrong_kind};
-use super::super::spelling::{broken_rule, no_effect, no_effect_note, on_one_line, respelled, value_name};
+use super::super::spelling::{broken_rule, no_effect, no_effect_note, nothing, on_one_line, respelled, value_name};
 use super::writer::Writer;
 use super::{REMOVED_TYPES, STEP_TYPES};
 use crate::diagnostic::Diagnostic;
@@ -39,19 +39,14 @@ impl Writing<'_> {
         let steps = match node.get("steps") {
             Some(steps) if steps.items().is_none() => {
                 self.out.push(wrong_kind(steps, "`steps`", "a list"));
-                Node::seq(steps.span, Vec::new())
+                Node::seq(steps.span, vec![Node::map(steps.span, [nothing(steps.span, None)])])
             }
-            Some(steps) => {
-                if steps.items().is_some_and(<[Node]>::is_empty) {
-                    self.out.push(broken_rule(steps.span, "a workflow needs at least one step", "no steps"));
-                }
-                self.body(steps, Body::top(), None)
-            }
+            Some(steps) => self.body(steps, Body::top(), None),
             None => {
                 let missing =
                     Diagnostic::error("LH0109", node.span, "a workflow needs `steps`").label("no `steps` here");
                 self.out.push(missing);
-                Node::seq(node.span, Vec::new())
+                Node::seq(node.span, vec![Node::map(node.span, [nothing(node.span, None)])])
             }
         };
         let span = node.span;
@@ -168,7 +163,7 @@ impl Writing<'_> {
         let Some(kind) = step.get("type") else {
             let missing = Diagnostic::error("LH0109", step.span, "a step needs `type`").label("no `type` here");
             self.out.push(missing.help(format!("types are: {}", STEP_TYPES.join(", "))));
-            return None;
+            return Some(self.hole(&place));
         };
         let entries = match kind.scalar().unwrap_or_default() {
             "bash" => self.bash(&place),
@@ -183,10 +178,19 @@ impl Writing<'_> {
                 self.out.push(unknown_type(kind, other));
                 None
             }
-        }?;
+        };
+        let Some(entries) = entries else { return Some(self.hole(&place)) };
         let mut whole = self.step_head(&place);
         whole.extend(entries);
         Some(Node::map(step.span, whole))
+    }
+
+    /// A step that sets what the unreadable one would have left.
+    fn hole(&mut self, place: &StepPlace<'_>) -> Node {
+        let name = self.output_name(place);
+        let mut entries = self.step_head(place);
+        entries.push(nothing(place.step.span, name));
+        Node::map(place.step.span, entries)
     }
 
     fn step_head(&mut self, place: &StepPlace<'_>) -> Vec<(&'static str, Node)> {

@@ -2,8 +2,8 @@
 
 use super::super::reader::Reader;
 use super::super::spelling::{
-    broken_rule, literal_text, literal_value, no_effect, on_one_line, respelled, step_id, step_reference, time_span,
-    walk,
+    broken_rule, literal_text, literal_value, no_effect, nothing, on_one_line, respelled, step_id, step_reference,
+    time_span, walk,
 };
 use super::contract;
 use super::unit::{input_name, policy};
@@ -72,7 +72,7 @@ impl<'n> Steps<'n> {
         let name = reader.said("name").filter(|name| name.scalar() != Some(word));
         entries.extend(name.map(|name| ("name", name.clone())));
         entries.extend(self.depends_on(&mut reader, position));
-        entries.extend(self.action(&mut reader, id)?);
+        entries.extend(self.action(&mut reader, id).unwrap_or_else(|| vec![nothing(id.span, None)]));
         entries.extend(modifiers(&mut reader));
         entries.extend(contract::output(&mut reader));
         Some(Node::map(step.span, entries))
@@ -185,20 +185,22 @@ impl<'n> Steps<'n> {
             Some("") => "inputs".to_owned(),
             Some(path) if path.starts_with('.') => parameter(path.trim_start_matches('.')),
             _ => {
-                self.check_source(source, word, reader);
+                self.check_source(source, word, reader)?;
                 format!("{}.output", step_reference(&step_id(word)))
             }
         };
         Some(Node::text(source.span, format!("{{{{ {expression} }}}}")))
     }
 
-    fn check_source(&self, source: &Node, word: &str, reader: &mut Reader<'_, '_>) {
+    fn check_source(&self, source: &Node, word: &str, reader: &mut Reader<'_, '_>) -> Option<()> {
         let ids: Vec<&str> = self.steps.iter().filter_map(|step| step.get("id")?.scalar()).collect();
-        if !ids.contains(&word) {
-            let error = broken_rule(source.span, format!("`{word}` is not a step"), "no step has this id");
-            let otherwise = |_: &[&str]| Some(format!("a source is a step's id, `{PARAMS}` or `{PARAMS}.name`"));
-            reader.report(error.did_you_mean(word, ids, otherwise));
+        if ids.contains(&word) {
+            return Some(());
         }
+        let error = broken_rule(source.span, format!("`{word}` is not a step"), "no step has this id");
+        let otherwise = |_: &[&str]| Some(format!("a source is a step's id, `{PARAMS}` or `{PARAMS}.name`"));
+        reader.report(error.did_you_mean(word, ids, otherwise));
+        None
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whole units of work-buddy's, and what they become.
 
 use super::super::Dialect;
-use super::super::transcript::{one_mistake_each, pointed, transcript};
+use super::super::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
 
 fn unit(body: &str) -> String {
     let text = format!("{{kind: workflow, workflow_name: w, {body}}}");
@@ -23,10 +23,6 @@ fn a_store_has_the_workflows_that_have_steps() {
 #[test]
 fn broken_units_say_where() {
     for (body, expected) in [
-        (
-            "steps: []",
-            "error[LH0215] 1:43 at `[]`: a workflow without steps does nothing (no steps here; give it `steps`, each with an `id`)",
-        ),
         (
             "steps: [{id: a}]",
             "error[LH0109] 1:49 at `a`: the step `a` has no instruction (nothing says what to do; say what to do: `step_instructions.a`, or a section `## a` in Markdown)",
@@ -87,8 +83,7 @@ fn any_tree_is_survived() {
 
 #[test]
 fn a_file_with_one_mistake_has_one_finding() {
-    one_mistake_each!(
-        Dialect::WorkBuddy,
+    one_finding_each!(
         "work-buddy-no-instruction.md" => "LH0109",
         "work-buddy-wrong-order.json" => "LH0603",
         "work-buddy-callable.json" => "LH0603",
@@ -98,4 +93,12 @@ fn a_file_with_one_mistake_has_one_finding() {
         "work-buddy-unknown-key.json" => "LH0108",
         "work-buddy-no-steps.json" => "LH0215",
     );
+}
+
+#[test]
+fn the_native_text_is_a_native_file() {
+    let unit = include_str!("../../../../../tests/dialects/work-buddy/morning.md");
+    assert_eq!(native_codes(Dialect::WorkBuddy, "morning.md", unit), ["LH0408"], "only the other workflow is missing");
+    let store = include_str!("../../../../../tests/dialects/work-buddy/store.json");
+    assert!(native_codes(Dialect::WorkBuddy, "store.json", store).is_empty());
 }

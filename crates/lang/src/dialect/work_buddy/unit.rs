@@ -182,11 +182,6 @@ fn gates(reader: &mut Reader<'_, '_>) {
 fn steps(reader: &mut Reader<'_, '_>) -> Node {
     let unit = reader.node;
     let steps = reader.list("steps");
-    if steps.is_empty() {
-        let span = unit.get("steps").map_or(unit.span, |steps| steps.span);
-        let error = Diagnostic::error("LH0215", span, "a workflow without steps does nothing").label("no steps here");
-        reader.report(error.help("give it `steps`, each with an `id`"));
-    }
     reader.map("step_instructions");
     let span = unit.get("steps").map_or(unit.span, |steps| steps.span);
     Node::seq(span, Steps::new(unit, steps).write(reader.out()))

@@ -25,7 +25,8 @@ impl Writing<'_> {
         let then = then.map(|steps| self.body(steps, place.body.inside(place.position, "then"), None));
         let otherwise = otherwise.map(|steps| self.body(steps, place.body.inside(place.position, "else"), None));
         self.leaves_nothing(place);
-        let condition = condition?;
+        // The bodies stay, so that what they leave can still be read.
+        let condition = condition.unwrap_or_else(|| Node::text(place.step.span, "true"));
         match (then.filter(has_steps), otherwise.filter(has_steps)) {
             (Some(then), None) => Some(vec![("if", condition), ("then", then)]),
             (Some(then), Some(otherwise)) => Some(vec![("if", condition), ("then", then), ("else", otherwise)]),
@@ -87,7 +88,8 @@ impl Writing<'_> {
         };
         let body = steps.map(|steps| self.body(steps, place.body.inside(place.position, "steps"), Some(around)));
         self.leaves_nothing(place);
-        let mut entries = vec![("for_each", over?)];
+        let over = over.unwrap_or_else(|| Node::seq(place.step.span, Vec::new()));
+        let mut entries = vec![("for_each", over)];
         entries.extend(names);
         entries.push(("do", body?));
         Some(entries)

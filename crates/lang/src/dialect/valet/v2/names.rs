@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::super::super::spelling::{no_effect, quoted, respelled, step_reference, value_name, walk};
 use super::super::writer::{Reference, Scope};
 use super::survey::{Body, Producer, Survey};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use crate::source::Span;
 
 /// Names at a place.
@@ -123,7 +123,10 @@ impl Scope for Names {
             ["outputs", rest @ ..] => self.output(rest, reference, out),
             ["loop", rest @ ..] => self.of_loop(rest, reference, out),
             bare if reference.in_condition => self.variable(bare, reference, out),
-            _ => unreadable(reference, "paths begin with `variables`, `outputs` or `loop`", out),
+            other => match closest(other.first().unwrap_or(&""), &["variables", "outputs", "loop"]) {
+                Some(meant) => unreadable(reference, &format!("did you mean `{meant}`?"), out),
+                None => unreadable(reference, "paths begin with `variables`, `outputs` or `loop`", out),
+            },
         }
     }
 }

@@ -15,15 +15,15 @@ const WAIT_MS_MAX: u64 = 7 * 24 * 3_600_000;
 
 impl Writing<'_> {
     /// An `if`: a step that only chooses, and steps for ways that lead to several nodes.
-    pub(in super::super) fn decision(&mut self, node: &Node, id: &Node, edges: &Edges) -> Vec<Node> {
-        let Some(condition) = self.joined_conditions(node) else { return Vec::new() };
+    pub(in super::super) fn decision(&mut self, node: &Node, id: &Node, edges: &Edges) -> Option<Vec<Node>> {
+        let condition = self.joined_conditions(node)?;
         let own = id.scalar().unwrap_or_default();
         let targets = [Way::Yes, Way::No].map(|way| edges.target(own, way));
         if targets.iter().all(Option::is_none) {
             let message = format!("`{own}` decides between nothing");
             let help = "give it edges with `fromOutput` `true` or `false`";
             self.out.push(broken_rule(node.span, message, "no way out").help(help));
-            return Vec::new();
+            return None;
         }
         let [yes, no] = &targets;
         let negated = || Node::text(condition.span, format!("not ({})", condition.scalar().unwrap_or_default()));
@@ -40,7 +40,7 @@ impl Writing<'_> {
             let set = Node::new(target.span, Value::Map(vec![(name, Node::plain(target.span, "true"))], true));
             Node::map(target.span, [("id", Node::plain(target.span, target.id.as_str())), ("set", set)])
         });
-        std::iter::once(Node::map(node.span, entries)).chain(hubs).collect()
+        Some(std::iter::once(Node::map(node.span, entries)).chain(hubs).collect())
     }
 
     fn joined_conditions(&mut self, node: &Node) -> Option<Node> {
