@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::super::spelling::quoted;
+use crate::dialect::spelling::quoted;
 
 /// What keeps a text from being a condition.
 #[derive(Debug, PartialEq, Eq)]

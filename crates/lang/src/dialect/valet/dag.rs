@@ -14,10 +14,10 @@ use longhaul_core::id::is_step_id;
 
 use self::edges::Edges;
 use self::names::Names;
-use super::super::reader::{Reader, wrong_kind};
-use super::super::spelling::{broken_rule, no_effect, nothing, on_one_line};
 use super::writer::Writer;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::{Reader, wrong_kind};
+use crate::dialect::spelling::{broken_rule, no_effect, nothing, on_one_line};
 use crate::source::{Node, Sources, Value};
 
 const NODES_MAX: usize = 200;

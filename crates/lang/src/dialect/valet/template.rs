@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::super::spelling::escape;
+use crate::dialect::spelling::escape;
 
 /// Says what a path is natively; it is told where in the text the path stands.
 pub(super) type Read<'t, 'r> = dyn FnMut(&'t str, Range<usize>) -> String + 'r;

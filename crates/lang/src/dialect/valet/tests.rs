@@ -1,7 +1,7 @@
 //! Whole files of Valet's, and what they become.
 
-use super::super::Dialect;
-use super::super::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
+use crate::dialect::Dialect;
+use crate::dialect::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
 
 fn example(name: &str, text: &str) -> String {
     transcript(Dialect::Valet, name, text)

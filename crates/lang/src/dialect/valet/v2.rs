@@ -13,11 +13,11 @@ use longhaul_core::catalog::top::TYPE_NAMES;
 
 use self::names::{Names, published};
 use self::survey::{Body, Producer, Survey};
-use super::super::reader::{Reader, wrong_kind};
-use super::super::spelling::{broken_rule, no_effect, no_effect_note, nothing, on_one_line, respelled, value_name};
 use super::writer::Writer;
 use super::{REMOVED_TYPES, STEP_TYPES};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::{Reader, wrong_kind};
+use crate::dialect::spelling::{broken_rule, no_effect, no_effect_note, nothing, on_one_line, respelled, value_name};
 use crate::source::{Node, Sources, Value};
 
 /// Steps that a run may execute.

@@ -1,9 +1,9 @@
 //! What both of Valet's formats need while they are written natively: texts and conditions with their
 //! paths resolved, and a place for reports.
 
-use super::super::spelling::quoted;
 use super::{condition, template};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::spelling::quoted;
 use crate::source::{Node, Sources, Span, Style, Value, place};
 
 /// A path, where it stands.

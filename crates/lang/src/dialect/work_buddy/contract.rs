@@ -3,10 +3,10 @@
 use longhaul_core::Json;
 use serde_json::{Map, json};
 
-use super::super::reader::Reader;
-use super::super::spelling::{broken_rule, on_one_line};
 use super::unit::{TYPES, native_type};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{broken_rule, on_one_line};
 use crate::source::{Node, Value};
 
 const SCHEMA_KEYS: &[&str] = &["required_keys", "key_types", "min_items"];
@@ -46,7 +46,9 @@ fn schema(reader: &mut Reader<'_, '_>) -> Option<Node> {
                     field.insert("minItems".to_owned(), json!(count));
                 }
             }
-            None => reader.report(super::super::reader::wrong_kind(value, "an entry of `min_items`", "a whole number")),
+            None => {
+                reader.report(crate::dialect::reader::wrong_kind(value, "an entry of `min_items`", "a whole number"))
+            }
         }
     }
     // The original looks at these keys alone and lets others pass.

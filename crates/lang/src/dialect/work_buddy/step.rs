@@ -1,13 +1,13 @@
 //! The steps of a unit.
 
-use super::super::reader::Reader;
-use super::super::spelling::{
-    broken_rule, literal_text, literal_value, no_effect, nothing, on_one_line, respelled, step_id, step_reference,
-    time_span, walk,
-};
 use super::contract;
 use super::unit::{input_name, policy};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{
+    broken_rule, literal_text, literal_value, no_effect, nothing, on_one_line, respelled, step_id, step_reference,
+    time_span, walk,
+};
 use crate::source::{Node, Span, Value};
 
 const KEYS: &[&str] = &[
@@ -178,7 +178,7 @@ impl<'n> Steps<'n> {
     /// Where a mapped argument comes from.
     fn source(&self, source: &Node, reader: &mut Reader<'_, '_>) -> Option<Node> {
         let Some(word) = source.as_text() else {
-            reader.report(super::super::reader::wrong_kind(source, "a source of `input_map`", "text"));
+            reader.report(crate::dialect::reader::wrong_kind(source, "a source of `input_map`", "text"));
             return None;
         };
         let expression = match word.strip_prefix(PARAMS) {

@@ -1,7 +1,7 @@
 //! Whole units of work-buddy's, and what they become.
 
-use super::super::Dialect;
-use super::super::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
+use crate::dialect::Dialect;
+use crate::dialect::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
 
 fn unit(body: &str) -> String {
     let text = format!("{{kind: workflow, workflow_name: w, {body}}}");

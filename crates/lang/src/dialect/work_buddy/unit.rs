@@ -2,11 +2,11 @@
 
 use longhaul_core::Json;
 
-use super::super::Native;
-use super::super::reader::Reader;
-use super::super::spelling::{literal_text, no_effect, no_effect_note, on_one_line, respelled, value_name};
 use super::step::Steps;
 use crate::diagnostic::{Diagnostic, closest};
+use crate::dialect::Native;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{literal_text, no_effect, no_effect_note, on_one_line, respelled, value_name};
 use crate::source::{Node, Value};
 
 const KEYS: &[&str] = &[

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::super::reader::Reader;
-use super::super::super::spelling::no_effect;
 use super::Writing;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::no_effect;
 use crate::source::{Node, Span, Value};
 
 const KEYS: &[&str] = &["id", "from", "to", "fromOutput", "from_output", "when", "ui", "label"];

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::super::super::spelling::{on_one_line, quoted, step_reference, value_name, walk};
-use super::super::writer::{Reference, Scope};
 use super::trigger;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::spelling::{on_one_line, quoted, step_reference, value_name, walk};
+use crate::dialect::valet::writer::{Reference, Scope};
 use crate::source::Node;
 
 /// Names of a graph.

@@ -4,10 +4,10 @@ mod agents;
 mod control;
 mod foreach;
 
-use super::super::super::reader::Reader;
-use super::super::super::spelling::{broken_rule, no_effect, on_one_line, quoted, value_name};
 use super::{Writing, unknown_type};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{broken_rule, no_effect, on_one_line, quoted, value_name};
 use crate::source::{Node, Value};
 
 /// Native entries beside the id and the dependencies.

@@ -2,9 +2,9 @@
 
 use longhaul_core::catalog::top::{INPUT, TYPE_NAMES};
 
-use super::super::super::reader::Reader;
-use super::super::super::spelling::{no_effect, on_one_line, respelled, value_name};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{no_effect, on_one_line, respelled, value_name};
 use crate::source::Node;
 
 const KEYS: &[&str] = &["id", "type", "name", "label", "description", "dataSchema", "data_schema", "ui", "position"];

@@ -2,12 +2,12 @@
 
 use longhaul_core::id::is_name;
 
-use super::super::super::reader::{Reader, wrong_kind};
-use super::super::super::spelling::{broken_rule, expression_of, literal_value, no_effect, respelled, value_name};
-use super::super::writer::{Reference, Scope};
 use super::names::Loop;
 use super::{StepPlace, Writing};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::{Reader, wrong_kind};
+use crate::dialect::spelling::{broken_rule, expression_of, literal_value, no_effect, respelled, value_name};
+use crate::dialect::valet::writer::{Reference, Scope};
 use crate::source::{Node, Value};
 
 type Entries = Option<Vec<(&'static str, Node)>>;

@@ -1,9 +1,9 @@
 //! Steps without steps inside: `bash`, `tool`, `notify`, `approval`.
 
-use super::super::super::reader::Reader;
-use super::super::super::spelling::{broken_rule, escape, no_effect_note, time_span};
 use super::{StepPlace, Writing};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{broken_rule, escape, no_effect_note, time_span};
 use crate::source::Node;
 
 type Entries = Option<Vec<(&'static str, Node)>>;

@@ -2,10 +2,10 @@
 
 use indexmap::IndexMap;
 
-use super::super::super::spelling::{no_effect, quoted, respelled, step_reference, value_name, walk};
-use super::super::writer::{Reference, Scope};
 use super::survey::{Body, Producer, Survey};
 use crate::diagnostic::{Diagnostic, closest};
+use crate::dialect::spelling::{no_effect, quoted, respelled, step_reference, value_name, walk};
+use crate::dialect::valet::writer::{Reference, Scope};
 use crate::source::Span;
 
 /// Names at a place.

@@ -1,10 +1,10 @@
 //! `agent_prompt`: one turn of an agent.
 
-use super::super::super::reader::Reader;
-use super::super::super::spelling::{broken_rule, no_effect, on_one_line, respelled, time_span};
-use super::super::schema::output_schema;
 use super::leaves::{clamp, held};
 use super::{StepPlace, Writing};
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{broken_rule, no_effect, on_one_line, respelled, time_span};
+use crate::dialect::valet::schema::output_schema;
 use crate::source::Node;
 
 const KEYS: &[&str] = &[

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::super::spelling::step_id;
+use crate::dialect::spelling::step_id;
 use crate::source::Node;
 
 /// Where steps stand: the list, and the prefix of the ids that its steps get by default.

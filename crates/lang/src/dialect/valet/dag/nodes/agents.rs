@@ -2,10 +2,10 @@
 
 use longhaul_core::id::is_step_id;
 
-use super::super::super::super::spelling::on_one_line;
-use super::super::super::schema::output_schema;
 use super::super::Writing;
 use super::{Action, first_said, not_kept, one_of, open};
+use crate::dialect::spelling::on_one_line;
+use crate::dialect::valet::schema::output_schema;
 use crate::source::Node;
 
 const SAID: &[&str] = &["prompt", "message", "content", "text"];

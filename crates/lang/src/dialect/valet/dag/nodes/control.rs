@@ -2,13 +2,11 @@
 
 use longhaul_core::Json;
 
-use super::super::super::super::reader::Reader;
-use super::super::super::super::spelling::{
-    broken_rule, escape, expression_of, no_effect, on_one_line, time_span, value_name,
-};
 use super::super::Writing;
 use super::super::edges::{Edges, Way};
 use super::{Action, first_said, one_of, open};
+use crate::dialect::reader::Reader;
+use crate::dialect::spelling::{broken_rule, escape, expression_of, no_effect, on_one_line, time_span, value_name};
 use crate::source::{Node, Value};
 
 const WAIT_MS_MAX: u64 = 7 * 24 * 3_600_000;

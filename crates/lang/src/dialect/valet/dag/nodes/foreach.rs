@@ -2,11 +2,11 @@
 
 use longhaul_core::id::is_name;
 
-use super::super::super::super::reader::{Reader, wrong_kind};
-use super::super::super::super::spelling::{broken_rule, no_effect, value_name};
 use super::super::Writing;
 use super::super::edges::Edges;
 use super::{Action, one_of, open};
+use crate::dialect::reader::{Reader, wrong_kind};
+use crate::dialect::spelling::{broken_rule, no_effect, value_name};
 use crate::source::Node;
 
 const AT_ONCE: &str = "5";
