@@ -4,10 +4,15 @@
 //! environment or a random number. Everything here is a value or a function of values.
 
 pub mod catalog;
+pub mod decide;
 pub mod duration;
+pub mod eval;
+pub mod event;
 pub mod id;
+pub mod index;
 pub mod path;
 pub mod plan;
+pub mod state;
 pub mod types;
 
 /// A JSON value. Objects keep the order in which their keys were written.

@@ -1,0 +1,122 @@
+//! Decides what a run does next.
+//!
+//! A plain function of the plan and the state: asked twice it answers the same. An answer is a list of
+//! events to be recorded, and for leaf work what is to be done once they are.
+//!
+//! [`advance`] takes news in and decides until nothing is left to decide; all of it goes into one commit.
+
+mod finish;
+mod gate;
+mod inside;
+mod judge;
+mod start;
+
+use crate::event::{Envelope, Event, VERSION};
+use crate::index::Index;
+use crate::path::StepPath;
+use crate::plan::Plan;
+use crate::state::{Illegal, Phase, State};
+
+pub use start::{Start, start_of};
+
+/// How many attempts run at once where a workflow does not say.
+const PARALLEL: u32 = 16;
+
+/// What is to be recorded, and then done.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decision {
+    /// To be recorded.
+    pub events: Vec<Event>,
+    /// To be begun, once recorded.
+    pub start: Option<Start>,
+}
+
+impl Decision {
+    fn of(events: impl IntoIterator<Item = Event>) -> Self {
+        Self { events: events.into_iter().collect(), start: None }
+    }
+}
+
+/// What came of some news.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Advance {
+    /// To be recorded, in one commit.
+    pub events: Vec<Envelope>,
+    /// To be begun after that.
+    pub starts: Vec<Start>,
+    /// Attempts to be stopped after that.
+    pub stops: Vec<(StepPath, u32)>,
+}
+
+/// The plan with its lookups.
+#[derive(Debug, Clone, Copy)]
+pub struct Planner<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its lookups.
+    pub index: &'a Index,
+}
+
+/// Takes news in and decides until nothing is left to decide.
+///
+/// If an event does not fit, the state must be thrown away: some of the news may have been taken in.
+pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
+    let mut advance = Advance::default();
+    for event in news {
+        record(planner, state, event, at, &mut advance)?;
+    }
+    while let Some(decision) = decide(planner, state) {
+        for event in decision.events {
+            record(planner, state, event, at, &mut advance)?;
+        }
+        advance.starts.extend(decision.start);
+    }
+    // What was begun and ended in one breath (a prompt that can not be rendered) needs no doing.
+    advance.starts.retain(|start| state.find(&start.path).is_some_and(|step| step.phase == Phase::Attempt));
+    Ok(advance)
+}
+
+fn record(
+    planner: Planner<'_>,
+    state: &mut State,
+    event: Event,
+    at: i64,
+    advance: &mut Advance,
+) -> Result<(), Illegal> {
+    if matches!(event, Event::CancelRequested { .. } | Event::RunFinished { .. }) {
+        advance.stops.extend(state.open_attempts().map(|step| (step.path.clone(), step.attempts)));
+    }
+    let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
+    state.apply(planner.plan, planner.index, &envelope)?;
+    advance.events.push(envelope);
+    Ok(())
+}
+
+/// The next thing to record and do; `None` if the run waits for news.
+pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
+    if state.is_finished() || state.started.is_none() {
+        return None;
+    }
+    if state.cancelling {
+        return finish::cancelled(state);
+    }
+    if let Some(decision) = finish::over_limit(planner, state) {
+        return Some(decision);
+    }
+    if state.paused {
+        return None;
+    }
+    if let Some(at) = state.agenda.front() {
+        return Some(match state.step(*at).phase {
+            Phase::Ready => start::start(planner, state, *at),
+            Phase::Inside => inside::inside(planner, state, *at),
+            _ => judge::judge(planner, state, *at),
+        });
+    }
+    if state.root_ended {
+        return Some(finish::finished(planner, state));
+    }
+    let slots = planner.plan.main().limits.parallel.unwrap_or(PARALLEL);
+    let next = state.queue.front().filter(|_| state.running < slots)?;
+    Some(start::start(planner, state, *next))
+}

@@ -1,0 +1,301 @@
+//! A step whose turn it is: whether it runs, and how it begins.
+
+use indexmap::IndexMap;
+use serde_json::Map;
+
+use super::{Decision, Planner};
+use crate::Json;
+use crate::eval::{self, Manner, Problem};
+use crate::event::{self, End, Ended, Event, Failure, Skip};
+use crate::path::StepPath;
+use crate::plan::{Arg, ErrorClass, Form, Items, Step, StepIx, Timeout, Wait, Work};
+use crate::state::{Scope, State, StepInst, StepNo};
+
+/// Leaf work with everything rendered: nothing is left to decide.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    /// Which step.
+    pub path: StepPath,
+    /// From 1.
+    pub attempt: u32,
+    /// Which step of the plan.
+    pub step: StepIx,
+    /// The kind of work.
+    pub kind: String,
+    /// Its parameters.
+    pub params: Map<String, Json>,
+    /// Variables for the child's environment.
+    pub env: Map<String, Json>,
+    /// The folder to run in.
+    pub cwd: Option<String>,
+    /// How long it may take.
+    pub timeout: Timeout,
+}
+
+pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
+    let inst = state.step(at);
+    let path = inst.path.clone();
+    if left_out(planner, state, at) {
+        return Decision::of([Event::StepSkipped { path, why: Skip::Route }]);
+    }
+    let step = planner.plan.step(inst.step);
+    // A retry has asked already.
+    if let Some(when) = step.when.as_ref().filter(|_| inst.attempts == 0) {
+        match eval::holds(&when.0, manner(planner, state, at), &Scope::at(planner.plan, planner.index, state, at)) {
+            Ok(true) => {}
+            Ok(false) => return Decision::of([Event::StepSkipped { path, why: Skip::When }]),
+            Err(problem) => return broken(path, "`when` can not be evaluated", &problem),
+        }
+    }
+    begin(planner, state, at, step)
+}
+
+fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {
+    let inst = state.step(at);
+    let path = inst.path.clone();
+    let scope = || Scope::at(planner.plan, planner.index, state, at);
+    let manner = manner(planner, state, at);
+    match &step.form {
+        Form::Work(work) => attempt(planner, state, at, work),
+        Form::Decide => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
+        Form::If { condition, otherwise, .. } => match eval::holds(&condition.0, manner, &scope()) {
+            Ok(true) => open(path, 0, IndexMap::new()),
+            Ok(false) if otherwise.is_some() => open(path, 1, IndexMap::new()),
+            Ok(false) => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
+            Err(problem) => broken(path, "`if` can not be evaluated", &problem),
+        },
+        Form::Switch { on, cases, default } => match eval::value(&on.0, manner, &scope()) {
+            Ok(value) => match cases.iter().position(|case| case.value == value) {
+                Some(case) => open(path, case, IndexMap::new()),
+                None if default.is_some() => open(path, cases.len(), IndexMap::new()),
+                None => fail(path, format!("no case for {value}")),
+            },
+            Err(problem) => broken(path, "`switch` can not be evaluated", &problem),
+        },
+        Form::ForEach { items, .. } => match list(items, manner, &scope()) {
+            Ok(Found::Items(items)) => Decision::of([Event::ItemsFound { path, items }]),
+            Ok(Found::Glob(_)) => {
+                attempt(planner, state, at, &Work { kind: "glob".to_owned(), params: IndexMap::new() })
+            }
+            Err(problem) => broken(path, "`for_each` can not be evaluated", &problem),
+        },
+        Form::Repeat { .. } => open(path, 0, IndexMap::from([("iteration".to_owned(), Json::from(0))])),
+        Form::Parallel { .. } => open(path, 0, IndexMap::new()),
+        Form::Workflow { unit, with } => {
+            let given: Result<Map<String, Json>, Problem> = with
+                .iter()
+                .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope())?)))
+                .collect();
+            match given {
+                Ok(given) => {
+                    let inputs = super::inside::inputs_of(planner, *unit, given, &scope());
+                    open(path, 0, IndexMap::from([("inputs".to_owned(), Json::Object(inputs))]))
+                }
+                Err(problem) => broken(path, "`with` can not be evaluated", &problem),
+            }
+        }
+        Form::Approve(_) | Form::Ask { .. } => super::gate::ask(planner, state, at),
+        Form::Wait(wait) => wait_for(planner, state, at, wait),
+        Form::Set { names } => {
+            let values: Result<IndexMap<String, Json>, Problem> = names
+                .iter()
+                .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope())?)))
+                .collect();
+            match values {
+                Ok(names) => super::judge::succeeded(planner, state, at, End { names, ..End::plain(Ended::Succeeded) }),
+                Err(problem) => broken(path, "`set` can not be evaluated", &problem),
+            }
+        }
+        Form::End { outcome, message } => {
+            let none = IndexMap::new();
+            let message = message.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose();
+            match message {
+                Ok(message) => super::finish::end(planner, state, at, *outcome, message),
+                Err(problem) => broken(path, "`message` can not be rendered", &problem),
+            }
+        }
+    }
+}
+
+/// How texts of a step are read.
+pub(super) fn manner(planner: Planner<'_>, state: &State, at: StepNo) -> Manner {
+    let unit = state.body(state.step(at).body).unit;
+    Manner::of(&planner.plan.unit(unit).compat)
+}
+
+fn open(path: StepPath, index: usize, bound: IndexMap<String, Json>) -> Decision {
+    Decision::of([Event::BodyOpened { path, index: u32::try_from(index).unwrap_or(u32::MAX), bound }])
+}
+
+/// Whether a choice before it led elsewhere, or its sub-workflow has ended.
+fn left_out(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
+    let inst = state.step(at);
+    let body = state.body(inst.body);
+    if body.verdict.is_some() {
+        return true;
+    }
+    let step = planner.plan.step(inst.step);
+    let deps: Vec<&StepInst> = step
+        .deps
+        .iter()
+        .filter_map(|dep| body.slots[planner.index.position(*dep)].current)
+        .map(|dep| state.step(dep))
+        .collect();
+    let refused = deps.iter().any(|dep| refuses(planner, dep, inst.step, step));
+    refused || (!deps.is_empty() && deps.iter().all(|dep| dep.dead))
+}
+
+/// Whether a dependency chose another step, or was a gate that was denied.
+fn refuses(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) -> bool {
+    let before = planner.plan.step(dep.step);
+    let conditional = before.next.len() > 1 || before.next.iter().any(|route| route.when.is_some());
+    let is_target = before.next.iter().any(|route| route.to == ix);
+    let elsewhere = conditional && is_target && dep.chosen.as_ref() != Some(&step.id);
+    elsewhere || (dep.dead && matches!(before.form, Form::Approve(_)))
+}
+
+/// The intent of an attempt, with the work rendered; a text that can not be rendered fails it at once.
+fn attempt(planner: Planner<'_>, state: &State, at: StepNo, _work: &Work) -> Decision {
+    let inst = state.step(at);
+    let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
+    let started = Event::AttemptStarted { path: path.clone(), attempt };
+    match rendered(planner, state, at, attempt) {
+        Ok(start) => Decision { events: vec![started], start: Some(start) },
+        Err(problem) => {
+            let error = Failure::new(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
+            let result = event::Result::default();
+            Decision::of([started, Event::AttemptFailed { path, attempt, error, result }])
+        }
+    }
+}
+
+/// The work of an open attempt, for whoever has to begin it after a restart.
+pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<Start> {
+    let at = state.number(path)?;
+    rendered(planner, state, at, state.step(at).attempts).ok()
+}
+
+fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
+    let manner = manner(planner, state, at);
+    let scope = || Scope::at(planner.plan, planner.index, state, at);
+    let none = IndexMap::new();
+    let (kind, params) = match &step.form {
+        Form::Work(work) => (work.kind.clone(), params(planner, state, at, work)?),
+        Form::ForEach { items, .. } => match list(items, manner, &scope())? {
+            Found::Glob(pattern) => {
+                ("glob".to_owned(), Map::from_iter([("pattern".to_owned(), Json::String(pattern))]))
+            }
+            Found::Items(_) => return Err(Problem("nothing to look up".to_owned())),
+        },
+        _ => return Err(Problem("not leaf work".to_owned())),
+    };
+    let env: Result<Map<String, Json>, Problem> =
+        step.env.iter().map(|(name, arg)| Ok((name.clone(), eval::arg(arg, manner, &Outside(&scope()))?))).collect();
+    let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose()?;
+    Ok(Start { path: inst.path.clone(), attempt, step: inst.step, kind, params, env: env?, cwd, timeout: step.timeout })
+}
+
+/// Parameters, each rendered. Names that only a prompt sees are rendered first.
+fn params(planner: Planner<'_>, state: &State, at: StepNo, work: &Work) -> Result<Map<String, Json>, Problem> {
+    let manner = manner(planner, state, at);
+    let unit = planner.plan.unit(state.body(state.step(at).body).unit);
+    let scope = || Scope::at(planner.plan, planner.index, state, at);
+    let own = match work.params.get("with") {
+        Some(with) => eval::arg(with, manner, &scope())?,
+        None => Json::Null,
+    };
+    let empty = Map::new();
+    let own = own.as_object().unwrap_or(&empty);
+    let mut params = Map::new();
+    for (name, arg) in &work.params {
+        let scope = scope().with(own);
+        let value = match arg {
+            Arg::Text(text) => Json::String(eval::text(&text.0, manner, &Outside(&scope), &unit.templates)?),
+            other => eval::arg(other, manner, &Outside(&scope))?,
+        };
+        params.insert(name.clone(), value);
+    }
+    Ok(params)
+}
+
+/// `env.X` and `secrets.X` become marks that the runtime replaces where the work is done, so that neither
+/// values nor secrets reach the journal.
+struct Outside<'a>(&'a Scope<'a>);
+
+impl eval::Names for Outside<'_> {
+    fn root(&self, name: &str) -> Option<Json> {
+        self.0.root(name)
+    }
+
+    fn step(&self, id: &str) -> Option<Json> {
+        self.0.step(id)
+    }
+
+    fn step_ids(&self) -> Vec<String> {
+        self.0.step_ids()
+    }
+
+    fn outside(&self, root: &str, name: &str) -> Option<Json> {
+        Some(Json::String(eval::mark(root, name)))
+    }
+}
+
+enum Found {
+    Items(Vec<Json>),
+    Glob(String),
+}
+
+fn list(items: &Items, manner: Manner, scope: &Scope<'_>) -> Result<Found, Problem> {
+    let value = match items {
+        Items::Expr(expr) => eval::value(&expr.0, manner, scope)?,
+        Items::List(arg) => eval::arg(arg, manner, scope)?,
+        Items::Glob(text) => return eval::text(&text.0, manner, scope, &IndexMap::new()).map(Found::Glob),
+    };
+    match value {
+        Json::Array(items) => Ok(Found::Items(items)),
+        other => Err(Problem(format!("{other} is not a list"))),
+    }
+}
+
+fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Decision {
+    let path = state.step(at).path.clone();
+    let manner = manner(planner, state, at);
+    let scope = Scope::at(planner.plan, planner.index, state, at);
+    let started = match wait {
+        Wait::For(arg) => {
+            eval::arg(arg, manner, &scope).and_then(|value| span(&value)).map(|ms| (Some(state.now + ms), None))
+        }
+        Wait::Until(arg) => {
+            eval::arg(arg, manner, &scope).and_then(|value| moment(&value)).map(|due| (Some(due), None))
+        }
+        Wait::Event { name, timeout_ms, .. } => eval::text(&name.0, manner, &scope, &IndexMap::new())
+            .map(|name| (timeout_ms.map(|ms| state.now + i64::try_from(ms).unwrap_or(i64::MAX)), Some(name))),
+    };
+    match started {
+        Ok((due, signal)) => Decision::of([Event::WaitStarted { path, due, signal }]),
+        Err(problem) => broken(path, "`wait` can not be evaluated", &problem),
+    }
+}
+
+fn span(value: &Json) -> Result<i64, Problem> {
+    let ms = value.as_str().and_then(crate::duration::parse_ms).and_then(|ms| i64::try_from(ms).ok());
+    ms.ok_or_else(|| Problem(format!("{value} is not a time span")))
+}
+
+/// Milliseconds since 1970 of an RFC 3339 text; a number is taken as it is.
+fn moment(value: &Json) -> Result<i64, Problem> {
+    let parsed =
+        value.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok()).map(|moment| moment.as_millisecond());
+    parsed.or_else(|| value.as_i64()).ok_or_else(|| Problem(format!("{value} is not a moment")))
+}
+
+pub(super) fn broken(path: StepPath, what: &str, problem: &Problem) -> Decision {
+    fail(path, format!("{what}: {}", problem.0))
+}
+
+fn fail(path: StepPath, message: String) -> Decision {
+    let error = Failure::new(ErrorClass::Invalid, message);
+    Decision::of([Event::StepEnded { path, end: End::failed(error) }])
+}

@@ -1,0 +1,440 @@
+//! What happened in a run. One type: what is stored is what is streamed and what `--json` prints.
+//!
+//! **Invariant:** variants and fields are only ever added, each with a default, so that every history ever
+//! written can be read for ever.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+use crate::id::StepId;
+use crate::path::StepPath;
+use crate::plan::{ErrorClass, Outcome};
+
+/// The version of the envelope.
+pub const VERSION: u32 = 1;
+
+/// An event with its place in the history of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// See [`VERSION`].
+    pub v: u32,
+    /// From 1, without gaps.
+    pub seq: u64,
+    /// Milliseconds since 1970, UTC. Time reaches the planner only through this.
+    pub at: i64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The first event of every run.
+    RunStarted(RunStarted),
+    /// A leaf step's attempt is about to be made.
+    AttemptStarted {
+        /// Which step.
+        path: StepPath,
+        /// From 1.
+        attempt: u32,
+    },
+    /// An attempt ended well.
+    AttemptSucceeded {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// What it left.
+        result: Result,
+    },
+    /// An attempt ended badly.
+    AttemptFailed {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        error: Failure,
+        /// What it left all the same.
+        #[serde(default)]
+        result: Result,
+    },
+    /// Another attempt will be made.
+    RetryScheduled {
+        /// Which step.
+        path: StepPath,
+        /// The attempt to come.
+        attempt: u32,
+        /// When.
+        due: i64,
+    },
+    /// A step is left out.
+    StepSkipped {
+        /// Which step.
+        path: StepPath,
+        /// Why.
+        why: Skip,
+    },
+    /// The items of a `for_each` are known.
+    ItemsFound {
+        /// Which step.
+        path: StepPath,
+        /// The items.
+        items: Vec<Json>,
+    },
+    /// A body inside a container begins: an item, a round, a branch, a sub-workflow.
+    BodyOpened {
+        /// The container.
+        path: StepPath,
+        /// Which item, round or branch.
+        index: u32,
+        /// Names that the container binds.
+        #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+        bound: IndexMap<String, Json>,
+    },
+    /// A person is asked.
+    QuestionAsked {
+        /// Which step.
+        path: StepPath,
+        /// What for.
+        kind: QuestionKind,
+        /// What they read.
+        text: String,
+        /// What they may answer, beside yes and no.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<String>,
+        /// What a free answer looks like.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        schema: Option<Json>,
+        /// When silence becomes an answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due: Option<i64>,
+    },
+    /// A person answered.
+    Answered {
+        /// Which step's question.
+        path: StepPath,
+        /// What they said.
+        answer: Answer,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A step sleeps, or waits for a signal.
+    WaitStarted {
+        /// Which step.
+        path: StepPath,
+        /// Until when.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due: Option<i64>,
+        /// For which signal.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signal: Option<String>,
+    },
+    /// A timer went off.
+    TimerFired {
+        /// Which.
+        timer: String,
+    },
+    /// A signal arrived.
+    Signalled {
+        /// Its name.
+        name: String,
+        /// What it carries.
+        data: Json,
+        /// Who sent it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A step is over.
+    StepEnded {
+        /// Which step.
+        path: StepPath,
+        /// How.
+        end: End,
+    },
+    /// A step chose where to go.
+    Routed {
+        /// Which step.
+        path: StepPath,
+        /// Where to.
+        to: StepId,
+    },
+    /// A graph goes back.
+    Rewound {
+        /// The step that sent it back.
+        path: StepPath,
+        /// The step that starts over, with everything downstream of it.
+        to: StepId,
+    },
+    /// A limit of the run was reached.
+    LimitReached {
+        /// Which.
+        limit: String,
+    },
+    /// Somebody wants the run to stop.
+    CancelRequested {
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Somebody wants nothing new to start.
+    Paused {
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// The run may go on.
+    Unpaused {
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// A failed or cancelled run starts again; finished steps keep their results.
+    Reopened {
+        /// From this step on; without one, from whatever failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<StepPath>,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// The run is over.
+    RunFinished {
+        /// How.
+        outcome: Outcome,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// What it returns.
+        #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+        outputs: IndexMap<String, Json>,
+    },
+}
+
+/// What a run was started with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// What lists call it.
+    pub workflow: String,
+    /// The content hash of the plan that the run pins.
+    pub plan: String,
+    /// The planner's version.
+    pub semantics: u32,
+    /// The text it was started with.
+    pub task: String,
+    /// Inputs by name, defaults filled in.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub inputs: IndexMap<String, Json>,
+    /// About the run, for templates: `run.*`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub about: IndexMap<String, Json>,
+    /// What started it.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub trigger: Json,
+    /// Who started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The run and step it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<(String, StepPath)>,
+}
+
+/// What an attempt left.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Result {
+    /// The value that later steps read.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub output: Json,
+    /// Of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Of a command, where it is not the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+    /// Of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Whether it was taken from an earlier run instead of being done.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cached: bool,
+}
+
+/// What work cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read.
+    #[serde(default)]
+    pub input_tokens: u64,
+    /// Tokens written.
+    #[serde(default)]
+    pub output_tokens: u64,
+    /// Money.
+    #[serde(default)]
+    pub usd: f64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.usd += other.usd;
+    }
+}
+
+/// Why work failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// As far as a retry cares.
+    pub class: ErrorClass,
+    /// In words.
+    pub message: String,
+    /// When trying again makes sense, in milliseconds from now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+impl Failure {
+    /// A failure of a class.
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { class, message: message.into(), retry_after_ms: None }
+    }
+}
+
+/// Why a step is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Skip {
+    /// Its `when` is false.
+    When,
+    /// A choice led elsewhere.
+    Route,
+    /// A gate before it was denied.
+    Denied,
+    /// Something it depends on failed.
+    Upstream,
+    /// The run is being cancelled.
+    Cancelled,
+}
+
+/// What a person is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// A gate between steps.
+    Approval,
+    /// Something only a person knows.
+    Question,
+    /// Whether an output may be used.
+    Review,
+    /// What to do about a failure, or about rounds or a limit that are used up.
+    Operator,
+}
+
+/// What a person said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Yes; of a failure: try again.
+    Approve,
+    /// No; of a failure: give up.
+    Deny {
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Yes, with this instead; of a failure: use this as the result.
+    Edit {
+        /// The value.
+        value: Json,
+    },
+    /// The answer to a question, or one of the choices.
+    Value {
+        /// The value.
+        value: Json,
+    },
+    /// Of a failure: go on without it.
+    Skip,
+    /// Nobody answered in time.
+    TimedOut,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// In a word.
+    pub status: Ended,
+    /// Names it sets beside its output.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub names: IndexMap<String, Json>,
+    /// Its output, where that is not the last attempt's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    /// What a person chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<String>,
+    /// Why it failed, where that is not the last attempt's error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// Whether the output is the declared default and not a result.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub defaulted: bool,
+    /// Whether the run goes on although it failed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub tolerated: bool,
+    /// Of an `end` step: how the workflow it stands in ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<(Outcome, Option<String>)>,
+    /// What its `progress` came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Json>,
+}
+
+impl End {
+    /// Ended like this, and nothing else to say.
+    pub fn plain(status: Ended) -> Self {
+        Self {
+            status,
+            names: IndexMap::new(),
+            output: None,
+            choice: None,
+            error: None,
+            defaulted: false,
+            tolerated: false,
+            verdict: None,
+            progress: None,
+        }
+    }
+
+    /// Failed, and why.
+    pub fn failed(error: Failure) -> Self {
+        Self { error: Some(error), ..Self::plain(Ended::Failed) }
+    }
+}
+
+/// How a step ended, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Well.
+    Succeeded,
+    /// Badly.
+    Failed,
+    /// Left out.
+    Skipped,
+    /// Stopped.
+    Cancelled,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}

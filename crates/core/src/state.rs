@@ -1,0 +1,273 @@
+//! What is true of a run after the events so far.
+//!
+//! Instances of bodies and steps live in tables, as in the plan. Applying an event costs what it changes:
+//! a step that ends counts down its dependents, and whoever reaches zero is put on the agenda.
+//!
+//! **Invariant:** a step has at most one open attempt; what is on the agenda needs a decision and nothing
+//! else does.
+
+mod apply;
+mod names;
+mod reopen;
+mod settle;
+
+use std::collections::{HashMap, VecDeque};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::Json;
+use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Usage};
+use crate::id::StepId;
+use crate::path::StepPath;
+use crate::plan::{BodyIx, Outcome, StepIx, UnitIx};
+
+pub use apply::Illegal;
+pub use names::Scope;
+
+/// A body that was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BodyNo(pub u32);
+
+/// A step that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepNo(pub u32);
+
+impl BodyNo {
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl StepNo {
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The last event that was applied.
+    pub seq: u64,
+    /// When that happened.
+    pub now: i64,
+    /// What the run was started with.
+    pub started: Option<RunStarted>,
+    /// When it was started.
+    pub started_at: i64,
+    /// How it ended, once it has.
+    pub finished: Option<Finished>,
+    /// Whether nothing new may start.
+    pub paused: bool,
+    /// Whether it is being stopped.
+    pub cancelling: bool,
+    /// Limits that were reached and passed.
+    pub limits_reached: Vec<String>,
+    /// Attempts begun, retries not counted.
+    pub steps_executed: u64,
+    /// The same since a `progress` value last changed.
+    pub steps_idle: u64,
+    /// What it has cost so far.
+    pub usage: Usage,
+    pub(crate) deadline_passed: bool,
+    pub(crate) visits_most: u32,
+    pub(crate) progress: Option<Json>,
+    pub(crate) bodies: Vec<BodyInst>,
+    pub(crate) steps: Vec<StepInst>,
+    pub(crate) by_path: HashMap<String, StepNo>,
+    /// Steps that need a decision.
+    pub(crate) agenda: VecDeque<StepNo>,
+    /// Leaf steps that are ready and need a slot.
+    pub(crate) queue: VecDeque<StepNo>,
+    /// Open attempts.
+    pub(crate) running: u32,
+    /// Signals that came before anybody waited for them.
+    pub(crate) signals: Vec<(String, Json)>,
+    pub(crate) root_ended: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// In a word.
+    pub outcome: Outcome,
+    /// Why.
+    pub message: Option<String>,
+    /// What it returned.
+    pub outputs: IndexMap<String, Json>,
+    /// When.
+    pub at: i64,
+}
+
+/// A body that was opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BodyInst {
+    pub(crate) body: BodyIx,
+    pub(crate) unit: UnitIx,
+    /// The container, `None` for the run itself.
+    pub(crate) owner: Option<StepNo>,
+    /// Which item, round or branch.
+    pub(crate) index: u32,
+    pub(crate) names: IndexMap<String, Json>,
+    pub(crate) slots: Vec<Slot>,
+    /// Steps that were reached and are not over.
+    pub(crate) live: u32,
+    pub(crate) failed: bool,
+    /// The outcome that an `end` inside a sub-workflow has set.
+    pub(crate) verdict: Option<(Outcome, Option<String>)>,
+    pub(crate) ended: bool,
+}
+
+/// A step's place in a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Slot {
+    pub(crate) current: Option<StepNo>,
+    /// Dependencies that are not over.
+    pub(crate) pending: u32,
+    pub(crate) visits: u32,
+}
+
+/// A step that was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepInst {
+    /// Which step of the plan.
+    pub step: StepIx,
+    /// Its address.
+    pub path: StepPath,
+    /// Where it is.
+    pub phase: Phase,
+    /// How it ended, once it has.
+    pub ended: Option<Ended>,
+    /// Whether what depends on it may go on.
+    pub ok: bool,
+    /// Attempts begun.
+    pub attempts: u32,
+    /// What the last attempt left, or the step itself.
+    pub result: event::Result,
+    /// Why it failed.
+    pub error: Option<Failure>,
+    /// What a person chose.
+    pub choice: Option<String>,
+    /// Whether the output is the declared default.
+    pub defaulted: bool,
+    /// When it was reached.
+    pub since: i64,
+    /// When its last attempt began, or its question was asked.
+    pub started_at: Option<i64>,
+    /// When it was over.
+    pub ended_at: Option<i64>,
+    /// What it asks a person.
+    pub question: Option<Question>,
+    /// What it cost.
+    pub usage: Usage,
+    pub(crate) body: BodyNo,
+    /// Skipped because a choice led elsewhere.
+    pub(crate) dead: bool,
+    pub(crate) lost: u32,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) chosen: Option<StepId>,
+    pub(crate) items: Vec<Json>,
+    pub(crate) opened: u32,
+    pub(crate) closed: u32,
+    pub(crate) children: Vec<BodyNo>,
+    /// What each item's body left.
+    pub(crate) left: Vec<Json>,
+}
+
+/// Where a step is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Reached; nothing has been decided.
+    Ready,
+    /// An attempt is under way.
+    Attempt,
+    /// Another attempt is due then.
+    Retry {
+        /// When.
+        due: i64,
+    },
+    /// A person is asked.
+    Question,
+    /// Asleep, or waiting for a signal.
+    Waiting {
+        /// Until when.
+        due: Option<i64>,
+        /// For which signal.
+        signal: Option<String>,
+    },
+    /// Its bodies are at work.
+    Inside,
+    /// Something ended, and what that means has not been decided.
+    Judge,
+    /// Over.
+    Done,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// What for.
+    pub kind: QuestionKind,
+    /// What they read.
+    pub text: String,
+    /// What they may answer beside yes and no.
+    pub choices: Vec<String>,
+    /// What a free answer looks like.
+    pub schema: Option<Json>,
+    /// When silence becomes an answer.
+    pub due: Option<i64>,
+    /// When it was asked.
+    pub asked_at: i64,
+}
+
+impl State {
+    /// A step by address.
+    pub fn find(&self, path: &StepPath) -> Option<&StepInst> {
+        self.by_path.get(&path.to_string()).map(|at| self.step(*at))
+    }
+
+    /// Every step that was reached, in the order in which that happened.
+    pub fn steps(&self) -> &[StepInst] {
+        &self.steps
+    }
+
+    /// Steps with an open attempt.
+    pub fn open_attempts(&self) -> impl Iterator<Item = &StepInst> {
+        self.steps.iter().filter(|step| step.phase == Phase::Attempt)
+    }
+
+    /// Open questions.
+    pub fn questions(&self) -> impl Iterator<Item = (&StepInst, &Question)> {
+        let asked = self.steps.iter().filter(|step| step.phase == Phase::Question);
+        asked.filter_map(|step| Some((step, step.question.as_ref()?)))
+    }
+
+    /// Whether the run is over.
+    pub fn is_finished(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    pub(crate) fn step(&self, at: StepNo) -> &StepInst {
+        &self.steps[at.at()]
+    }
+
+    pub(crate) fn step_mut(&mut self, at: StepNo) -> &mut StepInst {
+        &mut self.steps[at.at()]
+    }
+
+    pub(crate) fn body(&self, at: BodyNo) -> &BodyInst {
+        &self.bodies[at.at()]
+    }
+
+    pub(crate) fn body_mut(&mut self, at: BodyNo) -> &mut BodyInst {
+        &mut self.bodies[at.at()]
+    }
+
+    pub(crate) fn number(&self, path: &StepPath) -> Option<StepNo> {
+        self.by_path.get(&path.to_string()).copied()
+    }
+}
