@@ -7,6 +7,8 @@
 //! come with the calls.
 
 mod append;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod error;
 mod key;
 mod memory;
