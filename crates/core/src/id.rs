@@ -1,6 +1,6 @@
-//! Ids that people type: of steps and of named values.
+//! Ids that people type: of steps, of named values, of runs.
 //!
-//! **Invariant:** a [`StepId`] or [`Name`] that exists has passed its grammar, so it can stand in a
+//! **Invariant:** a [`StepId`], [`Name`] or [`RunId`] that exists has passed its grammar, so it can stand in a
 //! path, a file name or a template without escaping.
 
 use std::fmt;
@@ -64,6 +64,12 @@ checked_text!(
     is_name
 );
 
+checked_text!(
+    /// The id of a run: lower-case letters, digits and single dashes between them, 4 to 40 characters.
+    RunId,
+    is_run_id
+);
+
 /// Whether `text` can be the id of a step.
 pub fn is_step_id(text: &str) -> bool {
     (1..=ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|b| is_word(b) || b == b'-')
@@ -74,6 +80,12 @@ pub fn is_name(text: &str) -> bool {
     (1..=ID_CHARS_MAX).contains(&text.len())
         && text.bytes().all(is_word)
         && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether `text` can be the id of a run.
+pub fn is_run_id(text: &str) -> bool {
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    (4..=40).contains(&text.len()) && text.split('-').all(plain)
 }
 
 fn is_word(byte: u8) -> bool {
@@ -90,6 +102,13 @@ mod tests {
         assert!(!is_step_id("") && !is_step_id("a b") && !is_step_id("a/b") && !is_step_id("é"));
         assert!(!is_step_id(&"x".repeat(81)));
         assert!(is_name("_a1") && !is_name("1a") && !is_name("a-b"));
+    }
+
+    #[test]
+    fn ids_of_runs_are_lower_case_words_between_single_dashes() {
+        assert!(is_run_id("0abc") && is_run_id("brave-fox-17") && is_run_id(&"x".repeat(40)));
+        assert!(!is_run_id("abc") && !is_run_id(&"x".repeat(41)) && !is_run_id("Abcd") && !is_run_id("a_bc"));
+        assert!(!is_run_id("-abcd") && !is_run_id("abcd-") && !is_run_id("ab--cd") && !is_run_id("../abc"));
     }
 
     #[test]

@@ -1,0 +1,111 @@
+//! Clauses about many callers at once, and about those who watch.
+
+use super::*;
+
+/// Sixty-four appenders: each seq has one winner, all others hear of it, and every event is there once.
+pub async fn one_of_many_appenders_wins_each_seq(store: Given) {
+    let run = made(&store, "contended").await;
+    let appenders: Vec<_> = (0..64).map(|_| tokio::spawn(append_once(store.clone(), run.clone()))).collect();
+    let mut won = Vec::new();
+    for appender in appenders {
+        won.push(appender.await.unwrap());
+    }
+    won.sort_unstable();
+    assert_eq!(won, (2..=65).collect::<Vec<u64>>());
+    let events = store.read(&run, 0, 100).await.unwrap();
+    assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=65).collect::<Vec<u64>>());
+}
+
+/// Tries until it has won a seq.
+async fn append_once(store: Given, run: RunId) -> u64 {
+    let mut expected = 1;
+    let event = event("mine");
+    loop {
+        match store.append(Append::new(run.clone(), expected, vec![event.clone()])).await {
+            Ok(seq) => return seq,
+            Err(Error::Conflict { actual }) => expected = actual,
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// A hundred runs, ten appends each; nobody meets anybody.
+pub async fn a_hundred_runs_move_at_once(store: Given) {
+    let walk = |store: Given, number: usize| async move {
+        let run = made(&store, &format!("run-{number}")).await;
+        for expected in 1..=9 {
+            let append = Append::new(run.clone(), expected, vec![event(run.as_str())]);
+            assert_eq!(store.append(append).await, Ok(expected + 1));
+        }
+    };
+    let walkers: Vec<_> = (0..100).map(|number| tokio::spawn(walk(store.clone(), number))).collect();
+    for walker in walkers {
+        walker.await.unwrap();
+    }
+    for number in 0..100 {
+        let run = id(&format!("run-{number}"));
+        let events = store.read(&run, 1, 100).await.unwrap();
+        assert!(events.len() == 9 && events.iter().all(|event| event.body == run.as_str()));
+    }
+}
+
+/// Good and stale appends in one crowd: all good ones are stored, none of the others.
+pub async fn conflicts_do_not_touch_their_neighbours(store: Given) {
+    let stale = made(&store, "stale").await;
+    advance(&store, &stale, |_| ()).await.unwrap();
+    let before = everything(&store, &stale).await;
+    let mut calls = Vec::new();
+    for number in 0..30 {
+        let good = making(&id(&format!("good-{number}")));
+        let bad = Append { timers_set: vec![timer(&stale, "t", 1)], ..Append::new(stale.clone(), 1, vec![event("x")]) };
+        for append in [good, bad] {
+            let store = store.clone();
+            calls.push(tokio::spawn(async move { (append.expected, store.append(append).await) }));
+        }
+    }
+    for call in calls {
+        let (expected, outcome) = call.await.unwrap();
+        assert_eq!(outcome, if expected == 0 { Ok(1) } else { Err(Error::Conflict { actual: 2 }) });
+    }
+    for number in 0..30 {
+        assert!(store.run(&id(&format!("good-{number}"))).await.unwrap().is_some());
+    }
+    assert_eq!(everything(&store, &stale).await, before);
+}
+
+/// When the call has been acknowledged, the watcher knows.
+pub async fn watchers_hear_of_every_write(store: Given) {
+    let mut watch = store.watch();
+    let mut heard = |what: &str| {
+        assert!(watch.has_changed().unwrap(), "{what}");
+        watch.mark_unchanged();
+    };
+    let run = made(&store, "watched").await;
+    heard("an append");
+    store.post(message(&run, "hook", "1")).await.unwrap();
+    heard("a message");
+    start(&store, &run, task("a@1", 1)).await;
+    heard("a task");
+    store.claim(&worker("w"), 0, 1, 1).await.unwrap();
+    heard("a claim");
+    store.renew(&worker("w"), 0, 2).await.unwrap();
+    heard("a renewal");
+    store.save_snapshot(&run, 1, vec![]).await.unwrap();
+    heard("a snapshot");
+    store.remove(&run).await.unwrap();
+    heard("a removal");
+}
+
+/// Else a worker that looks for tasks when something changes would wake itself for ever.
+pub async fn watchers_do_not_hear_of_what_wrote_nothing(store: Given) {
+    let run = made(&store, "quiet").await;
+    store.post(message(&run, "hook", "1")).await.unwrap();
+    let watch = store.watch();
+    store.claim(&worker("w"), 0, 1, 1).await.unwrap();
+    store.renew(&worker("w"), 0, 1).await.unwrap();
+    store.post(message(&run, "hook", "1")).await.unwrap();
+    store.append(making(&run)).await.unwrap_err();
+    finish(&store, &run, end("a@1", 1, None)).await.unwrap_err();
+    store.read(&run, 0, 10).await.unwrap();
+    assert!(!watch.has_changed().unwrap());
+}

@@ -1,0 +1,112 @@
+//! Keeps runs: events in, events out; tasks with leases; timers; inbox; blobs. Knows no meaning.
+//!
+//! [`Store`] is a contract. Each of its clauses has a test in `conformance`, and a store is what passes
+//! them: [`Memory`], the reference, and `Sqlite`, one file that several processes can share.
+//!
+//! **Invariant:** what was acknowledged stays; what was refused left no trace. No clock is read: times
+//! come with the calls.
+
+mod append;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod error;
+mod key;
+mod memory;
+mod row;
+
+use std::pin::Pin;
+
+use longhaul_core::id::RunId;
+use tokio::sync::watch;
+
+pub use append::{
+    Append, BLOB_BYTES_MAX, BODY_BYTES_MAX, Blob, NewEvent, NewMessage, NewTask, TaskEnd, Timer, validate_snapshot,
+};
+pub use error::Error;
+pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
+pub use memory::Memory;
+pub use row::{Head, Message, Posted, Problem, Query, RunRow, StoredEvent, Task};
+
+/// An answer to come. Dropping it does not undo the call, which may still be carried out.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// Where runs are kept.
+///
+/// Every call is one transaction: others see all of it or nothing, and a call that starts after
+/// another one was acknowledged sees what that one did. Calls that name a run which does not exist answer [`Error::UnknownRun`]
+/// where they would write or read its events; the others answer that there is nothing.
+pub trait Store: Send + Sync {
+    /// Moves a run forward; answers its new last seq.
+    ///
+    /// - `expected` is the last seq of the run, or nothing changes: [`Error::Conflict`].
+    /// - `expected` 0 makes the run; one that is there answers [`Error::Exists`]. Creating without head is [`Error::Invalid`].
+    /// - The same events at the same place as before answer [`Error::AlreadyApplied`], whatever came after
+    ///   them. So a caller whose reply was lost simply tries again.
+    /// - Events get the seqs `expected + 1…` in the order given. An id that another event has is [`Error::Exists`].
+    /// - A task ends only at its attempt and, where a worker is named, only if that worker holds it: else
+    ///   [`Error::Fenced`]. A lease that has run out is still held until somebody ends the task.
+    /// - A task is started only if none of its key is open: else [`Error::Exists`]. Tasks that the same append ends do not count.
+    /// - A consumed message was in the inbox of this run, and is not from now on: else [`Error::Conflict`].
+    /// - Timers are moved when they are set again; blobs are stored once, whoever sends them.
+    fn append(&self, append: Append) -> Pending<'_, u64>;
+
+    /// The events after seq `after`, in order, at most `limit`. Events that are not what was written
+    /// answer [`Error::Corrupt`]; other runs are read as before.
+    fn read(&self, run: &RunId, after: u64, limit: usize) -> Pending<'_, Vec<StoredEvent>>;
+
+    /// One run.
+    fn run(&self, run: &RunId) -> Pending<'_, Option<RunRow>>;
+
+    /// The runs that `query` describes, newest first. An unknown run in `before` or `after` answers [`Error::UnknownRun`].
+    fn runs(&self, query: Query) -> Pending<'_, Vec<RunRow>>;
+
+    /// Bytes by their hash, while some run refers to them.
+    fn blob(&self, hash: Hash) -> Pending<'_, Option<Vec<u8>>>;
+
+    /// Puts a message into the inbox of its run, unless its `(source, dedup)` was ever posted before:
+    /// also if that message has been consumed, was for another run, or its run has been removed.
+    fn post(&self, message: NewMessage) -> Pending<'_, Posted>;
+
+    /// The messages of a run that no append has consumed, oldest first.
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>>;
+
+    /// Runs that have messages, those with the oldest message first.
+    fn with_mail(&self, limit: usize) -> Pending<'_, Vec<RunId>>;
+
+    /// Timers that are due at `now_ms`, the longest due first. They stay until an append clears them.
+    fn due(&self, now_ms: i64, limit: usize) -> Pending<'_, Vec<Timer>>;
+
+    /// When the next timer is due, be it past or to come.
+    fn next_due(&self) -> Pending<'_, Option<i64>>;
+
+    /// Gives tasks that nobody holds to `worker`, oldest first, until `now_ms + lease_ms`. No task is given twice;
+    /// one whose lease has run out is not given at all, but ended by an append that knows what it means.
+    fn claim(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Pending<'_, Vec<Task>>;
+
+    /// Moves the end of every lease of `worker` to `now_ms + lease_ms`; answers the tasks it holds. What is
+    /// missing in the answer is lost: stop it, and kill its process tree.
+    fn renew(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64) -> Pending<'_, Vec<Task>>;
+
+    /// Held tasks whose lease ended at or before `now_ms`, the longest ended first.
+    fn expired(&self, now_ms: i64, limit: usize) -> Pending<'_, Vec<Task>>;
+
+    /// The open tasks of a run, oldest first.
+    fn tasks(&self, run: &RunId) -> Pending<'_, Vec<Task>>;
+
+    /// Keeps `bytes` as the state of the run at `seq`. An older one than is kept is ignored; a seq that the run has not reached
+    /// is [`Error::Invalid`].
+    fn save_snapshot(&self, run: &RunId, seq: u64, bytes: Vec<u8>) -> Pending<'_, ()>;
+
+    /// The newest snapshot of a run. Always safe to ignore.
+    fn snapshot(&self, run: &RunId) -> Pending<'_, Option<(u64, Vec<u8>)>>;
+
+    /// Forgets a run with all its events, timers, tasks, messages, its snapshot, and the blobs that no other run refers
+    /// to. What its messages were called stays known: see [`Store::post`].
+    fn remove(&self, run: &RunId) -> Pending<'_, ()>;
+
+    /// A number that changes whenever something was written: by this process at once, by others soon.
+    fn watch(&self) -> watch::Receiver<u64>;
+
+    /// Looks at everything: checksums, gaps, orphans. Empty when all is well.
+    fn check(&self) -> Pending<'_, Vec<Problem>>;
+}
