@@ -175,6 +175,13 @@ pub enum Event {
         /// Which.
         limit: String,
     },
+    /// Something arrived that does not fit any more: an answer to a closed question, a late signal.
+    Refused {
+        /// What arrived.
+        what: String,
+        /// Why it does not fit.
+        why: String,
+    },
     /// Somebody wants the run to stop.
     CancelRequested {
         /// Who.

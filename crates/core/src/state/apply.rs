@@ -86,6 +86,7 @@ impl Apply<'_> {
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
             Event::LimitReached { limit } => self.state.limits_reached.push(limit.clone()),
+            Event::Refused { .. } => {}
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => self.state.paused = false,
