@@ -11,7 +11,7 @@ mod names;
 mod reopen;
 mod settle;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub use names::Scope;
 pub struct BodyNo(pub u32);
 
 /// A step that was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StepNo(pub u32);
 
@@ -72,6 +72,10 @@ pub struct State {
     pub steps_idle: u64,
     /// What it has cost so far.
     pub usage: Usage,
+    /// Steps that ended well.
+    pub succeeded: u64,
+    /// Steps that wait for a time, a signal or a person.
+    pub(crate) waiting: BTreeSet<StepNo>,
     pub(crate) deadline_passed: bool,
     pub(crate) visits_most: u32,
     pub(crate) progress: Option<Json>,
@@ -240,9 +244,33 @@ impl State {
         self.steps.iter().filter(|step| step.phase == Phase::Attempt)
     }
 
+    /// Steps that wait for a time, a signal or a person.
+    pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
+        self.waiting.iter().map(|at| self.step(*at))
+    }
+
+    /// Whether the run's time is up.
+    pub fn is_past_deadline(&self) -> bool {
+        self.deadline_passed
+    }
+
+    /// The run in a word.
+    pub fn status_word(&self) -> &'static str {
+        match &self.finished {
+            Some(finished) => match finished.outcome {
+                Outcome::Success => "succeeded",
+                Outcome::Failure => "failed",
+                Outcome::Cancelled => "cancelled",
+            },
+            None if self.paused => "paused",
+            None if self.running > 0 || self.waiting.is_empty() => "running",
+            None => "waiting",
+        }
+    }
+
     /// Open questions.
     pub fn questions(&self) -> impl Iterator<Item = (&StepInst, &Question)> {
-        let asked = self.steps.iter().filter(|step| step.phase == Phase::Question);
+        let asked = self.waiting().filter(|step| step.phase == Phase::Question);
         asked.filter_map(|step| Some((step, step.question.as_ref()?)))
     }
 

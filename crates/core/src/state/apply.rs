@@ -109,6 +109,11 @@ impl Apply<'_> {
     fn phase(&mut self, path: &StepPath, phase: Phase) -> Result<(), Illegal> {
         let at = self.find(path)?;
         self.off_agenda(at);
+        if matches!(phase, Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. }) {
+            self.state.waiting.insert(at);
+        } else {
+            self.state.waiting.remove(&at);
+        }
         self.state.step_mut(at).phase = phase;
         Ok(())
     }
@@ -126,6 +131,7 @@ impl Apply<'_> {
     }
 
     pub(super) fn judge(&mut self, at: StepNo) {
+        self.state.waiting.remove(&at);
         self.state.step_mut(at).phase = Phase::Judge;
         self.state.agenda.push_back(at);
     }
@@ -300,6 +306,7 @@ impl Apply<'_> {
 
     /// Puts a step where decisions are made: leaf work needs a slot, everything else only thought.
     pub(super) fn line_up(&mut self, at: StepNo) {
+        self.state.waiting.remove(&at);
         self.state.step_mut(at).phase = Phase::Ready;
         match self.plan.step(self.state.step(at).step).form {
             Form::Work(_) => self.state.queue.push_back(at),

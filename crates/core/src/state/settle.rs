@@ -83,6 +83,8 @@ impl Apply<'_> {
         self.state.body_mut(body).live = self.state.body(body).live.saturating_sub(1);
         while let Some((at, ended, ok)) = over.pop() {
             let now = self.state.now;
+            self.state.waiting.remove(&at);
+            self.state.succeeded += u64::from(ended == Ended::Succeeded);
             let step = self.state.step_mut(at);
             (step.phase, step.ended, step.ok, step.ended_at) = (Phase::Done, Some(ended), ok, Some(now));
             let (ix, body) = (step.step, step.body);
@@ -227,6 +229,7 @@ impl Apply<'_> {
             if let Some(current) = current {
                 self.off_agenda(current);
                 let open = self.state.step(current).phase != Phase::Done || self.state.step(current).ended.is_none();
+                self.state.waiting.remove(&current);
                 if open {
                     self.state.step_mut(current).phase = Phase::Done;
                     let live = &mut self.state.body_mut(body).live;

@@ -1,0 +1,265 @@
+//! Runs a command so that nothing is ever left behind.
+//!
+//! A command gets a session of its own and two marks in its environment. Its output goes to disk as it
+//! comes, and a part of it stays in memory. When it ends, is cancelled or takes too long, everything
+//! that came out of it is ended: its session, its descendants, whatever carries its mark.
+//!
+//! **Invariant:** when [`run`] returns, or its future is dropped, no process of the command is left running
+//! on its own account; memory is bounded by `keep_bytes`, whatever the command prints.
+
+mod captured;
+mod child;
+mod ending;
+mod guard;
+mod registry;
+mod streams;
+mod sweep;
+mod syscalls;
+mod table;
+mod tree;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+pub use captured::Captured;
+use child::Child;
+pub use guard::{GUARD_COMMAND, Guard, guard_main};
+use streams::Streams;
+pub use sweep::{Stray, sweep};
+
+/// The variable of the environment that names the engine.
+pub const ENGINE_VARIABLE: &str = "LONGHAUL_ENGINE";
+/// The variable of the environment that names the attempt.
+pub const ATTEMPT_VARIABLE: &str = "LONGHAUL_ATTEMPT";
+
+/// What is run, and within which bounds.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// A path, or a name that is looked up in `PATH`.
+    pub program: OsString,
+    /// Handed over byte for byte; no shell sees them.
+    pub args: Vec<OsString>,
+    /// Variables beside the inherited ones; of two with the same name the later one counts.
+    pub env: Vec<(OsString, OsString)>,
+    /// What is taken over from the engine's own environment.
+    pub inherit_env: InheritEnv,
+    /// Where it runs; where the engine runs, without one.
+    pub cwd: Option<PathBuf>,
+    /// What it can read. It need not.
+    pub stdin: Vec<u8>,
+    /// Where its output is kept whole.
+    pub stdout_file: PathBuf,
+    /// Where its error output is kept whole.
+    pub stderr_file: PathBuf,
+    /// How much of each is kept there; what comes after is counted in [`Captured::dropped`].
+    pub disk_bytes_max: u64,
+    /// How much of each is kept in memory, half from the start and half from the end.
+    pub keep_bytes: usize,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// The time between asking a process to end and ending it.
+    pub grace: Duration,
+    /// Whose it is.
+    pub mark: Mark,
+}
+
+/// The two files in which output is kept.
+#[derive(Debug, Clone)]
+pub struct Files {
+    /// For [`Command::stdout_file`].
+    pub stdout: PathBuf,
+    /// For [`Command::stderr_file`].
+    pub stderr: PathBuf,
+}
+
+impl Command {
+    /// A command with the usual bounds: 1 GiB on disk, 256 KiB in memory, 5 s of grace, no timeout.
+    pub fn new(program: impl Into<OsString>, files: Files, mark: Mark) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            inherit_env: InheritEnv::All,
+            cwd: None,
+            stdin: Vec::new(),
+            stdout_file: files.stdout,
+            stderr_file: files.stderr,
+            disk_bytes_max: 1 << 30,
+            keep_bytes: 256 << 10,
+            timeout: None,
+            grace: Duration::from_secs(5),
+            mark,
+        }
+    }
+
+    /// One more argument.
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+}
+
+/// What a command takes over from the engine's environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InheritEnv {
+    /// Everything.
+    All,
+    /// The variables with these names, as far as they are set.
+    Only(Vec<String>),
+    /// Nothing.
+    Nothing,
+}
+
+/// Whose a process is. Written into its environment, where its children inherit it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Mark {
+    /// Unique per engine process.
+    pub engine: String,
+    /// `run/path@attempt`: unique per attempt.
+    pub attempt: String,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with a code.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// By us, because it took too long.
+    TimedOut,
+    /// By us, because it was asked for.
+    Cancelled,
+}
+
+/// What is left of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it printed.
+    pub stdout: Captured,
+    /// What it complained about.
+    pub stderr: Captured,
+    /// Its process id; 0 if it was cancelled before it started.
+    pub pid: u32,
+    /// Processes that even SIGKILL did not end in time, such as ones that hang in a dead file system.
+    pub survivors: Vec<u32>,
+}
+
+/// A piece of output, as it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chunk<'a> {
+    /// Of the output.
+    Stdout(&'a [u8]),
+    /// Of the error output.
+    Stderr(&'a [u8]),
+}
+
+/// Why a command could not be run, or not be seen through.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such program.
+    #[error("no program `{program}` was found")]
+    NotFound {
+        /// As it was asked for.
+        program: String,
+    },
+    /// There is such a file, but the system does not run it.
+    #[error("`{program}` is not a program that can be run: {source}")]
+    NotExecutable {
+        /// As it was asked for.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The folder to run in is not one.
+    #[error("can not run in `{}`: it is not a folder", path.display())]
+    BadCwd {
+        /// As it was asked for.
+        path: PathBuf,
+    },
+    /// The arguments and the environment are larger than the system takes; pass them through stdin or a file.
+    #[error("the arguments of `{program}` are too long")]
+    TooLong {
+        /// As it was asked for.
+        program: String,
+    },
+    /// A zero byte or, in a variable's name, `=`: no process can be handed that.
+    #[error("an argument or variable of `{program}` contains a byte that can not be passed on")]
+    BadArgument {
+        /// As it was asked for.
+        program: String,
+    },
+    /// An output file could not be written. The command was ended.
+    #[error("can not write `{}`: {source}", path.display())]
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Anything else that the system refused.
+    #[error("can not {what}: {source}")]
+    Io {
+        /// What was being done.
+        what: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    fn io(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { what, source }
+    }
+}
+
+/// Runs a command to its end, and then ends whatever it left.
+///
+/// Returns when the command has exited, not when its output is closed: a grandchild that holds the pipe is
+/// ended like every other leftover.
+pub async fn run(
+    command: Command,
+    cancel: CancellationToken,
+    on_output: impl FnMut(Chunk<'_>) + Send,
+) -> Result<Output, Error> {
+    if cancel.is_cancelled() {
+        return Ok(Output::unstarted());
+    }
+    let bounds = Bounds { timeout: command.timeout, grace: command.grace, cancel, broken: CancellationToken::new() };
+    let mut streams = Streams::open(&command).await?;
+    let (mut child, pipes) = Child::spawn(&command)?;
+    let finished = CancellationToken::new();
+    let watching = async {
+        let seen = child.see_through(&bounds).await;
+        finished.cancel();
+        seen
+    };
+    let stop = streams::Stop { finished: &finished, broken: &bounds.broken };
+    let (seen, streamed) = tokio::join!(watching, streams.carry(pipes, on_output, stop));
+    streamed?;
+    let (ended, survivors) = seen?;
+    let (stdout, stderr) = streams.into_captured();
+    Ok(Output { ended, stdout, stderr, pid: child.pid(), survivors })
+}
+
+impl Output {
+    fn unstarted() -> Self {
+        let (stdout, stderr) = (Captured::default(), Captured::default());
+        Self { ended: Ended::Cancelled, stdout, stderr, pid: 0, survivors: Vec::new() }
+    }
+}
+
+/// What ends a command from the outside.
+struct Bounds {
+    timeout: Option<Duration>,
+    grace: Duration,
+    cancel: CancellationToken,
+    /// Its output can not be kept any more.
+    broken: CancellationToken,
+}

@@ -1,0 +1,91 @@
+//! What this engine process has started itself, as opposed to what was left to it.
+//!
+//! The engine adopts the orphans of its commands. Most carry a mark or the session of their command; one
+//! that shed both can only be told by exclusion: it was not started by us, and no other command that runs
+//! could have started it.
+//!
+//! **Invariant:** a process that is being started is covered by a slot that is older than it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use super::table::{self, Process};
+
+#[derive(Debug, Default)]
+struct Registry {
+    next: u64,
+    /// The start of every command that runs, by slot.
+    slots: BTreeMap<u64, u64>,
+    own: HashSet<u32>,
+}
+
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
+
+fn registry() -> MutexGuard<'static, Registry> {
+    // A panic elsewhere leaves the sets as good as they were.
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The time from before a command's start until everything of it has ended.
+#[derive(Debug)]
+pub(super) struct Slot {
+    id: u64,
+    pid: Option<u32>,
+}
+
+impl Slot {
+    pub(super) fn open() -> Self {
+        let mut registry = registry();
+        let id = registry.next;
+        registry.next += 1;
+        registry.slots.insert(id, table::now());
+        Self { id, pid: None }
+    }
+
+    /// Says which process the slot was opened for.
+    pub(super) fn fill(&mut self, pid: u32) {
+        registry().own.insert(pid);
+        self.pid = Some(pid);
+    }
+
+    /// Whether a child of ours can only be a leftover of this command.
+    pub(super) fn claims(&self, process: &Process) -> bool {
+        let registry = registry();
+        let could_be_of = |(_, start): &(&u64, &u64)| **start <= process.start;
+        let mut suspects = registry.slots.iter().filter(could_be_of);
+        let only_suspect = suspects.next().is_some_and(|(id, _)| *id == self.id) && suspects.next().is_none();
+        only_suspect && !registry.own.contains(&process.pid)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut registry = registry();
+        registry.slots.remove(&self.id);
+        if let Some(pid) = self.pid {
+            registry.own.remove(&pid);
+        }
+    }
+}
+
+/// Whether this engine process started a process itself.
+pub(super) fn is_own(pid: u32) -> bool {
+    registry().own.contains(&pid)
+}
+
+/// A process of our own that belongs to no command, for as long as this is held.
+#[derive(Debug)]
+pub(super) struct Spared(u32);
+
+impl Spared {
+    pub(super) fn new(pid: u32) -> Self {
+        registry().own.insert(pid);
+        Self(pid)
+    }
+}
+
+impl Drop for Spared {
+    fn drop(&mut self) {
+        registry().own.remove(&self.0);
+    }
+}

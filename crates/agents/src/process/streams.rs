@@ -1,0 +1,216 @@
+//! Carries bytes between a command and the world: its stdin to it, its output to disk, memory and whoever
+//! listens.
+//!
+//! **Invariant:** what the command wrote before it ended is kept, and nobody waits for a pipe to be closed.
+
+use std::io;
+use std::path::PathBuf;
+
+use tokio::fs::{File, OpenOptions};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio_util::sync::CancellationToken;
+
+use super::captured::{Captured, Keeper};
+use super::{Chunk, Command, Error};
+
+const CHUNK_BYTES: usize = 64 << 10;
+/// More than a pipe can hold: what is still in it when every writer is gone fits in.
+const DRAIN_BYTES_MAX: usize = 16 << 20;
+
+/// Our ends of the command's pipes.
+#[derive(Debug)]
+pub(super) struct Pipes {
+    pub(super) stdin: Option<Sender>,
+    pub(super) stdout: Receiver,
+    pub(super) stderr: Receiver,
+}
+
+/// When to stop carrying, and how to say that it can not go on.
+#[derive(Clone, Copy)]
+pub(super) struct Stop<'a> {
+    /// Everything that could write has ended.
+    pub(super) finished: &'a CancellationToken,
+    /// The output can not be kept.
+    pub(super) broken: &'a CancellationToken,
+}
+
+/// Where the bytes of a command go to and come from.
+#[derive(Debug)]
+pub(super) struct Streams {
+    stdin: Vec<u8>,
+    stdout: Sink,
+    stderr: Sink,
+}
+
+impl Streams {
+    pub(super) async fn open(command: &Command) -> Result<Self, Error> {
+        let stdout = Sink::open(command.stdout_file.clone(), command).await?;
+        let stderr = Sink::open(command.stderr_file.clone(), command).await?;
+        Ok(Self { stdin: command.stdin.clone(), stdout, stderr })
+    }
+
+    /// Carries until it is told that the command has finished.
+    pub(super) async fn carry(
+        &mut self,
+        pipes: Pipes,
+        mut on_output: impl FnMut(Chunk<'_>) + Send,
+        stop: Stop<'_>,
+    ) -> Result<(), Error> {
+        let feeding = feed(pipes.stdin, &self.stdin, stop.finished);
+        let mut lanes = Lanes {
+            stdout: Lane::new(pipes.stdout, &mut self.stdout),
+            stderr: Lane::new(pipes.stderr, &mut self.stderr),
+        };
+        let collecting = async {
+            let collected = lanes.collect(&mut on_output, stop.finished).await;
+            if collected.is_err() {
+                stop.broken.cancel();
+            }
+            collected
+        };
+        let ((), collected) = tokio::join!(feeding, collecting);
+        collected
+    }
+
+    pub(super) fn into_captured(self) -> (Captured, Captured) {
+        (self.stdout.into_captured(), self.stderr.into_captured())
+    }
+}
+
+/// Writes until everything is written, the command does not read any more, or has ended.
+async fn feed(pipe: Option<Sender>, bytes: &[u8], finished: &CancellationToken) {
+    let Some(mut pipe) = pipe else { return };
+    tokio::select! {
+        // A command need not read what it is given.
+        _ = pipe.write_all(bytes) => {}
+        () = finished.cancelled() => {}
+    }
+}
+
+struct Lanes<'a> {
+    stdout: Lane<'a>,
+    stderr: Lane<'a>,
+}
+
+impl Lanes<'_> {
+    async fn collect(
+        &mut self,
+        on_output: &mut impl FnMut(Chunk<'_>),
+        finished: &CancellationToken,
+    ) -> Result<(), Error> {
+        loop {
+            tokio::select! {
+                got = self.stdout.next() => self.stdout.take(got, |bytes| on_output(Chunk::Stdout(bytes))).await?,
+                got = self.stderr.next() => self.stderr.take(got, |bytes| on_output(Chunk::Stderr(bytes))).await?,
+                () = finished.cancelled() => break,
+            }
+        }
+        self.stdout.drain(|bytes| on_output(Chunk::Stdout(bytes))).await?;
+        self.stderr.drain(|bytes| on_output(Chunk::Stderr(bytes))).await
+    }
+}
+
+/// One output on its way.
+struct Lane<'a> {
+    /// `None` once it is closed.
+    pipe: Option<Receiver>,
+    sink: &'a mut Sink,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Lane<'a> {
+    fn new(pipe: Receiver, sink: &'a mut Sink) -> Self {
+        Self { pipe: Some(pipe), sink, buffer: vec![0; CHUNK_BYTES] }
+    }
+
+    /// Reads the next bytes and says how many; never, once the pipe is closed. Nothing is lost when this is dropped.
+    async fn next(&mut self) -> usize {
+        while let Some(pipe) = &self.pipe {
+            let got = match pipe.readable().await {
+                Ok(()) => pipe.try_read(&mut self.buffer),
+                Err(error) => Err(error),
+            };
+            match got {
+                Ok(0) => self.pipe = None,
+                Ok(got) => return got,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => self.pipe = None,
+            }
+        }
+        std::future::pending().await
+    }
+
+    async fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
+        let bytes = &self.buffer[..got];
+        self.sink.push(bytes).await?;
+        on_output(bytes);
+        Ok(())
+    }
+
+    /// Takes what is still in the pipe, asks past the runtime (which may not have noticed yet), and waits for
+    /// nothing: somebody outside may hold the other end for ever.
+    async fn drain(&mut self, mut on_output: impl FnMut(&[u8])) -> Result<(), Error> {
+        let mut left = DRAIN_BYTES_MAX;
+        while let Some(pipe) = &self.pipe {
+            match rustix::io::read(pipe, &mut self.buffer[..]) {
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) | Ok(0) => self.pipe = None,
+                Ok(got) => {
+                    self.take(got, &mut on_output).await?;
+                    left = left.saturating_sub(got);
+                    if left == 0 {
+                        self.pipe = None;
+                    }
+                }
+            }
+        }
+        self.sink.flush().await
+    }
+}
+
+/// The file and the memory that an output goes to.
+#[derive(Debug)]
+struct Sink {
+    path: PathBuf,
+    file: File,
+    room: u64,
+    dropped: u64,
+    kept: Keeper,
+}
+
+impl Sink {
+    async fn open(path: PathBuf, command: &Command) -> Result<Self, Error> {
+        // Output can contain secrets: it is for the engine's user only.
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).await;
+        match opened {
+            Ok(file) => {
+                let kept = Keeper::new(command.keep_bytes);
+                Ok(Self { path, file, room: command.disk_bytes_max, dropped: 0, kept })
+            }
+            Err(source) => Err(Error::Disk { path, source }),
+        }
+    }
+
+    async fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.kept.push(bytes);
+        let fits = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
+        self.room -= fits as u64;
+        self.dropped += (bytes.len() - fits) as u64;
+        let written = self.file.write_all(&bytes[..fits]).await;
+        self.checked(written)
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        let flushed = self.file.flush().await;
+        self.checked(flushed)
+    }
+
+    fn checked(&self, result: io::Result<()>) -> Result<(), Error> {
+        result.map_err(|source| Error::Disk { path: self.path.clone(), source })
+    }
+
+    fn into_captured(self) -> Captured {
+        self.kept.finish(self.dropped)
+    }
+}

@@ -1,0 +1,28 @@
+//! The two calls that the compiler can not check for us, each behind a function that is safe to call.
+#![expect(unsafe_code, reason = "std has no stable setsid, and tokio can not see that an OwnedFd stays open")]
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Makes the child call `setsid` before it becomes the program.
+///
+/// In a session of its own it has no terminal: nothing in it can ask for a password there or be stopped by it. And
+/// whatever it leaves behind is told from the engine's own children by its session.
+pub(super) fn own_session(command: &mut Command) {
+    // SAFETY: the closure runs in a forked child of a process with threads. It makes one system call; it
+    // neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
+    }
+}
+
+/// Something to wait on until a descriptor is readable.
+pub(super) fn readable(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` is open and the same until it is dropped, and the `AsyncFd` owns it.
+    Ok(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?)
+}

@@ -1,0 +1,128 @@
+//! Which processes came out of a command.
+//!
+//! Five ways to tell, because each can be shed: the command itself; its session; the mark in the
+//! environment; descent from one of these; and, for an orphan that shed all of them, that nobody else
+//! can have started it.
+//!
+//! **Invariant:** neither the engine itself nor a process it started for something else is ever part of a tree.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Mark;
+use super::registry::{self, Slot};
+use super::table::{self, Process};
+
+/// A command and everything that came out of it.
+#[derive(Debug)]
+pub(super) struct Tree {
+    leader: Process,
+    mark: Mark,
+    slot: Slot,
+    /// What was part of it once stays so, even when its parent ends and it is handed to another.
+    known: HashSet<(u32, u64)>,
+    engine: u32,
+    engine_session: u32,
+}
+
+impl Tree {
+    pub(super) fn new(leader: Process, mark: Mark, slot: Slot) -> Self {
+        let engine = std::process::id();
+        let engine_session = table::read(engine).map_or(0, |process| process.session);
+        Self { leader, mark, slot, known: HashSet::new(), engine, engine_session }
+    }
+
+    /// Whether the ended command left something. A look at the engine's own children is enough: the engine
+    /// is where orphans of its commands come to.
+    pub(super) fn has_leftovers(&self) -> bool {
+        let mut left = false;
+        for process in table::own_children().iter().filter(|process| self.is_root(process)) {
+            if process.is_zombie {
+                self.reap(process);
+            } else {
+                left = true;
+            }
+        }
+        left
+    }
+
+    /// Everything of it that runs. What has ended is taken off the system's table on the way.
+    pub(super) fn find(&mut self) -> Vec<Process> {
+        let found = with_descendants(&table::all(), |process| self.is_root(process));
+        self.known.extend(found.iter().map(|process| (process.pid, process.start)));
+        let (dead, live): (Vec<_>, Vec<_>) = found.into_iter().partition(|process| process.is_zombie);
+        dead.iter().for_each(|process| self.reap(process));
+        live
+    }
+
+    fn is_root(&self, process: &Process) -> bool {
+        if process.pid == self.leader.pid || process.session == self.leader.pid {
+            return true;
+        }
+        if process.pid == self.engine || registry::is_own(process.pid) {
+            return false;
+        }
+        self.known.contains(&(process.pid, process.start)) || self.is_marked_or_unclaimed(process)
+    }
+
+    fn is_marked_or_unclaimed(&self, process: &Process) -> bool {
+        let marks = table::marks(process.pid);
+        if marks.engine.as_deref() == Some(&self.mark.engine) {
+            return marks.attempt.as_deref() == Some(&self.mark.attempt);
+        }
+        let is_adopted = process.parent == self.engine && process.session != self.engine_session;
+        is_adopted && self.slot.claims(process)
+    }
+
+    /// The leader is left to be waited for last: as long as it stands in the table nobody gets its id.
+    fn reap(&self, process: &Process) {
+        if process.pid != self.leader.pid && process.parent == self.engine {
+            table::reap(process);
+        }
+    }
+}
+
+/// The processes that are roots, and all that descends from them; never this process or what only descends
+/// through it.
+pub(super) fn with_descendants(all: &[Process], is_root: impl Fn(&Process) -> bool) -> Vec<Process> {
+    let own = std::process::id();
+    let mut children: HashMap<u32, Vec<&Process>> = HashMap::new();
+    for process in all {
+        children.entry(process.parent).or_default().push(process);
+    }
+    let mut seen = HashSet::from([own]);
+    let mut found: Vec<Process> =
+        all.iter().filter(|process| process.pid != own && is_root(process)).copied().collect();
+    seen.extend(found.iter().map(|process| process.pid));
+    let mut at = 0;
+    while let Some(process) = found.get(at) {
+        let more = children.remove(&process.pid).unwrap_or_default();
+        found.extend(more.into_iter().filter(|child| seen.insert(child.pid)));
+        at += 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(pid: u32, parent: u32) -> Process {
+        Process { pid, parent, session: 1, start: 5, is_zombie: false }
+    }
+
+    #[test]
+    fn descendants_are_found_at_any_depth_and_in_any_order() {
+        let all = [process(9, 8), process(8, 7), process(7, 2), process(6, 2), process(10, 8)];
+        let mut found: Vec<u32> = with_descendants(&all, |one| one.pid == 7).iter().map(|one| one.pid).collect();
+        found.sort_unstable();
+        assert_eq!(found, [7, 8, 9, 10]);
+    }
+
+    #[test]
+    fn this_process_and_what_hangs_on_it_is_no_descendant() {
+        let own = std::process::id();
+        let all = [process(own, own + 1), process(own + 1, 1), process(own + 2, own)];
+        let found = with_descendants(&all, |one| one.pid == own + 1 || one.pid == own);
+        assert_eq!(found.iter().map(|one| one.pid).collect::<Vec<_>>(), [own + 1]);
+    }
+}

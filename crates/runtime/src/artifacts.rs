@@ -1,0 +1,52 @@
+//! Files about a run, for people and scripts. Never read back: the journal is the truth.
+//!
+//! `<dir>/<run>/run.json`, `context.json`, and for each attempt
+//! `<dir>/<run>/<path>/<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
+//! and visit, so nothing overwrites anything.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use serde::Serialize;
+
+/// Where the files of runs are.
+#[derive(Debug, Clone)]
+pub(crate) struct Artifacts {
+    root: PathBuf,
+}
+
+impl Artifacts {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub(crate) fn run(&self, run: &RunId) -> PathBuf {
+        self.root.join(run.as_str())
+    }
+
+    /// The folder of an attempt, made.
+    pub(crate) fn attempt(&self, run: &RunId, path: &StepPath, attempt: u32) -> io::Result<PathBuf> {
+        let mut folder = self.run(run).join("steps");
+        folder.extend(path.to_string().split('/'));
+        folder.push(format!("@{attempt}"));
+        std::fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+
+    /// Writes a file of a run as JSON, whole or not at all.
+    pub(crate) fn write_json(&self, run: &RunId, name: &str, value: &impl Serialize) -> io::Result<()> {
+        let folder = self.run(run);
+        std::fs::create_dir_all(&folder)?;
+        write_whole(&folder.join(name), &serde_json::to_vec_pretty(value).map_err(io::Error::other)?)
+    }
+}
+
+/// Writes a file through one beside it, so that a crash leaves the old text or the new one.
+pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".tmp");
+    std::fs::write(&beside, bytes)?;
+    std::fs::rename(&beside, file)
+}

@@ -1,0 +1,358 @@
+//! The one door for every face: start, tell, look, drive.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use longhaul_agents::scripted::Script;
+use longhaul_core::Json;
+use longhaul_core::decide::{Planner, advance};
+use longhaul_core::event::{Envelope, Event, RunStarted};
+use longhaul_core::id::RunId;
+use longhaul_core::index::Index;
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::{Compat, Plan};
+use longhaul_core::state::State;
+use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
+use tokio::sync::{Mutex, Semaphore, broadcast};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::artifacts::Artifacts;
+use crate::clock::Clock;
+use crate::codec;
+use crate::message::Message;
+use crate::run_loop::{self, Idle, Loaded};
+
+/// How an engine works.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where files about runs go.
+    pub runs_dir: PathBuf,
+    /// Where commands run that say nothing else.
+    pub workspace: PathBuf,
+    /// What the scripted agent says.
+    pub script: Arc<Script>,
+    /// The backend of prompts that name none.
+    pub agent: String,
+    /// Attempts at once, over all runs.
+    pub attempts_max: usize,
+    /// How long an attempt is held without being renewed.
+    pub lease: Duration,
+}
+
+/// What went wrong, by what the caller can do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] longhaul_store::Error),
+    /// There is no such run.
+    #[error("there is no run `{0}`")]
+    UnknownRun(String),
+    /// More than one run begins like this.
+    #[error("`{0}` is not unique: {1}")]
+    Ambiguous(String, String),
+    /// What is asked does not fit the run.
+    #[error("{0}")]
+    Refused(String),
+    /// An input is missing, unknown, or of the wrong type.
+    #[error("{0}")]
+    Input(String),
+    /// The history of a run makes no sense.
+    #[error("the history is damaged: {0}")]
+    Damaged(String),
+    /// A file could not be read or written.
+    #[error("{0}")]
+    Files(#[from] std::io::Error),
+}
+
+impl Error {
+    pub(crate) fn encoding(error: serde_json::Error) -> Self {
+        Self::Damaged(format!("an event can not be written: {error}"))
+    }
+
+    pub(crate) fn decoding(error: serde_json::Error) -> Self {
+        Self::Damaged(format!("an event can not be read: {error}"))
+    }
+}
+
+/// Something that happened in a run this engine drives, for whoever shows it.
+#[derive(Debug, Clone)]
+pub enum Pulse {
+    /// Events were recorded.
+    Events(RunId, Arc<Vec<Envelope>>),
+    /// An attempt printed something.
+    Output(RunId, StepPath, Arc<str>),
+}
+
+/// What a run is started with.
+#[derive(Debug, Clone, Default)]
+pub struct StartRequest {
+    /// The text of the task.
+    pub task: String,
+    /// Inputs by name.
+    pub inputs: IndexMap<String, Json>,
+    /// The id, where the caller wants to choose it.
+    pub run: Option<RunId>,
+    /// What started it.
+    pub trigger: Json,
+    /// Who started it.
+    pub owner: Option<String>,
+    /// Where the workflow's scripts are.
+    pub workflow_dir: PathBuf,
+}
+
+/// Drives runs of a store.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) options: Options,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) worker: WorkerId,
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) pulse: broadcast::Sender<Pulse>,
+    plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
+}
+
+impl Engine {
+    /// An engine on a store.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, options: Options) -> Self {
+        let (pulse, _) = broadcast::channel(4096);
+        let shared = Shared {
+            artifacts: Artifacts::new(options.runs_dir.clone()),
+            slots: Arc::new(Semaphore::new(options.attempts_max)),
+            worker: crate::recover::this_worker(),
+            plans: Mutex::default(),
+            store,
+            clock,
+            options,
+            pulse,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Follows what happens in runs that this engine drives.
+    pub fn pulse(&self) -> broadcast::Receiver<Pulse> {
+        self.shared.pulse.subscribe()
+    }
+
+    /// The mark of this engine in the environment of what it starts.
+    pub fn mark(&self) -> &str {
+        self.shared.worker.as_str()
+    }
+
+    /// Records the beginning of a run. Nothing is begun until it is driven.
+    pub async fn start(&self, plan: &Plan, request: StartRequest) -> Result<RunId, Error> {
+        let inputs = inputs(plan, &request.inputs)?;
+        let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
+        let text = serde_json::to_string(plan).map_err(Error::encoding)?;
+        let blob = Blob::new(text.into_bytes());
+        let started = RunStarted {
+            workflow: plan.main().name.clone(),
+            plan: blob.hash.to_string(),
+            semantics: plan.semantics,
+            task: request.task,
+            inputs,
+            about: self.about(&run, plan, &request.workflow_dir),
+            trigger: request.trigger,
+            owner: request.owner,
+            forked: None,
+        };
+        let index = Index::of(plan);
+        let mut state = State::default();
+        let planner = Planner { plan, index: &index };
+        // The first event alone: whoever drives the run decides what follows.
+        let envelope = Envelope { v: longhaul_core::event::VERSION, seq: 1, at: self.shared.clock.now_ms(), event: Event::RunStarted(started) };
+        state.apply(plan, &index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        run_loop::record(&self.shared, &run, planner, &state, vec![envelope], run_loop::Extras { blobs: vec![blob], ..Default::default() })
+            .await?;
+        Ok(run)
+    }
+
+    fn about(&self, run: &RunId, plan: &Plan, workflow_dir: &std::path::Path) -> IndexMap<String, Json> {
+        let text = |text: &dyn std::fmt::Display| Json::String(text.to_string());
+        IndexMap::from([
+            ("id".to_owned(), text(run)),
+            ("workflow".to_owned(), text(&plan.main().name)),
+            ("started_at".to_owned(), text(&self.shared.clock.now_ms())),
+            ("dir".to_owned(), text(&self.shared.artifacts.run(run).display())),
+            ("workflow_dir".to_owned(), text(&workflow_dir.display())),
+        ])
+    }
+
+    /// The run that an id or the beginning of one stands for.
+    pub async fn find(&self, id: &str) -> Result<RunId, Error> {
+        let query = Query { prefix: Some(id.to_owned()), limit: 5, ..Query::default() };
+        let rows = self.shared.store.runs(query).await?;
+        if let Some(row) = rows.iter().find(|row| row.run.as_str() == id) {
+            return Ok(row.run.clone());
+        }
+        match rows.as_slice() {
+            [] => Err(Error::UnknownRun(id.to_owned())),
+            [one] => Ok(one.run.clone()),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|row| row.run.as_str()).collect();
+                Err(Error::Ambiguous(id.to_owned(), ids.join(", ")))
+            }
+        }
+    }
+
+    /// Runs, newest first.
+    pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
+        Ok(self.shared.store.runs(query).await?)
+    }
+
+    /// A run's plan and state.
+    pub async fn load(&self, run: &RunId) -> Result<Loaded, Error> {
+        run_loop::load(&self.shared, run).await
+    }
+
+    /// Events of a run after a seq.
+    pub async fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Envelope>, Error> {
+        let rows = self.shared.store.read(run, after, limit).await?;
+        let mut events = Vec::with_capacity(rows.len());
+        for row in rows {
+            events.push(codec::decode(row, self.shared.store.as_ref()).await?);
+        }
+        Ok(events)
+    }
+
+    /// Tells a run something. What does not fit is refused here, with the reason.
+    pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
+        let loaded = self.load(run).await?;
+        if let Some(why) = message.misfit(&loaded.state) {
+            return Err(Error::Refused(why));
+        }
+        let body = serde_json::to_string(&message).map_err(Error::encoding)?;
+        let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
+        let message = NewMessage { run: run.clone(), source: "engine".to_owned(), dedup, body, at_ms: self.shared.clock.now_ms() };
+        Ok(self.shared.store.post(message).await?)
+    }
+
+    /// Drives a run until it is over or `stop` says so; waits for timers and messages in between.
+    pub async fn drive(&self, run: &RunId, stop: CancellationToken) -> Result<Idle, Error> {
+        let mut changes = self.shared.store.watch();
+        let _renewing = self.keep_leases(stop.clone());
+        loop {
+            changes.borrow_and_update();
+            let idle = run_loop::until_idle(&self.shared, run, &stop).await?;
+            let Idle::Waiting { next_due } = idle else { return Ok(idle) };
+            if stop.is_cancelled() {
+                return Ok(idle);
+            }
+            let pause = next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
+            tokio::select! {
+                () = stop.cancelled() => return Ok(idle),
+                _ = changes.changed() => {}
+                () = tokio::time::sleep(pause.unwrap_or(Duration::from_secs(3600))) => {}
+            }
+        }
+    }
+
+    /// Drives a run as far as it goes without waiting.
+    pub async fn nudge(&self, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
+        run_loop::until_idle(&self.shared, run, stop).await
+    }
+
+    /// Drives every run that has something to do, until `stop`.
+    pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
+        crate::recover::work(self, stop).await
+    }
+
+    /// Keeps the leases of this engine alive until the guard is dropped.
+    pub(crate) fn keep_leases(&self, stop: CancellationToken) -> tokio_util::task::AbortOnDropHandle<()> {
+        let shared = Arc::clone(&self.shared);
+        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
+            let lease = shared.options.lease;
+            let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
+            while !stop.is_cancelled() {
+                tokio::time::sleep(lease / 4).await;
+                // A failed renewal is tried again; the fence decides in the end.
+                let _ = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await;
+            }
+        }))
+    }
+
+    /// A new run that shares the past of another one up to the first start of a step.
+    pub async fn fork(&self, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
+        run_loop::fork(&self.shared, from, at, inputs).await
+    }
+}
+
+impl Shared {
+    /// The plan with a content hash, remembered.
+    pub(crate) async fn plan(&self, hash: &str) -> Result<Arc<(Plan, Index)>, Error> {
+        let mut plans = self.plans.lock().await;
+        if let Some(plan) = plans.get(hash) {
+            return Ok(Arc::clone(plan));
+        }
+        let parsed: Hash = hash.parse().map_err(|_| Error::Damaged(format!("`{hash}` is not a plan")))?;
+        let bytes = self.store.blob(parsed).await?.ok_or_else(|| Error::Damaged("the plan is missing".to_owned()))?;
+        let plan: Plan = serde_json::from_slice(&bytes).map_err(Error::decoding)?;
+        let index = Index::of(&plan);
+        let plan = Arc::new((plan, index));
+        plans.insert(hash.to_owned(), Arc::clone(&plan));
+        Ok(plan)
+    }
+}
+
+/// Inputs with their defaults, each held to its schema.
+fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
+    let unit = plan.main();
+    let mut inputs = IndexMap::new();
+    for (name, input) in &unit.inputs {
+        let value = match (given.get(name.as_str()), &input.default) {
+            (Some(value), _) => value.clone(),
+            (None, Some(default)) => default.clone(),
+            (None, None) if input.optional => Json::Null,
+            (None, None) => return Err(Error::Input(format!("the input `{name}` is missing; give it with --input {name}=…"))),
+        };
+        let optional = value.is_null() && input.optional;
+        if let Some(why) = problem(&input.schema, &value).filter(|_| !optional) {
+            return Err(Error::Input(format!("the input `{name}` does not fit: {why}")));
+        }
+        inputs.insert(name.as_str().to_owned(), value);
+    }
+    for (name, value) in given.iter().filter(|(name, _)| !inputs.contains_key(name.as_str())).collect::<Vec<_>>() {
+        if !unit.compat.contains(&Compat::OpenInputs) {
+            let known: Vec<&str> = unit.inputs.keys().map(|name| name.as_str()).collect();
+            return Err(Error::Input(format!("there is no input `{name}`; the inputs are: {}", known.join(", "))));
+        }
+        inputs.insert(name.clone(), value.clone());
+    }
+    Ok(inputs)
+}
+
+/// The first thing about a value that its schema refuses.
+pub(crate) fn problem(schema: &Json, value: &Json) -> Option<String> {
+    let validator = jsonschema::validator_for(schema).ok()?;
+    let error = validator.iter_errors(value).next()?;
+    let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
+    Some(if path.is_empty() { error.to_string() } else { format!("`{path}`: {error}") })
+}
+
+/// Short, sortable by time, easy to type: no letters that look like others.
+pub(crate) fn new_run_id(now_ms: i64) -> RunId {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    // Seconds since 2025 in six letters last until the 2050s; four more tell runs of one second apart.
+    let seconds = u64::try_from(now_ms / 1000 - 1_735_689_600).unwrap_or(0);
+    let random = u64::from(Uuid::new_v4().as_fields().0);
+    let letters = |value: u64, count: u32| -> String {
+        (0..count).rev().map(|at| char::from(LETTERS[(value >> (5 * at) & 31) as usize])).collect()
+    };
+    let text = format!("{}-{}", letters(seconds, 6), letters(random, 4));
+    RunId::new(text).unwrap_or_else(|| unreachable_id())
+}
+
+#[expect(clippy::unwrap_used, reason = "the letters above are those of the grammar")]
+fn unreachable_id() -> RunId {
+    RunId::new("0000-0000").unwrap()
+}

@@ -1,0 +1,20 @@
+//! Carries decisions out. The only crate that reads the clock.
+//!
+//! **Invariant:** intent is stored before the act, the result after it. What is done here was decided in
+//! `core` and recorded by `store` first.
+
+mod artifacts;
+mod clock;
+mod codec;
+mod engine;
+mod message;
+mod perform;
+mod recover;
+mod run_loop;
+mod secrets;
+mod steps;
+
+pub use clock::{Clock, System};
+pub use engine::{Engine, Error, Options, Pulse, StartRequest};
+pub use message::Message;
+pub use run_loop::Idle;
