@@ -8,7 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
-use longhaul_core::decide::{Planner, advance};
+use longhaul_core::decide::Planner;
 use longhaul_core::event::{Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
@@ -23,6 +23,7 @@ use uuid::Uuid;
 use crate::artifacts::Artifacts;
 use crate::clock::Clock;
 use crate::codec;
+use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
 
@@ -119,24 +120,28 @@ pub(crate) struct Shared {
     pub(crate) worker: WorkerId,
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) pulse: broadcast::Sender<Pulse>,
+    pub(crate) mailroom: Mailroom,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
 
 impl Engine {
-    /// An engine on a store.
+    /// An engine on a store. Must be made inside a Tokio runtime.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, options: Options) -> Self {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
             artifacts: Artifacts::new(options.runs_dir.clone()),
             slots: Arc::new(Semaphore::new(options.attempts_max)),
             worker: crate::recover::this_worker(),
+            mailroom: Mailroom::default(),
             plans: Mutex::default(),
             store,
             clock,
             options,
             pulse,
         };
-        Self { shared: Arc::new(shared) }
+        let shared = Arc::new(shared);
+        tokio::spawn(mailroom::deliver(Arc::downgrade(&shared)));
+        Self { shared }
     }
 
     /// Follows what happens in runs that this engine drives.
@@ -234,15 +239,16 @@ impl Engine {
         let body = serde_json::to_string(&message).map_err(Error::encoding)?;
         let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
         let message = NewMessage { run: run.clone(), source: "engine".to_owned(), dedup, body, at_ms: self.shared.clock.now_ms() };
-        Ok(self.shared.store.post(message).await?)
+        let posted = self.shared.store.post(message).await?;
+        self.shared.mailroom.wake(run);
+        Ok(posted)
     }
 
     /// Drives a run until it is over or `stop` says so; waits for timers and messages in between.
     pub async fn drive(&self, run: &RunId, stop: CancellationToken) -> Result<Idle, Error> {
-        let mut changes = self.shared.store.watch();
+        let news = self.shared.mailroom.listen(run);
         let _renewing = self.keep_leases(stop.clone());
         loop {
-            changes.borrow_and_update();
             let idle = run_loop::until_idle(&self.shared, run, &stop).await?;
             let Idle::Waiting { next_due } = idle else { return Ok(idle) };
             if stop.is_cancelled() {
@@ -251,7 +257,7 @@ impl Engine {
             let pause = next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
-                _ = changes.changed() => {}
+                () = news.notified() => {}
                 () = tokio::time::sleep(pause.unwrap_or(Duration::from_secs(3600))) => {}
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::decide::{Advance, Planner, advance};
-use longhaul_core::event::{Ended, Envelope, Event, Failure, VERSION};
+use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
@@ -107,18 +107,23 @@ struct Runner {
 impl Runner {
     async fn go(&mut self, lost: Vec<(StepPath, u32)>, stop: &CancellationToken) -> Result<Idle, Error> {
         let mut lost = Some(lost);
-        let mut changes = self.shared.store.watch();
+        let news = self.shared.mailroom.listen(&self.run);
         let mut ended: Vec<Event> = Vec::new();
+        let mut mail = true;
         loop {
-            changes.borrow_and_update();
-            self.turn(std::mem::take(&mut ended), lost.take().unwrap_or_default()).await?;
+            let more = self.turn(std::mem::take(&mut ended), lost.take().unwrap_or_default(), mail).await?;
+            mail = more;
+            if more {
+                continue;
+            }
             if self.open.is_empty() {
+                self.shared.mailroom.set_foreign(&self.run, self.waits_for_others());
                 return Ok(self.idle());
             }
-            let next_due = next_due(&self.loaded.state);
+            let next_due = next_due(&self.loaded);
             tokio::select! {
                 event = self.finished.recv() => ended.extend(event),
-                _ = changes.changed() => {}
+                () = news.notified() => mail = true,
                 () = until(&self.shared, next_due) => {}
                 () = stop.cancelled() => return self.park().await,
             }
@@ -128,24 +133,30 @@ impl Runner {
         }
     }
 
-    /// Takes in whatever is new, records what follows, and acts on it.
-    async fn turn(&mut self, ended: Vec<Event>, lost: Vec<(StepPath, u32)>) -> Result<(), Error> {
+    /// Whether somebody else is at work on this run.
+    fn waits_for_others(&self) -> bool {
+        !self.loaded.state.is_finished() && self.loaded.state.open_attempts().next().is_some()
+    }
+
+    /// Takes in whatever is new, records what follows, and acts on it. True if there may be more to take in.
+    async fn turn(&mut self, ended: Vec<Event>, lost: Vec<(StepPath, u32)>, mail: bool) -> Result<bool, Error> {
         let mut attempts = 0;
         let mut ended = ended;
         loop {
-            let (news, mut extras) = self.news(&ended, &lost).await?;
+            let (news, mut extras) = self.news(&ended, &lost, mail).await?;
+            let more = !extras.consumed.is_empty();
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
             let before = self.loaded.state.seq;
             let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at).map_err(|illegal| Error::Damaged(illegal.0))?;
             if advance.events.is_empty() {
-                return Ok(());
+                return Ok(false);
             }
             extras.lost.clone_from(&lost);
             match self.commit(before, &advance, extras).await {
                 Ok(()) => {
                     self.act(advance);
-                    return Ok(());
+                    return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
                 Err(Error::Store(longhaul_store::Error::Conflict { .. } | longhaul_store::Error::Exists)) if attempts < 50 => {
                     // Somebody else moved the run on: believe the store and decide again.
@@ -160,7 +171,7 @@ impl Runner {
     }
 
     /// Results of attempts, messages, timers that are due, attempts that were lost.
-    async fn news(&self, ended: &[Event], lost: &[(StepPath, u32)]) -> Result<(Vec<Event>, Extras), Error> {
+    async fn news(&self, ended: &[Event], lost: &[(StepPath, u32)], mail: bool) -> Result<(Vec<Event>, Extras), Error> {
         let state = &self.loaded.state;
         let mut news: Vec<Event> = ended.iter().filter(|event| still_open(state, event)).cloned().collect();
         for (path, attempt) in lost {
@@ -171,19 +182,19 @@ impl Runner {
             }
         }
         let mut extras = Extras::default();
-        for message in self.shared.store.inbox(&self.run).await? {
-            // One message a turn: the next one must be held against what this one changes.
+        let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
+        // One message a turn: the next one must be held against what this one changes.
+        if let Some(message) = inbox.into_iter().next() {
             let event = match serde_json::from_str::<Message>(&message.body) {
                 Ok(parsed) => parsed.into_event(state),
                 Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
             };
             news.push(event);
             extras.consumed.push(message.id);
-            break;
         }
         let now = self.shared.clock.now_ms();
         if extras.consumed.is_empty() {
-            news.extend(due_timers(state, now).into_iter().map(|timer| Event::TimerFired { timer }));
+            news.extend(due_timers(&self.loaded, now).into_iter().map(|timer| Event::TimerFired { timer }));
         }
         Ok((news, extras))
     }
@@ -277,7 +288,7 @@ impl Runner {
     fn idle(&self) -> Idle {
         match &self.loaded.state.finished {
             Some(finished) => Idle::Finished(finished.outcome),
-            None => Idle::Waiting { next_due: next_due(&self.loaded.state) },
+            None => Idle::Waiting { next_due: next_due(&self.loaded) },
         }
     }
 }
@@ -323,20 +334,26 @@ fn timers(state: &State) -> impl Iterator<Item = (String, i64)> + '_ {
     })
 }
 
-fn due_timers(state: &State, now: i64) -> Vec<String> {
-    if state.is_finished() {
+fn due_timers(loaded: &Loaded, now: i64) -> Vec<String> {
+    if loaded.state.is_finished() {
         return Vec::new();
     }
-    let deadline = state.deadline().filter(|due| *due <= now).map(|_| "deadline".to_owned());
-    let due = timers(state).filter(|(_, due)| *due <= now).map(|(timer, _)| timer);
+    let deadline = deadline(loaded).filter(|due| *due <= now).map(|_| "deadline".to_owned());
+    let due = timers(&loaded.state).filter(|(_, due)| *due <= now).map(|(timer, _)| timer);
     due.chain(deadline).collect()
 }
 
-fn next_due(state: &State) -> Option<i64> {
-    if state.is_finished() {
+fn next_due(loaded: &Loaded) -> Option<i64> {
+    if loaded.state.is_finished() {
         return None;
     }
-    timers(state).map(|(_, due)| due).chain(state.deadline()).min()
+    timers(&loaded.state).map(|(_, due)| due).chain(deadline(loaded)).min()
+}
+
+/// When the run's time is up, unless it was up before.
+fn deadline(loaded: &Loaded) -> Option<i64> {
+    let ms = loaded.plan.0.main().limits.duration_ms.filter(|_| !loaded.state.is_past_deadline())?;
+    Some(loaded.state.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }
 
 /// One commit: events and everything in the store that follows from them.
@@ -416,10 +433,9 @@ fn clear(append: &mut Append, timer: String) {
 /// What lists show.
 fn head(planner: Planner<'_>, state: &State) -> Head {
     let started = state.started.as_ref();
-    let done = state.steps().iter().filter(|step| step.ended == Some(Ended::Succeeded)).count();
     let summary = json!({
         "task": started.map(|started| started.task.chars().take(200).collect::<String>()),
-        "done": done, "started_at": state.started_at, "usd": state.usage.usd,
+        "done": state.succeeded, "started_at": state.started_at, "usd": state.usage.usd,
         "message": state.finished.as_ref().and_then(|finished| finished.message.clone()),
     });
     Head {

@@ -1,0 +1,91 @@
+//! Wakes those who wait for news of a run: one look at the store for all of them.
+//!
+//! The store says only that something was written. Looking into every inbox each time would cost as much
+//! as the work itself, so one task looks for all runs at once, at most every few milliseconds.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use longhaul_core::id::RunId;
+use tokio::sync::Notify;
+
+use crate::engine::Shared;
+
+/// Changes within this time are looked at together.
+const TOGETHER: Duration = Duration::from_millis(20);
+/// Runs with mail that are looked up at once.
+const RUNS_MAX: usize = 1000;
+
+/// Who waits for which run.
+#[derive(Debug, Default)]
+pub(crate) struct Mailroom {
+    listeners: Mutex<HashMap<RunId, Vec<Arc<Notify>>>>,
+    /// Runs whose work another process does: any change may be about them.
+    foreign: Mutex<HashMap<RunId, usize>>,
+}
+
+impl Mailroom {
+    pub(crate) fn listen(&self, run: &RunId) -> Arc<Notify> {
+        let notify = Arc::new(Notify::new());
+        if let Ok(mut listeners) = self.listeners.lock() {
+            let of_run = listeners.entry(run.clone()).or_default();
+            of_run.retain(|listener| Arc::strong_count(listener) > 1);
+            of_run.push(Arc::clone(&notify));
+        }
+        notify
+    }
+
+    pub(crate) fn forget(&self, run: &RunId) {
+        if let Ok(mut listeners) = self.listeners.lock() {
+            let of_run = listeners.entry(run.clone()).or_default();
+            of_run.retain(|listener| Arc::strong_count(listener) > 1);
+            if of_run.is_empty() {
+                listeners.remove(run);
+            }
+        }
+    }
+
+    pub(crate) fn set_foreign(&self, run: &RunId, foreign: bool) {
+        if let Ok(mut runs) = self.foreign.lock() {
+            if foreign {
+                runs.insert(run.clone(), 1);
+            } else {
+                runs.remove(run);
+            }
+        }
+    }
+
+    pub(crate) fn wake(&self, run: &RunId) {
+        if let Ok(listeners) = self.listeners.lock() {
+            listeners.get(run).into_iter().flatten().for_each(|listener| listener.notify_one());
+        }
+    }
+
+    fn wake_foreign(&self) {
+        let runs: Vec<RunId> = self.foreign.lock().map(|runs| runs.keys().cloned().collect()).unwrap_or_default();
+        runs.iter().for_each(|run| self.wake(run));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.listeners.lock().is_ok_and(|listeners| listeners.is_empty())
+    }
+}
+
+/// Carries mail until the engine is gone.
+pub(crate) async fn deliver(shared: Weak<Shared>) {
+    let Some(mut changes) = shared.upgrade().map(|shared| shared.store.watch()) else { return };
+    while changes.changed().await.is_ok() {
+        tokio::time::sleep(TOGETHER).await;
+        changes.borrow_and_update();
+        let Some(shared) = shared.upgrade() else { return };
+        if shared.mailroom.is_empty() {
+            continue;
+        }
+        shared.mailroom.wake_foreign();
+        // A store that does not answer now is asked again at the next change.
+        for run in shared.store.with_mail(RUNS_MAX).await.unwrap_or_default() {
+            shared.mailroom.wake(&run);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
+
+use std::sync::Arc;
+
+use longhaul_core::decide::Start;
+use longhaul_core::event::{self, Event, Failure};
+use longhaul_core::id::RunId;
+use longhaul_core::plan::{ErrorClass, Output, Parse};
+use longhaul_core::{Json, eval};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::artifacts::write_whole;
+use crate::engine::{Shared, problem};
+use crate::run_loop::Loaded;
+use crate::secrets::Secrets;
+use crate::steps::{self, Attempt, Done};
+
+/// Begins an attempt. Its end is sent to `done`, whatever it is.
+pub(crate) fn begin(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    loaded: &Loaded,
+    start: Start,
+    cancel: CancellationToken,
+    done: mpsc::UnboundedSender<Event>,
+) {
+    let step = loaded.plan.0.step(start.step).clone();
+    let started = loaded.state.started.clone();
+    let (shared, run) = (Arc::clone(shared), run.clone());
+    tokio::spawn(async move {
+        let (path, number) = (start.path.clone(), start.attempt);
+        let slots = Arc::clone(&shared.slots);
+        let _slot = tokio::select! {
+            slot = slots.acquire_owned() => slot.ok(),
+            () = cancel.cancelled() => None,
+        };
+        let workflow_dir = started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+        let attempt = Attempt { shared, run, output: step.output.clone(), workflow_dir: workflow_dir.into(), start, cancel };
+        let event = match make(attempt).await {
+            Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
+            Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },
+        };
+        // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
+        let _ = done.send(event);
+    });
+}
+
+async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Result)> {
+    let mut secrets = Secrets::default();
+    if let Err(problem) = resolve(&mut attempt.start, &mut secrets) {
+        return Err((Failure::new(ErrorClass::Invalid, problem.0), event::Result::default()));
+    }
+    let output = attempt.output.clone();
+    let folder = attempt.folder();
+    let mut done = steps::make(attempt).await;
+    done.redact(&secrets);
+    let finished = match done.failure {
+        Some(failure) => Err((failure, done.result)),
+        None => accept(&output, done),
+    };
+    if let (Ok(folder), Ok(result)) = (folder, &finished) {
+        // For people; the journal has it anyway.
+        let _ = write_whole(&folder.join("output.json"), result.output.to_string().as_bytes());
+    }
+    finished
+}
+
+fn resolve(start: &mut Start, secrets: &mut Secrets) -> Result<(), eval::Problem> {
+    for value in start.params.values_mut().chain(start.env.values_mut()) {
+        *value = secrets.resolve(value)?;
+    }
+    Ok(())
+}
+
+/// Text becomes the value that the step promises, or the attempt has failed.
+fn accept(output: &Output, done: Done) -> Result<event::Result, (Failure, event::Result)> {
+    let mut result = done.result;
+    let text = match &result.output {
+        Json::String(text) => text.clone(),
+        _ => return check(output, result),
+    };
+    result.output = match output.parse {
+        Parse::Text => Json::String(text),
+        Parse::Lines => Json::Array(text.lines().map(|line| Json::String(line.to_owned())).collect()),
+        Parse::Json => match parse(&text) {
+            Some(value) => value,
+            None => {
+                let message = format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>());
+                return Err((Failure::new(ErrorClass::Invalid, message), result));
+            }
+        },
+    };
+    check(output, result)
+}
+
+fn check(output: &Output, mut result: event::Result) -> Result<event::Result, (Failure, event::Result)> {
+    if let Some(why) = output.schema.as_ref().and_then(|schema| problem(schema, &result.output)) {
+        let message = format!("the answer does not follow its schema: {why}");
+        return Err((Failure::new(ErrorClass::Invalid, message), result));
+    }
+    if let (Some(max), Json::String(text)) = (output.max_chars, &result.output) {
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        if text.chars().count() > max {
+            result.output = Json::String(text.chars().take(max).collect::<String>() + "\n[cut]");
+        }
+    }
+    Ok(result)
+}
+
+/// One JSON value: the whole text, a fenced block, or the outermost braces.
+fn parse(text: &str) -> Option<Json> {
+    let whole = serde_json::from_str(text.trim()).ok();
+    let fenced = || {
+        let after = text.split_once("```")?.1;
+        let inside = after.split_once('\n')?.1.split_once("```")?.0;
+        serde_json::from_str(inside.trim()).ok()
+    };
+    let braces = || serde_json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok();
+    whole.or_else(fenced).or_else(braces)
+}

@@ -1,0 +1,114 @@
+//! What each kind of work does, one a file.
+
+mod files;
+mod http;
+mod notify;
+mod prompt;
+mod run;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::Json;
+use longhaul_core::decide::Start;
+use longhaul_core::event::{self, Failure};
+use longhaul_core::id::RunId;
+use longhaul_core::plan::{ErrorClass, Output, Timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::{Pulse, Shared};
+use crate::secrets::Secrets;
+
+/// An attempt to be made.
+pub(crate) struct Attempt {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) run: RunId,
+    pub(crate) start: Start,
+    pub(crate) output: Output,
+    pub(crate) workflow_dir: PathBuf,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) result: event::Result,
+    pub(crate) failure: Option<Failure>,
+}
+
+impl Done {
+    fn with(output: impl Into<Json>) -> Self {
+        Self { result: event::Result { output: output.into(), ..event::Result::default() }, failure: None }
+    }
+
+    fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
+    }
+
+    pub(crate) fn redact(&mut self, secrets: &Secrets) {
+        let clean = |text: &mut String| *text = secrets.redact(std::mem::take(text));
+        if let Json::String(text) = &mut self.result.output {
+            clean(text);
+        }
+        self.result.stdout.as_mut().map(clean);
+        self.result.stderr.as_mut().map(clean);
+        if let Some(failure) = &mut self.failure {
+            clean(&mut failure.message);
+        }
+    }
+}
+
+impl Attempt {
+    /// Where its files go.
+    pub(crate) fn folder(&self) -> io::Result<PathBuf> {
+        self.shared.artifacts.attempt(&self.run, &self.start.path, self.start.attempt)
+    }
+
+    fn param(&self, name: &str) -> Option<&Json> {
+        self.start.params.get(name)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.param(name)?.as_str()
+    }
+
+    /// The folder that the work runs in.
+    fn cwd(&self) -> PathBuf {
+        let workspace = &self.shared.options.workspace;
+        self.start.cwd.as_ref().map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd))
+    }
+
+    /// How long it may take; `usual` where the step does not say.
+    fn timeout(&self, usual: Option<Duration>) -> Option<Duration> {
+        match self.start.timeout {
+            Timeout::Kind => usual,
+            Timeout::None => None,
+            Timeout::After(ms) => Some(Duration::from_millis(ms)),
+        }
+    }
+
+    fn say(&self, text: &str) {
+        let pulse = Pulse::Output(self.run.clone(), self.start.path.clone(), text.into());
+        // Nobody watching is fine.
+        let _ = self.shared.pulse.send(pulse);
+    }
+}
+
+/// Makes an attempt.
+pub(crate) async fn make(attempt: Attempt) -> Done {
+    match attempt.start.kind.as_str() {
+        "run" => run::make(&attempt).await,
+        "prompt" => prompt::make(&attempt).await,
+        "http" => http::make(&attempt).await,
+        "notify" => notify::make(&attempt).await,
+        "glob" => files::make(&attempt).await,
+        other => Done::failed(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
+    }
+}
+
+/// A value as text: texts as they are, everything else as JSON.
+fn as_text(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,95 @@
+//! `http`: one request.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use longhaul_core::Json;
+use longhaul_core::event::Failure;
+use longhaul_core::plan::ErrorClass;
+use reqwest::{Client, Method, Response, StatusCode};
+
+use super::{Attempt, Done, as_text};
+
+/// How long a request may take that says nothing else.
+const USUAL: Duration = Duration::from_secs(60);
+/// Bytes of a body that are kept.
+const BODY_BYTES_MAX: usize = 8 << 20;
+
+static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+    // Already installed is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder().user_agent("longhaul").build().unwrap_or_default()
+});
+
+pub(super) async fn make(attempt: &Attempt) -> Done {
+    let request = match request(attempt) {
+        Ok(request) => request,
+        Err(message) => return Done::failed(ErrorClass::Invalid, message),
+    };
+    tokio::select! {
+        answer = request.send() => match answer {
+            Ok(response) => read(attempt, response).await,
+            Err(error) if error.is_timeout() => Done::failed(ErrorClass::Timeout, "the server did not answer in time"),
+            Err(error) => Done::failed(ErrorClass::Transient, format!("the request failed: {error}")),
+        },
+        () = attempt.cancel.cancelled() => Done::failed(ErrorClass::Failed, "stopped"),
+    }
+}
+
+fn request(attempt: &Attempt) -> Result<reqwest::RequestBuilder, String> {
+    let method = attempt.text("method").unwrap_or("GET").parse::<Method>().map_err(|error| error.to_string())?;
+    let url = attempt.text("url").ok_or("there is no url")?;
+    let mut request = CLIENT.request(method, url);
+    if let Some(timeout) = attempt.timeout(Some(USUAL)) {
+        request = request.timeout(timeout);
+    }
+    let entries = |name: &str| attempt.param(name).and_then(Json::as_object).into_iter().flatten();
+    for (name, value) in entries("headers") {
+        request = request.header(name, as_text(value));
+    }
+    let query: Vec<(&String, String)> = entries("query").map(|(name, value)| (name, as_text(value))).collect();
+    if !query.is_empty() {
+        request = request.query(&query);
+    }
+    Ok(match attempt.param("body") {
+        None => request,
+        Some(Json::String(text)) => request.body(text.clone()),
+        Some(value) => request.json(value),
+    })
+}
+
+async fn read(attempt: &Attempt, mut response: Response) -> Done {
+    let status = response.status();
+    let mut bytes = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if bytes.len() + chunk.len() <= BODY_BYTES_MAX => bytes.extend_from_slice(&chunk),
+            Ok(Some(_)) => return Done::failed(ErrorClass::Failed, "the answer is larger than 8 MiB"),
+            Ok(None) => break,
+            Err(error) => return Done::failed(ErrorClass::Transient, format!("the answer broke off: {error}")),
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let value = serde_json::from_str(&text).unwrap_or(Json::String(text));
+    let mut done = Done::with(value);
+    done.result.exit_code = Some(i32::from(status.as_u16()));
+    done.failure = (!expected(attempt, status)).then(|| Failure::new(class(status), format!("the server answered {status}")));
+    done
+}
+
+fn expected(attempt: &Attempt, status: StatusCode) -> bool {
+    let code = Json::from(status.as_u16());
+    match attempt.param("expect") {
+        Some(Json::Array(codes)) => codes.contains(&code),
+        Some(one) => *one == code,
+        None => status.is_success(),
+    }
+}
+
+fn class(status: StatusCode) -> ErrorClass {
+    match status.as_u16() {
+        429 => ErrorClass::RateLimit,
+        408 | 500..=599 => ErrorClass::Transient,
+        _ => ErrorClass::Failed,
+    }
+}

@@ -1,0 +1,82 @@
+//! `prompt`: one agent turn. The scripted agent is the one there is so far.
+
+use std::path::Path;
+use std::time::Duration;
+
+use longhaul_agents::scripted::{Ask, Reply};
+use longhaul_core::Json;
+use longhaul_core::event::{Failure, Usage};
+use longhaul_core::plan::ErrorClass;
+
+use super::{Attempt, Done};
+use crate::artifacts::write_whole;
+
+pub(super) async fn make(attempt: &Attempt) -> Done {
+    let Some(prompt) = attempt.text("text") else {
+        return Done::failed(ErrorClass::Invalid, "the prompt has no text; skills can not be run by this version");
+    };
+    if let Ok(folder) = attempt.folder() {
+        // For people; the journal can render it again.
+        let _ = write_whole(&folder.join("prompt.md"), prompt.as_bytes());
+    }
+    let agent = attempt.param("agent");
+    let backend = agent.and_then(|agent| agent.get("backend")?.as_str()).unwrap_or(&attempt.shared.options.agent);
+    if backend != "scripted" && attempt.shared.options.agent != "scripted" {
+        let message = format!("the backend `{backend}` can not be driven by this version; run with --agent scripted");
+        return Done::failed(ErrorClass::Failed, message);
+    }
+    scripted(attempt, prompt).await
+}
+
+async fn scripted(attempt: &Attempt, prompt: &str) -> Done {
+    let path = attempt.start.path.to_string();
+    let visit = attempt.start.path.segments().last().map_or(1, |segment| segment.visit);
+    let ask = Ask {
+        path: &path,
+        attempt: attempt.start.attempt,
+        prompt,
+        schema: attempt.output.schema.as_ref(),
+        call: visit + attempt.start.attempt - 1,
+    };
+    let reply = attempt.shared.options.script.reply(&ask);
+    let pause = Duration::from_millis(reply.after_ms);
+    let limit = attempt.timeout(None);
+    tokio::select! {
+        () = tokio::time::sleep(pause.min(limit.unwrap_or(pause))) => {}
+        () = attempt.cancel.cancelled() => return Done::failed(ErrorClass::Failed, "stopped"),
+    }
+    if limit.is_some_and(|limit| limit < pause) {
+        return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
+    }
+    attempt.say(&reply.text);
+    answered(&attempt.cwd(), reply)
+}
+
+fn answered(workspace: &Path, reply: Reply) -> Done {
+    if let Err(error) = write_all(workspace, &reply) {
+        return Done::failed(ErrorClass::Failed, format!("a file can not be written: {error}"));
+    }
+    let mut done = Done::with(Json::String(reply.text));
+    done.result.usage = reply.usage.map(|usage| Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        usd: usage.usd,
+    });
+    done.failure = reply.failure.map(|failure| Failure {
+        class: failure.class,
+        message: failure.message,
+        retry_after_ms: failure.retry_after_ms,
+    });
+    done
+}
+
+fn write_all(workspace: &Path, reply: &Reply) -> std::io::Result<()> {
+    for (name, content) in &reply.writes {
+        let file = workspace.join(name);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(file, content)?;
+    }
+    Ok(())
+}
