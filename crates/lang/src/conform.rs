@@ -134,7 +134,7 @@ impl Conform<'_> {
             self.out.push(
                 Diagnostic::error("LH0109", node.span, format!("{what} needs `{}`", field.key))
                     .label(format!("no `{}` here", field.key))
-                    .help(format!("`{}`: {}", field.key, field.doc)),
+                    .help(format!("add `{}`: {}", field.key, as_clause(field.doc))),
             );
         }
     }
@@ -189,6 +189,13 @@ fn same_kind(node: &Node, shape: &Shape) -> bool {
         (_, Value::Scalar(..)) => node.as_text().is_some(),
         (_, Value::Seq(..) | Value::Map(..) | Value::Alias(_)) => false,
     }
+}
+
+/// The first sentence of a key's description, to stand behind a colon.
+fn as_clause(doc: &str) -> String {
+    let first = doc.split(". ").next().unwrap_or(doc).trim_end_matches('.');
+    let mut chars = first.chars();
+    chars.next().map_or(String::new(), |head| head.to_lowercase().chain(chars).collect())
 }
 
 fn words_of(shapes: &[Shape]) -> String {

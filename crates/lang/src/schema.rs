@@ -4,7 +4,7 @@ use longhaul_core::Json;
 use longhaul_core::catalog::top::TYPE_NAMES;
 use serde_json::{Map, json};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use crate::source::{Node, Value};
 
 /// Keys that only a JSON Schema has, with the kind of value that gives it away.
@@ -87,7 +87,9 @@ impl Reader<'_> {
         match &node.value {
             Value::Scalar(..) => self.type_name(node),
             Value::Seq(items, _) => match items.as_slice() {
-                [only] if is_type(only) => json!({"type": "array", "items": self.schema(only)}),
+                [only] if is_type(only) || self.is_slip(only) => {
+                    json!({"type": "array", "items": self.schema(only)})
+                }
                 values => json!({"enum": values.iter().map(Node::to_json).collect::<Vec<_>>()}),
             },
             Value::Map(..) if is_json_schema(node) => node.to_json(),
@@ -123,25 +125,35 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether the one value of a list is probably meant to be a type: `[strng]`.
+    fn is_slip(&self, node: &Node) -> bool {
+        let slip = |word: &str| foreign_type(word).is_some() || closest(word, TYPE_NAMES).is_some();
+        self.out.is_some() && node.as_text().is_some_and(slip)
+    }
+
     fn unknown_type(&mut self, node: &Node, word: &str) {
         let Some(out) = &mut self.out else { return };
-        let alias = match word {
-            "str" | "text" => Some("string"),
-            "int" => Some("integer"),
-            "float" | "double" => Some("number"),
-            "bool" => Some("boolean"),
-            "list" => Some("array"),
-            "dict" | "map" | "mapping" => Some("object"),
-            _ => None,
-        };
         let diagnostic =
             Diagnostic::error("LH0505", node.span, format!("`{word}` is not a type")).label("unknown type");
-        out.push(match alias {
+        out.push(match foreign_type(word) {
             Some(name) => diagnostic.help(format!("write `{name}`")),
             None => diagnostic.did_you_mean(word, TYPE_NAMES.iter().copied(), |known| {
                 Some(format!("a type is one of {}, a list of values, or a mapping of fields", known.join(", ")))
             }),
         });
+    }
+}
+
+/// What other languages call a type.
+fn foreign_type(word: &str) -> Option<&'static str> {
+    match word {
+        "str" | "text" => Some("string"),
+        "int" => Some("integer"),
+        "float" | "double" => Some("number"),
+        "bool" => Some("boolean"),
+        "list" => Some("array"),
+        "dict" | "map" | "mapping" => Some("object"),
+        _ => None,
     }
 }
 

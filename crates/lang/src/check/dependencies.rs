@@ -1,5 +1,7 @@
 //! LH0207: a step depends on one that does not exist.
 
+use longhaul_core::plan::BodyIx;
+
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::model::Order;
@@ -16,11 +18,23 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                 Diagnostic::error("LH0207", dep.span, message).label("no step of this body has this id").did_you_mean(
                     id,
                     body.by_id.keys().map(String::as_str).filter(|known| *known != step.id),
-                    |known| (known.len() <= 12).then(|| format!("the steps here are: {}", sorted(known).join(", "))),
+                    |known| {
+                        inside(context, step.body, id).or_else(|| {
+                            (known.len() <= 12).then(|| format!("the steps here are: {}", sorted(known).join(", ")))
+                        })
+                    },
                 ),
             );
         }
     }
+}
+
+/// Steps inside a container are waited for by waiting for the container.
+fn inside(context: &Context<'_, '_>, body: BodyIx, id: &str) -> Option<String> {
+    let mut inner = context.model.own_steps().filter(|(_, step)| step.id == id);
+    let container = inner.find_map(|(ix, _)| context.ancestor_in(ix, body))?;
+    let container = &context.model.step(container).id;
+    Some(format!("`{id}` is inside `{container}`: depend on `{container}`"))
 }
 
 fn sorted<'a>(known: &[&'a str]) -> Vec<&'a str> {

@@ -21,9 +21,17 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             if own.iter().any(|name| *name == read.root) {
                 continue;
             }
-            let span = text.span(context.sources, read.range.clone());
+            let span = text.span(context.sources, place_of(read, lookup));
             out.extend(finding(context, text, read, lookup, span));
         }
+    }
+}
+
+/// The whole chain; of a step that does not exist only its id.
+fn place_of(read: &Read, lookup: &Lookup) -> std::ops::Range<usize> {
+    match (lookup, read.root.as_str(), read.path.first()) {
+        (Lookup::Unknown, "steps", Some(Key::Field(_, range))) => range.clone(),
+        _ => read.range.clone(),
     }
 }
 
@@ -46,7 +54,7 @@ fn finding(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, lookup: &Loo
         Lookup::NotBefore(producer) => Some(not_before(context, text.place, read, *producer, span)),
         Lookup::Unknown if read.guarded => None,
         Lookup::Unknown => {
-            let mut diagnostic = unknown(context, text.place, read, span);
+            let mut diagnostic = unknown(context, text, read, span);
             if lenient {
                 diagnostic.severity = Severity::Warning;
                 diagnostic.label = "reads as empty text".to_owned();
@@ -56,7 +64,8 @@ fn finding(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, lookup: &Loo
     }
 }
 
-fn unknown(context: &Context<'_, '_>, place: Place, read: &Read, span: Span) -> Diagnostic {
+fn unknown(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, span: Span) -> Diagnostic {
+    let place = text.place;
     if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
         let known = context.scopes.known_steps(place);
         return Diagnostic::error("LH0303", span, format!("no step `{id}` can be read here"))
@@ -74,7 +83,8 @@ fn unknown(context: &Context<'_, '_>, place: Place, read: &Read, span: Span) -> 
                 }
             });
     }
-    let known = context.scopes.known(place);
+    let mut known = context.scopes.known(place);
+    known.retain(|name| text.site.secrets || !["env", "secrets"].contains(&name.as_str()));
     Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name").did_you_mean(
         &read.root,
         known.iter().map(String::as_str),
@@ -86,20 +96,30 @@ fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, place: Plac
     if context.scopes.known_steps(place).iter().any(|id| id == name) {
         return format!("`{name}` is a step: read `steps.{name}.output`, or give it `output: {name}`");
     }
+    match name {
+        "item" | "index" => return format!("`{name}` is there inside a `for_each`"),
+        "iteration" => return "`iteration` is there inside a `repeat`".to_owned(),
+        _ => {}
+    }
     if known.len() > 20 {
         return "declare it under `inputs`, or give a step `output: ` with this name".to_owned();
     }
     format!("names that can be read here: {}", known.join(", "))
 }
 
-fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, producer: StepIx, span: Span) -> Diagnostic {
-    let producer = context.model.step(producer);
+fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, at: StepIx, span: Span) -> Diagnostic {
+    let producer = context.model.step(at);
     let what = as_written(read);
     match place {
-        Place::Step(step, _) if context.model.step(step).span == producer.span => {
+        Place::Step(step, _) if step == at => {
             Diagnostic::error("LH0304", span, format!("`{}` reads `{what}`, which is its own result", producer.id))
                 .label("not there yet")
                 .help("read it in a later step, or put the step into a `repeat`")
+        }
+        Place::Step(step, _) if context.ancestor_in(step, producer.body) == Some(at) => {
+            Diagnostic::error("LH0304", span, format!("`{what}` is set in another part of `{}`", producer.id))
+                .label("can not be seen from here")
+                .help(format!("read it in a step after `{}`, or in the part that sets it", producer.id))
         }
         Place::Step(step, _) => {
             let reader = context.ancestor_in(step, producer.body).unwrap_or(step);
@@ -132,6 +152,7 @@ fn unsure(context: &Context<'_, '_>, read: &Read, producer: StepIx, doubt: Doubt
         Doubt::Round => format!("`{id}` sets it later; in the first round it is undefined"),
         Doubt::When => format!("`{id}` has a `when` and may be skipped"),
         Doubt::Optional => format!("`{id}` may fail without failing the run"),
+        Doubt::Choice if !producer.inner.is_empty() => format!("not every way through `{id}` sets it"),
         Doubt::Choice => format!("`{id}` is on only some of the ways that lead here"),
         Doubt::Failure => format!("this step also runs after `{id}` has failed"),
     };

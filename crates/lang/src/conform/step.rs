@@ -27,7 +27,8 @@ impl Conform<'_> {
         if items.is_empty() {
             self.out.push(
                 Diagnostic::error("LH0215", node.span, format!("{what} has no steps"))
-                    .label("at least one step is needed"),
+                    .label("at least one step is needed")
+                    .help("add a step: `- run: …` or `- prompt: …`; a branch that does nothing can be left out"),
             );
         }
         for item in items {
@@ -101,11 +102,13 @@ impl Conform<'_> {
             [_] => {}
             [] => self.out.push(
                 Diagnostic::error("LH0109", value.span, format!("`{key}` needs {list}"))
-                    .label(format!("none of {list} here")),
+                    .label(format!("neither {list} here", list = list.replace(" or ", " nor ")))
+                    .help(format!("add {list}")),
             ),
             [_, second, ..] => self.out.push(
-                Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not both"))
-                    .label("keep one of them"),
+                Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not two of them"))
+                    .label("one too many")
+                    .help("keep one of them"),
             ),
         }
     }

@@ -152,7 +152,11 @@ impl Scopes<'_, '_> {
             };
             found = better(found, lookup);
         }
-        found
+        match found {
+            // Set by the reader itself, or by another part of the container that the reader stands in.
+            Lookup::Unknown if producers.contains(&reader) => Lookup::NotBefore(reader),
+            found => found,
+        }
     }
 
     /// How sure a reader can be that a producer of the same body has left something.
@@ -266,6 +270,8 @@ fn better(before: Lookup, after: Lookup) -> Lookup {
         (Lookup::Unsure(value, ..), Lookup::Sure(other)) => Lookup::Sure(value.or(other)),
         (Lookup::Unsure(value, step, doubt), Lookup::Unsure(other, ..)) => Lookup::Unsure(value.or(other), step, doubt),
         (before, Lookup::Unknown) => before,
+        // The inner body's producer says more than the container that it stands in.
+        (Lookup::NotBefore(step), Lookup::NotBefore(_)) => Lookup::NotBefore(step),
         (Lookup::Unsure(value, step, doubt), Lookup::NotBefore(_)) => Lookup::Unsure(value, step, doubt),
         (_, after) => after,
     }
