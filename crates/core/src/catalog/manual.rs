@@ -91,12 +91,7 @@ fn holds(shape: &Shape) -> String {
         Shape::Body => "body",
         Shape::Steps => "list of steps",
         Shape::Workflow => "workflow",
-        Shape::Int(..)
-        | Shape::Choice(_)
-        | Shape::List(_)
-        | Shape::OneOrMany(_)
-        | Shape::Map(_)
-        | Shape::Either(_) => {
+        Shape::Int(..) | Shape::Choice(_) | Shape::List(_) | Shape::OneOrMany(_) | Shape::Map(_) | Shape::Either(_) => {
             return made_of(shape);
         }
     };
