@@ -7,6 +7,7 @@
 pub mod agent007;
 mod compose;
 mod reader;
+mod spelling;
 #[cfg(test)]
 mod transcript;
 pub mod valet;
@@ -16,7 +17,7 @@ pub mod workhorse;
 use std::str::FromStr;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::Node;
+use crate::source::{Node, Sources};
 
 /// The language a file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,14 +83,15 @@ pub struct Native {
     pub node: Node,
 }
 
-/// The workflows of a file, in native keys. Only a work-buddy store has more than one.
-pub fn to_native(dialect: Dialect, node: Node, out: &mut Vec<Diagnostic>) -> Vec<Native> {
+/// The workflows of a file, in native keys. Only a work-buddy store has more than one. The sources are
+/// asked where inside a scalar something stands.
+pub fn to_native(dialect: Dialect, node: Node, sources: &Sources, out: &mut Vec<Diagnostic>) -> Vec<Native> {
     let single = |node| vec![Native { name: None, node }];
     match dialect {
         Dialect::Native => single(node),
         Dialect::Agent007 => single(agent007::to_native(&node, out)),
         Dialect::Workhorse => single(workhorse::to_native(&node, out)),
-        Dialect::Valet => single(valet::to_native(&node, out)),
+        Dialect::Valet => single(valet::to_native(&node, sources, out)),
         Dialect::WorkBuddy => work_buddy::to_native(&node, out),
     }
 }

@@ -69,7 +69,7 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         return Report { sources, dialect: Dialect::Native, diagnostics: found, workflows: Vec::new() };
     };
     let dialect = request.dialect.unwrap_or_else(|| Dialect::of(&node));
-    let natives = dialect::to_native(dialect, node, &mut found);
+    let natives = dialect::to_native(dialect, node, &sources, &mut found);
     let mut workflows = Vec::new();
     for Native { name, node } in natives {
         let name = name.unwrap_or_else(|| request.name.clone());

@@ -7,8 +7,10 @@ use serde_json::{Map, json};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::source::{Node, Value};
 
+type Fits = fn(&Node) -> bool;
+
 /// Keys that only a JSON Schema has, with the kind of value that gives it away.
-const TELLTALES: &[(&str, fn(&Node) -> bool)] = &[
+const TELLTALES: &[(&str, Fits)] = &[
     ("$ref", |node| node.as_text().is_some()),
     ("$schema", |node| node.as_text().is_some()),
     ("$defs", |node| node.entries().is_some()),

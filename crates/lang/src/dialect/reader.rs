@@ -104,6 +104,26 @@ impl<'n, 'o> Reader<'n, 'o> {
         self.out.push(Diagnostic::error("LH0109", self.node.span, message).label(format!("no `{key}` here")));
     }
 
+    /// Looks again into a mapping whose keys were reported, or may be any.
+    pub(super) fn again(node: &'n Node, what: impl Into<String>, out: &'o mut Vec<Diagnostic>) -> Self {
+        Self { what: what.into(), node, out }
+    }
+
+    /// A text that says something: blank counts as absent.
+    pub(super) fn said(&mut self, key: &str) -> Option<&'n Node> {
+        self.text(key).filter(|node| node.scalar().is_some_and(|text| !text.trim().is_empty()))
+    }
+
+    /// A text that must be there and say something.
+    pub(super) fn required_said(&mut self, key: &str) -> Option<&'n Node> {
+        let blank = self.get(key).is_none_or(|node| node.as_text().is_some_and(|text| text.trim().is_empty()));
+        if blank {
+            self.missing(key);
+            return None;
+        }
+        self.text(key)
+    }
+
     fn typed(&mut self, key: &str, wanted: &str, fits: impl Fn(&Node) -> bool) -> Option<&'n Node> {
         let node = self.get(key)?;
         if fits(node) {

@@ -1,8 +1,10 @@
 //! What becomes of a file, as text that a test can hold: its native form, then what was said about it.
 
 use super::{Dialect, to_native};
+use crate::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Format, Node, Sources, emit, read};
+use crate::world::Bare;
 
 /// The native text and the findings, one a line.
 pub(super) fn transcript(dialect: Dialect, name: &str, text: &str) -> String {
@@ -11,7 +13,7 @@ pub(super) fn transcript(dialect: Dialect, name: &str, text: &str) -> String {
     let mut out = Vec::new();
     let node = read(&sources, file, Format::of(name), &mut out).expect("the file can be read");
     assert_eq!(Dialect::of(&node), dialect, "{name}");
-    let native = to_native(dialect, node, &mut out);
+    let native = to_native(dialect, node, &sources, &mut out);
     let texts: Vec<String> = native.iter().map(|native| emit(&native.node)).collect();
     native.iter().for_each(|native| assert_places(&native.node, text.len()));
     let findings: String = out.iter().map(|finding| line(finding, &sources)).collect();
@@ -44,3 +46,56 @@ fn assert_places(node: &Node, length: usize) {
         assert_places(value, length);
     }
 }
+
+/// The findings with the text that each points at and its label; any tree that can be read will do.
+pub(super) fn pointed(dialect: Dialect, name: &str, text: &str) -> String {
+    let mut sources = Sources::default();
+    let file = sources.add(name, text);
+    let mut out = Vec::new();
+    if let Some(tree) = read(&sources, file, Format::of(name), &mut out) {
+        to_native(dialect, tree, &sources, &mut out);
+    }
+    out.iter().map(|found| pointed_line(found, &sources)).collect::<Vec<_>>().join("\n")
+}
+
+fn pointed_line(found: &Diagnostic, sources: &Sources) -> String {
+    let report = found.report(sources);
+    let severity = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let slice = sources.slice(found.span);
+    let shown = if slice.len() > 30 || slice.contains('\n') { String::new() } else { format!(" at `{slice}`") };
+    let help = report.help.map_or_else(String::new, |help| format!("; {help}"));
+    let place = format!("{}:{}{shown}", report.line, report.column);
+    format!("{severity}[{}] {place}: {} ({}{help})", found.code, found.message, found.label)
+}
+
+/// The codes of everything that is found on the whole way from text to plan.
+pub(super) fn codes(name: &str, text: &str) -> Vec<&'static str> {
+    let request = Request { file: name.to_owned(), name: "w".into(), text: text.to_owned(), ..Request::default() };
+    crate::check(request, &Bare::default()).diagnostics.iter().map(|found| found.code).collect()
+}
+
+/// The codes of what is wrong with the native text of a file, read as a native file.
+pub(super) fn native_codes(dialect: Dialect, name: &str, text: &str) -> Vec<&'static str> {
+    let mut sources = Sources::default();
+    let file = sources.add(name, text);
+    let mut out = Vec::new();
+    let tree = read(&sources, file, Format::of(name), &mut out).expect("the file can be read");
+    let natives = to_native(dialect, tree, &sources, &mut out);
+    natives.iter().flat_map(|native| codes("native.yaml", &emit(&native.node))).collect()
+}
+
+/// Checks files of `tests/broken` by name: each has one mistake, and one finding.
+macro_rules! one_finding_each {
+    ($($name:literal => $code:literal),+ $(,)?) => {
+        $(
+            let text = include_str!(concat!("../../../../../tests/broken/", $name));
+            assert_eq!(codes($name, text), [$code], "{}", $name);
+        )+
+    };
+}
+
+pub(super) use one_finding_each;

@@ -1,15 +1,41 @@
-//! work-buddy units in native keys.
+//! work-buddy's units in native keys: one unit as JSON or Markdown, or a store that maps paths to units.
+//!
+//! The conductor there hands one step at a time to the client that hosts the run; here that is a graph
+//! whose prompts the host does, one at a time.
+//!
+//! **Invariant:** instructions are prose. What looks like a template in them stays text.
+
+mod contract;
+mod step;
+mod unit;
 
 use super::Native;
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
 
 /// Whether a tree looks like one.
-pub fn recognises(_node: &Node) -> bool {
-    false
+pub fn recognises(node: &Node) -> bool {
+    is_unit(node) || is_store(node)
 }
 
-/// The units of the file in native keys.
-pub fn to_native(node: &Node, _out: &mut Vec<Diagnostic>) -> Vec<Native> {
-    vec![Native { name: None, node: node.clone() }]
+fn is_unit(node: &Node) -> bool {
+    node.get("kind").and_then(Node::scalar) == Some("workflow") && node.get("workflow_name").is_some()
 }
+
+fn is_store(node: &Node) -> bool {
+    let entries = node.entries().unwrap_or_default();
+    entries.iter().all(|(_, unit)| unit.entries().is_some()) && entries.iter().any(|(_, unit)| is_unit(unit))
+}
+
+/// The units of the file in native keys. In a store, what is not a workflow or has no steps is not one.
+pub fn to_native(node: &Node, out: &mut Vec<Diagnostic>) -> Vec<Native> {
+    if is_unit(node) || !is_store(node) {
+        return vec![unit::to_native(node, out)];
+    }
+    let units = node.entries().unwrap_or_default().iter().map(|(_, unit)| unit);
+    let registered = units.filter(|unit| is_unit(unit) && unit::has_steps(unit));
+    registered.map(|unit| unit::to_native(unit, out)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,7 @@ fn read_tree(found: crate::world::Found, name: &str, sources: &mut Sources) -> R
         return Err(why);
     };
     let dialect = Dialect::of(&node);
-    let natives = dialect::to_native(dialect, node, &mut problems);
+    let natives = dialect::to_native(dialect, node, sources, &mut problems);
     let wanted = natives.into_iter().find(|native| native.name.as_deref().is_none_or(|own| own == name));
     let native = wanted.ok_or_else(|| format!("{} holds no workflow `{name}`", found.name))?;
     Ok(Tree { name: name.to_owned(), dir: found.dir, node: native.node, uses: HashMap::new() })

