@@ -1,6 +1,6 @@
 //! The corpus of mistakes: what `longhaul check` says about each file of `tests/broken`.
 //!
-//! **Invariant:** every file there is refused, and every finding has a place and says what to do or why.
+//! **Invariant:** every file there is refused or at least warned about, and every finding has a place and says what to do or why.
 
 #![cfg(test)]
 
@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 
 use binary::longhaul;
 
+/// Files in which the mistake changes nothing of what is done.
+const ONLY_WARNED: &[&str] = &["work-buddy-stray-instruction.md"];
+
 #[test]
 fn every_broken_file_is_refused_as_its_snapshot_says() {
     let mut problems = Vec::new();
@@ -18,8 +21,9 @@ fn every_broken_file_is_refused_as_its_snapshot_says() {
         let told = longhaul(&folder(), &["check", &file]);
         let text = format!("{}{}exit code {}\n", told.stdout, told.stderr, told.code);
         problems.extend(snapshot::compare(&folder().join("snapshots").join(format!("{file}.txt")), &text));
-        if told.code != 1 {
-            problems.push(format!("{file} ends with {}", told.code));
+        let expected = i32::from(!ONLY_WARNED.contains(&file.as_str()));
+        if told.code != expected {
+            problems.push(format!("{file} ends with {}, not {expected}", told.code));
         }
         problems.extend(told.stdout.split("\n\n").filter_map(|part| incomplete(&file, part)));
     }
@@ -48,7 +52,7 @@ fn the_corpus_shows_nearly_every_code() {
     let missing: Vec<&str> =
         longhaul_lang::codes::ALL.iter().map(|entry| entry.code).filter(|code| !all.contains(*code)).collect();
     // These are warnings and notes, which refuse no file.
-    assert_eq!(missing, ["LH0306", "LH0311", "LH0602", "LH0605"]);
+    assert_eq!(missing, ["LH0306", "LH0311", "LH0605"]);
 }
 
 fn folder() -> PathBuf {
