@@ -68,6 +68,7 @@ pub fn check(request: Request, world: &dyn World) -> Report {
     let Some(node) = source::read(&sources, file, format, &mut found) else {
         return Report { sources, dialect: Dialect::Native, diagnostics: found, workflows: Vec::new() };
     };
+    let misread: Vec<Span> = found.iter().map(|found| found.span).collect();
     let dialect = request.dialect.unwrap_or_else(|| Dialect::of(&node));
     let natives = dialect::to_native(dialect, node, &sources, &mut found);
     let mut workflows = Vec::new();
@@ -76,6 +77,8 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         let tree = Tree { name: name.clone(), dir: request.dir.clone(), node: node.clone(), uses: HashMap::new() };
         let mut own = Vec::new();
         let plan = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
+        // What could not be read as it was meant does not fit either, and that is no second mistake.
+        own.retain(|found| !misread.contains(&found.span));
         let broken = has_errors(&found) || has_errors(&own);
         found.append(&mut own);
         workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken) });
@@ -149,11 +152,8 @@ fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
-/// In the order of the text, each once: an alias can make the same place be looked at twice. An alias that
-/// names nothing reads as null; that this null does not fit is not a second mistake.
+/// In the order of the text, each once: an alias can make the same place be looked at twice.
 fn tidy(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let nameless: Vec<Span> = found.iter().filter(|found| found.code == "LH0106").map(|found| found.span).collect();
-    found.retain(|found| found.code == "LH0106" || !nameless.contains(&found.span));
     found.sort_by(|a, b| (a.span, a.code).cmp(&(b.span, b.code)).then_with(|| a.message.cmp(&b.message)));
     found.dedup_by(|a, b| a.span == b.span && a.code == b.code && a.message == b.message);
     found

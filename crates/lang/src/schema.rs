@@ -64,6 +64,14 @@ pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
         && let Err(error) = jsonschema::meta::validate(&schema)
     {
         let place = find(node, error.instance_path().as_str());
+        if let Some(word) = place.as_text().filter(|word| TYPE_NAMES.contains(word)) {
+            out.push(
+                Diagnostic::error("LH0505", place.span, format!("`{word}` is not a JSON Schema"))
+                    .label("the short form inside a JSON Schema")
+                    .help(format!("write `{{type: {word}}}`, or use the short form for the whole")),
+            );
+            return;
+        }
         out.push(
             Diagnostic::error("LH0505", place.span, format!("this is not a valid JSON Schema: {error}"))
                 .label("not allowed here")
@@ -147,7 +155,7 @@ impl Reader<'_> {
 }
 
 /// What other languages call a type.
-fn foreign_type(word: &str) -> Option<&'static str> {
+pub(crate) fn foreign_type(word: &str) -> Option<&'static str> {
     match word {
         "str" | "text" => Some("string"),
         "int" => Some("integer"),
@@ -165,10 +173,13 @@ fn is_type(node: &Node) -> bool {
 
 fn is_json_schema(node: &Node) -> bool {
     let Some(entries) = node.entries() else { return false };
+    // With `type: object` beside it, `properties` is no field, whatever its values look like.
+    let object = node.get("type").and_then(Node::as_text) == Some("object")
+        && node.get("properties").is_some_and(|fields| fields.entries().is_some());
     let telltale = TELLTALES.iter().any(|(key, fits)| node.get(key).is_some_and(fits));
     let typed = node.get("type").is_some_and(names_types)
         && entries.iter().all(|(key, _)| key.scalar().is_some_and(|word| KEYWORDS.contains(&word)));
-    telltale || typed
+    telltale || typed || object
 }
 
 fn names_types(node: &Node) -> bool {

@@ -6,6 +6,7 @@ use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::model::Order;
 use crate::model::build::one_or_many;
+use crate::source::Node;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (_, step) in context.model.own_steps() {
@@ -19,7 +20,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                     id,
                     body.by_id.keys().map(String::as_str).filter(|known| *known != step.id),
                     |known| {
-                        inside(context, step.body, id).or_else(|| {
+                        named(context, step.body, id).or_else(|| inside(context, step.body, id)).or_else(|| {
                             (known.len() <= 12).then(|| format!("the steps here are: {}", sorted(known).join(", ")))
                         })
                     },
@@ -27,6 +28,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// What people see of a step is not what other steps call it.
+fn named(context: &Context<'_, '_>, body: BodyIx, name: &str) -> Option<String> {
+    let mut steps = context.model.body(body).steps.iter().map(|step| context.model.step(*step));
+    let step = steps.find(|step| step.node.get("name").and_then(Node::as_text) == Some(name))?;
+    Some(format!("`{name}` is only the `name` of `{}`: give that step an `id`, and depend on it", step.id))
 }
 
 /// Steps inside a container are waited for by waiting for the container.
