@@ -1,5 +1,7 @@
 //! Finding what a name means at a place.
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use longhaul_core::catalog::names::RUN_FIELDS;
 use longhaul_core::plan::{BodyIx, StepIx};
@@ -9,7 +11,7 @@ use serde_json::json;
 use super::exports::{input_type, inputs, may_fail_quietly, output_type};
 use super::{Doubt, Lookup, Place, Scopes};
 use crate::model::Order;
-use crate::order::Before;
+use crate::order::{Before, successors};
 use crate::sites::Position;
 use crate::source::Node;
 
@@ -186,6 +188,9 @@ impl Scopes<'_, '_> {
         if run_if == Some("succeeded") && r.deps.iter().any(|(dep, _)| *dep == producer) {
             return None;
         }
+        if self.follows_failure(producer, reader) {
+            return Some(Doubt::Failure);
+        }
         if !self.orders.shares_choices(body, producer, reader) {
             return Some(Doubt::Choice);
         }
@@ -195,6 +200,23 @@ impl Scopes<'_, '_> {
             None if matches!(run_if, Some("failed" | "always")) => Some(Doubt::Failure),
             doubt => doubt,
         }
+    }
+
+    /// Whether a node can be come to from where another one goes when it fails, without that one succeeding later.
+    fn follows_failure(&self, producer: StepIx, reader: StepIx) -> bool {
+        let step = self.model.step(producer);
+        // A command that failed has still printed what it printed.
+        let goto = step.node.get("on_error").filter(|_| step.action.key() != "run");
+        let target = goto.and_then(|node| self.model.body(step.body).by_id.get(node.get("goto")?.as_text()?));
+        let mut queue: Vec<StepIx> = target.copied().into_iter().collect();
+        let mut seen: HashSet<StepIx> = queue.iter().copied().chain([producer]).collect();
+        while let Some(at) = queue.pop() {
+            if at == reader {
+                return true;
+            }
+            queue.extend(successors(self.model, at).into_iter().filter(|to| seen.insert(*to)));
+        }
+        false
     }
 
     /// Why a step may have left nothing although the run went on.
