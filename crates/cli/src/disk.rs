@@ -143,8 +143,7 @@ impl World for Disk {
             file.is_file().then(|| library::at_path(Origin::Path, &file))
         } else {
             let around = [beside.to_owned(), beside.join("..")];
-            let near =
-                around.iter().filter(|_| !dir.is_empty()).find_map(|folder| library::named(Origin::Path, folder, name));
+            let near = around.iter().find_map(|folder| library::named(Origin::Path, folder, name));
             near.or_else(|| self.library.find(name))
         }?;
         let text = self.text(&entry).ok()?;

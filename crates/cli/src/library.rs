@@ -138,6 +138,7 @@ fn builtin_entry(name: &str) -> Entry {
         name: name.to_owned(),
         origin: Origin::Builtin,
         file: PathBuf::from(format!("<built in>/{name}.yaml")),
-        dir: PathBuf::new(),
+        // No such folder: what is built in has no files beside it.
+        dir: PathBuf::from("<built in>"),
     }
 }

@@ -5,6 +5,7 @@
 //! [`kinds::ALL`].
 
 pub mod kinds;
+pub mod manual;
 pub mod modifiers;
 pub mod names;
 pub mod schema;

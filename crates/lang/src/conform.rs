@@ -134,7 +134,7 @@ impl Conform<'_> {
             self.out.push(
                 Diagnostic::error("LH0109", node.span, format!("{what} needs `{}`", field.key))
                     .label(format!("no `{}` here", field.key))
-                    .help(format!("`{}`: {}", field.key, field.doc)),
+                    .help(format!("add `{}`: {}", field.key, as_clause(field.doc))),
             );
         }
     }
@@ -143,6 +143,11 @@ impl Conform<'_> {
         let word = key.scalar().unwrap_or_default();
         let diagnostic =
             Diagnostic::error("LH0108", key.span, format!("{what} has no key `{word}`")).label("unknown key");
+        if let Some(action) = what.strip_prefix('`').filter(|_| top::BODY_KEYS.contains(&word)) {
+            let action = action.trim_end_matches('`');
+            self.out.push(diagnostic.help(format!("the body stands beside `{action}`, not inside it: move it out")));
+            return;
+        }
         self.out.push(diagnostic.did_you_mean(word, known, |known| Some(format!("it can have: {}", known.join(", ")))));
     }
 
@@ -167,7 +172,22 @@ impl Conform<'_> {
 
     fn wrong_kind(&mut self, node: &Node, what: &str, wanted: &str) {
         let message = format!("{what} must be {wanted}, but this is {}", node.kind_words());
-        self.out.push(Diagnostic::error("LH0107", node.span, message).label(format!("expected {wanted}")));
+        let diagnostic = Diagnostic::error("LH0107", node.span, message).label(format!("expected {wanted}"));
+        self.out.push(match remedy(node, wanted) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
+    }
+}
+
+/// What to do about a value of the wrong kind, where that is plain.
+fn remedy(node: &Node, wanted: &str) -> Option<&'static str> {
+    let looks_like_number = || node.as_text().is_some_and(|text| text.parse::<f64>().is_ok());
+    match wanted {
+        _ if node.is_null() => Some("give it a value, or remove the key"),
+        "a mapping" if node.items().is_some() => Some("write `key: value` lines, without dashes"),
+        "a whole number" | "a number" if looks_like_number() => Some("remove the quotes"),
+        _ => None,
     }
 }
 
@@ -189,6 +209,13 @@ fn same_kind(node: &Node, shape: &Shape) -> bool {
         (_, Value::Scalar(..)) => node.as_text().is_some(),
         (_, Value::Seq(..) | Value::Map(..) | Value::Alias(_)) => false,
     }
+}
+
+/// The first sentence of a key's description, to stand behind a colon.
+fn as_clause(doc: &str) -> String {
+    let first = doc.split(". ").next().unwrap_or(doc).trim_end_matches('.');
+    let mut chars = first.chars();
+    chars.next().map_or(String::new(), |head| head.to_lowercase().chain(chars).collect())
 }
 
 fn words_of(shapes: &[Shape]) -> String {

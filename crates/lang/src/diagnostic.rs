@@ -106,15 +106,27 @@ pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = fold(word);
     let scored = candidates.iter().map(|candidate| {
         let other = fold(candidate);
-        (strsim::damerau_levenshtein(&folded, &other), *candidate)
+        // Among equally near ones, letters in the wrong order are the likelier slip.
+        let changed = letters(&folded) != letters(&other);
+        (strsim::damerau_levenshtein(&folded, &other), changed, *candidate)
     });
-    let (distance, best) = scored.min_by_key(|(distance, _)| *distance)?;
-    let tolerance = (word.chars().count().max(best.chars().count()) / 3).max(1);
-    (distance <= tolerance && word != best).then_some(best)
+    let (distance, _, best) = scored.min_by_key(|(distance, changed, _)| (*distance, *changed))?;
+    let length = word.chars().count();
+    let tolerance = (length.max(best.chars().count()) / 3).max(1);
+    // A word of which nothing is left is no slip.
+    (distance <= tolerance && distance < length && word != best).then_some(best)
 }
 
+/// Case and separators do not count, but of a sign such as `>=` nothing else is there.
 fn fold(word: &str) -> String {
-    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let letters: String = word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    if letters.is_empty() { word.to_owned() } else { letters }
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// A finding as data: what `--json` prints and what editors get.
@@ -185,7 +197,8 @@ mod tests {
         assert_eq!(closest("biuld", &["build", "review"]), Some("build"));
         assert_eq!(closest("dependsOn", &["depends_on", "run"]), Some("depends_on"));
         assert_eq!(closest("xyz", &["build", "review"]), None);
-        assert_eq!(closest("a", &["b"]), Some("b"));
+        assert_eq!(closest("=>", &["==", ">="]), Some(">="));
+        assert_eq!(closest("a", &["b"]), None);
     }
 
     #[test]

@@ -220,6 +220,10 @@ pub fn analyse(text: &str, language: Language, scope: &dyn Scope) -> Result<Anal
             walker.value(&tree)
         }
     };
+    // The engine's parser ends an expression at a character that it can not read, as if nothing came after.
+    if let Some(error) = &scan.error {
+        return Err(reword::unread(text, &scan, error));
+    }
     let marks = scan.marks(text);
     let mut analysis = Analysis { value, emits: marks.emits, tags: marks.tags, ..walker.finish() };
     analysis.findings.extend(cost::too_many(&analysis));

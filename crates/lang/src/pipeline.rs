@@ -68,6 +68,7 @@ pub fn check(request: Request, world: &dyn World) -> Report {
     let Some(node) = source::read(&sources, file, format, &mut found) else {
         return Report { sources, dialect: Dialect::Native, diagnostics: found, workflows: Vec::new() };
     };
+    let misread: Vec<Span> = found.iter().map(|found| found.span).collect();
     let dialect = request.dialect.unwrap_or_else(|| Dialect::of(&node));
     let natives = dialect::to_native(dialect, node, &sources, &mut found);
     let mut workflows = Vec::new();
@@ -76,6 +77,8 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         let tree = Tree { name: name.clone(), dir: request.dir.clone(), node: node.clone(), uses: HashMap::new() };
         let mut own = Vec::new();
         let plan = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
+        // What could not be read as it was meant does not fit either, and that is no second mistake.
+        own.retain(|found| !misread.contains(&found.span));
         let broken = has_errors(&found) || has_errors(&own);
         found.append(&mut own);
         workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken) });

@@ -4,7 +4,7 @@ use longhaul_core::Json;
 use longhaul_core::catalog::top::TYPE_NAMES;
 use serde_json::{Map, json};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use crate::source::{Node, Value};
 
 type Fits = fn(&Node) -> bool;
@@ -64,6 +64,14 @@ pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
         && let Err(error) = jsonschema::meta::validate(&schema)
     {
         let place = find(node, error.instance_path().as_str());
+        if let Some(word) = place.as_text().filter(|word| TYPE_NAMES.contains(word)) {
+            out.push(
+                Diagnostic::error("LH0505", place.span, format!("`{word}` is not a JSON Schema"))
+                    .label("the short form inside a JSON Schema")
+                    .help(format!("write `{{type: {word}}}`, or use the short form for the whole")),
+            );
+            return;
+        }
         out.push(
             Diagnostic::error("LH0505", place.span, format!("this is not a valid JSON Schema: {error}"))
                 .label("not allowed here")
@@ -89,7 +97,9 @@ impl Reader<'_> {
         match &node.value {
             Value::Scalar(..) => self.type_name(node),
             Value::Seq(items, _) => match items.as_slice() {
-                [only] if is_type(only) => json!({"type": "array", "items": self.schema(only)}),
+                [only] if is_type(only) || self.is_slip(only) => {
+                    json!({"type": "array", "items": self.schema(only)})
+                }
                 values => json!({"enum": values.iter().map(Node::to_json).collect::<Vec<_>>()}),
             },
             Value::Map(..) if is_json_schema(node) => node.to_json(),
@@ -125,25 +135,35 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether the one value of a list is probably meant to be a type: `[strng]`.
+    fn is_slip(&self, node: &Node) -> bool {
+        let slip = |word: &str| foreign_type(word).is_some() || closest(word, TYPE_NAMES).is_some();
+        self.out.is_some() && node.as_text().is_some_and(slip)
+    }
+
     fn unknown_type(&mut self, node: &Node, word: &str) {
         let Some(out) = &mut self.out else { return };
-        let alias = match word {
-            "str" | "text" => Some("string"),
-            "int" => Some("integer"),
-            "float" | "double" => Some("number"),
-            "bool" => Some("boolean"),
-            "list" => Some("array"),
-            "dict" | "map" | "mapping" => Some("object"),
-            _ => None,
-        };
         let diagnostic =
             Diagnostic::error("LH0505", node.span, format!("`{word}` is not a type")).label("unknown type");
-        out.push(match alias {
+        out.push(match foreign_type(word) {
             Some(name) => diagnostic.help(format!("write `{name}`")),
             None => diagnostic.did_you_mean(word, TYPE_NAMES.iter().copied(), |known| {
                 Some(format!("a type is one of {}, a list of values, or a mapping of fields", known.join(", ")))
             }),
         });
+    }
+}
+
+/// What other languages call a type.
+pub(crate) fn foreign_type(word: &str) -> Option<&'static str> {
+    match word {
+        "str" | "text" => Some("string"),
+        "int" => Some("integer"),
+        "float" | "double" => Some("number"),
+        "bool" => Some("boolean"),
+        "list" => Some("array"),
+        "dict" | "map" | "mapping" => Some("object"),
+        _ => None,
     }
 }
 
@@ -153,10 +173,13 @@ fn is_type(node: &Node) -> bool {
 
 fn is_json_schema(node: &Node) -> bool {
     let Some(entries) = node.entries() else { return false };
+    // With `type: object` beside it, `properties` is no field, whatever its values look like.
+    let object = node.get("type").and_then(Node::as_text) == Some("object")
+        && node.get("properties").is_some_and(|fields| fields.entries().is_some());
     let telltale = TELLTALES.iter().any(|(key, fits)| node.get(key).is_some_and(fits));
     let typed = node.get("type").is_some_and(names_types)
         && entries.iter().all(|(key, _)| key.scalar().is_some_and(|word| KEYWORDS.contains(&word)));
-    telltale || typed
+    telltale || typed || object
 }
 
 fn names_types(node: &Node) -> bool {

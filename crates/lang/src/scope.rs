@@ -81,7 +81,7 @@ pub(crate) struct Scopes<'m, 'n> {
 impl<'m, 'n> Scopes<'m, 'n> {
     pub(crate) fn new(model: &'m Model<'n>, orders: &'m Orders) -> Self {
         let mut scopes = Self { model, orders, exports: Vec::new(), producers: Vec::new(), items: HashMap::new() };
-        scopes.exports = exports::all(model);
+        scopes.exports = exports::all(model, orders);
         scopes.producers = model.bodies.iter().map(|body| scopes.producers_of(&body.steps)).collect();
         scopes
     }
@@ -108,7 +108,7 @@ impl<'m, 'n> Scopes<'m, 'n> {
 
     /// What a body leaves behind.
     pub(crate) fn body_exports(&self, body: BodyIx) -> Vec<Export> {
-        exports::of_body(self.model, &self.exports, body)
+        exports::of_body((self.model, self.orders), &self.exports, body)
     }
 
     /// Names that can be read at a place, for "did you mean".

@@ -68,6 +68,11 @@ impl<'n> Texts<'n> {
 }
 
 impl Text<'_> {
+    /// Whether this is an expression where text could be meant: a value of `set` or `outputs`.
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(self.site.key, "set" | "outputs") && self.site.language == Language::Expression
+    }
+
     /// The place of a range of the text.
     pub(crate) fn span(&self, sources: &Sources, range: Range<usize>) -> Span {
         match self.origin {

@@ -13,7 +13,9 @@ pub(crate) fn cron_problem(span: Span, text: &str) -> Option<Diagnostic> {
     let cron = match Cron::from_str(text) {
         Ok(cron) => cron,
         Err(error) => {
-            let message = format!("`{text}` is not a cron line: {}", lower_first(&error.to_string()));
+            let said = error.to_string();
+            let why = said.split_once(": ").map_or(said.as_str(), |(_, why)| why);
+            let message = format!("`{text}` is not a cron line: {}", lower_first(why));
             return Some(Diagnostic::error("LH0502", span, message).label("not a schedule").help(help));
         }
     };

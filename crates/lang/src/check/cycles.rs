@@ -25,10 +25,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let names: Vec<&str> =
             cycle.iter().chain(cycle.first()).map(|step| context.model.step(*step).id.as_str()).collect();
         let place = first.deps.iter().find(|(dep, _)| cycle.contains(dep)).map_or(first.span, |(_, span)| *span);
+        let (message, which) = match cycle.as_slice() {
+            [_] => (format!("`{}` waits for itself", first.id), "this dependency"),
+            _ => (format!("these steps wait for each other: {}", names.join(" → ")), "one of these dependencies"),
+        };
         out.push(
-            Diagnostic::error("LH0208", place, format!("these steps wait for each other: {}", names.join(" → ")))
+            Diagnostic::error("LH0208", place, message)
                 .label(format!("`{}` can never start", first.id))
-                .help("remove one of these dependencies; to do steps again, use `repeat`, `rewind` or a state machine"),
+                .help(format!("remove {which}; to do steps again, use `repeat`, `rewind` or a state machine")),
         );
     }
 }

@@ -2,12 +2,11 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Action, Order};
+use crate::model::{Action, Body, Model, Order, Step};
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (_, step) in context.model.own_steps() {
         let machine = context.model.body(step.body).order == Order::Machine;
-        let ends = matches!(step.action, Action::None) || step.action.key() == "end";
         if !machine {
             continue;
         }
@@ -18,7 +17,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                     .help("remove `next`, or make this a node that goes on"),
             );
         }
-        if !ends && step.node.get("next").is_none() {
+        if leads_nowhere(step) {
             out.push(
                 Diagnostic::error("LH0212", step.span, format!("`{}` does not say where to go next", step.id))
                     .label("no `next` here")
@@ -26,4 +25,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// Whether a node of a state machine forgets to say where to go.
+pub(super) fn has_dead_end(model: &Model<'_>, body: &Body<'_>) -> bool {
+    body.steps.iter().any(|step| leads_nowhere(model.step(*step)))
+}
+
+fn leads_nowhere(step: &Step<'_>) -> bool {
+    let ends = matches!(step.action, Action::None) || step.action.key() == "end";
+    !ends && step.node.get("next").is_none()
 }

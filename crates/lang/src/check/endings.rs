@@ -6,6 +6,7 @@ use longhaul_core::plan::StepIx;
 
 use super::Context;
 use super::reachability::reachable;
+use super::routes::has_broken;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Body, Model, Order};
 use crate::order::{start_of, successors};
@@ -13,6 +14,9 @@ use crate::order::{start_of, successors};
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (ix, body) in context.model.own_bodies().filter(|(_, body)| body.order == Order::Machine) {
         let Some(start) = start_of(context.model, ix.at()) else { continue };
+        if has_broken(context.model, body) {
+            continue;
+        }
         let reached = reachable(context.model, start);
         let ending = can_end(context.model, body);
         if !ending.contains(&start) {

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use longhaul_core::plan::StepIx;
 
 use super::Context;
+use super::dead_ends::has_dead_end;
+use super::routes::has_broken;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Body, Model, Order};
 use crate::order::{start_of, successors};
@@ -15,6 +17,10 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             unknown_start(body, out);
             continue;
         };
+        // A way that is missing, or leads to a node that does not exist, may be the one that is meant.
+        if has_broken(context.model, body) || has_dead_end(context.model, body) {
+            continue;
+        }
         let reached = reachable(context.model, start);
         for step in body.steps.iter().filter(|step| !reached.contains(step)) {
             let step = context.model.step(*step);

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::model::Step;
+use crate::model::{Body, Model, Step};
 use crate::source::Node;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
@@ -17,10 +17,21 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                     format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id),
                 )
                 .label("no step of this body has this id")
-                .did_you_mean(id, body.by_id.keys().map(String::as_str), |_| None),
+                .did_you_mean(id, body.by_id.keys().map(String::as_str), |known| {
+                    let mut known = known.to_vec();
+                    known.sort_unstable();
+                    (known.len() <= 12).then(|| format!("the steps here are: {}", known.join(", ")))
+                }),
             );
         }
     }
+}
+
+/// Whether a step of a body leads to something that does not exist, so that its ways are not known.
+pub(super) fn has_broken(model: &Model<'_>, body: &Body<'_>) -> bool {
+    let broken = |id: &str| !body.by_id.contains_key(id);
+    let mut steps = body.steps.iter().map(|step| model.step(*step));
+    steps.any(|step| targets(step).iter().any(|(_, target)| target.as_text().is_none_or(broken)))
 }
 
 fn targets<'n>(step: &Step<'n>) -> Vec<(&'static str, &'n Node)> {

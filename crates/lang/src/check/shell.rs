@@ -9,11 +9,25 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for text in context.own_texts().filter(|text| text.site.purpose == Purpose::Shell) {
         let Ok(analysis) = &text.outcome else { continue };
         let lowered = shell::lower(&text.source, &analysis.emits, &analysis.tags);
+        let mut tagged = false;
         for finding in lowered.findings {
+            // `{% if %}` and its `{% endif %}` are one mistake.
+            let is_tag = matches!(finding.kind, Kind::Tag(_));
+            if is_tag && std::mem::replace(&mut tagged, true) {
+                continue;
+            }
             let span = text.span(context.sources, finding.range.clone());
             let (code, message, help) = words(&finding.kind);
-            out.push(Diagnostic::error(code, span, message).label("the shell would interpret this").help(help));
+            out.push(Diagnostic::error(code, span, message).label(label(&finding.kind)).help(help));
         }
+    }
+}
+
+fn label(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Tag(_) => "the command would depend on a value",
+        Kind::QuotedHeredoc => "the shell would print this as it is",
+        _ => "the shell would interpret this",
     }
 }
 

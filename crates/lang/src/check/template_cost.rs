@@ -7,8 +7,13 @@ use crate::expr::FindingKind;
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for text in context.own_texts() {
         let Ok(analysis) = &text.outcome else { continue };
+        let mut last = None;
         for finding in &analysis.findings {
             let FindingKind::TooCostly { why } = &finding.kind else { continue };
+            // One place can be too costly in more than one way; the first says enough.
+            if last.replace(&finding.range) == Some(&finding.range) {
+                continue;
+            }
             let span = text.span(context.sources, finding.range.clone());
             out.push(
                 Diagnostic::error("LH0318", span, format!("this template is too costly: {why}"))

@@ -1,29 +1,52 @@
 //! LH0303, LH0304, LH0305: names that nothing sets, that nothing has set yet, or that may not be set.
 
+use std::collections::HashSet;
+
 use longhaul_core::plan::StepIx;
 
 use super::Context;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, closest};
 use crate::expr::{Key, Read};
 use crate::scope::{Doubt, Lookup, Place};
-use crate::sites::Purpose;
-use crate::source::Span;
+use crate::sites::{Position, Purpose};
+use crate::source::{Node, Span};
 use crate::texts::Text;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for text in context.own_texts() {
         let Ok(analysis) = &text.outcome else { continue };
+        if lacks_its_body(context, text.place) {
+            continue;
+        }
         if text.site.purpose == Purpose::Condition && crate::expr::is_template(&text.source) {
             continue;
         }
         let own = own_names(context, text);
+        let mut told = HashSet::new();
         for (read, lookup) in analysis.reads.iter().zip(&text.lookups) {
             if own.iter().any(|name| *name == read.root) {
                 continue;
             }
-            let span = text.span(context.sources, read.range.clone());
+            // A text that reads the same name five times has one mistake in it.
+            if matches!(lookup, Lookup::Sure(_)) || read.guarded || !told.insert(as_written(read)) {
+                continue;
+            }
+            let span = text.span(context.sources, place_of(read, lookup));
             out.extend(finding(context, text, read, lookup, span));
         }
+    }
+}
+
+/// Whether a text asks about the rounds of a body that is not there: LH0201 or LH0108 has said so.
+fn lacks_its_body(context: &Context<'_, '_>, place: Place) -> bool {
+    matches!(place, Place::Step(step, Position::Round) if context.model.step(step).inner.is_empty())
+}
+
+/// The whole chain; of a step that does not exist only its id.
+fn place_of(read: &Read, lookup: &Lookup) -> std::ops::Range<usize> {
+    match (lookup, read.root.as_str(), read.path.first()) {
+        (Lookup::Unknown, "steps", Some(Key::Field(_, range))) => range.clone(),
+        _ => read.range.clone(),
     }
 }
 
@@ -43,10 +66,11 @@ fn finding(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, lookup: &Loo
         Lookup::Sure(_) => None,
         Lookup::Unsure(..) | Lookup::NotBefore(_) if lenient || read.guarded => None,
         Lookup::Unsure(_, step, doubt) => Some(unsure(context, read, *step, *doubt, span)),
+        Lookup::NotBefore(producer) if is_named_twice(context, text.place, *producer) => None,
         Lookup::NotBefore(producer) => Some(not_before(context, text.place, read, *producer, span)),
-        Lookup::Unknown if read.guarded => None,
+        Lookup::Unknown if read.guarded || has_misspelt_output(context, &read.root) => None,
         Lookup::Unknown => {
-            let mut diagnostic = unknown(context, text.place, read, span);
+            let mut diagnostic = unknown(context, text, read, span);
             if lenient {
                 diagnostic.severity = Severity::Warning;
                 diagnostic.label = "reads as empty text".to_owned();
@@ -56,7 +80,23 @@ fn finding(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, lookup: &Loo
     }
 }
 
-fn unknown(context: &Context<'_, '_>, place: Place, read: &Read, span: Span) -> Diagnostic {
+/// Whether the reader depends on another step of the producer's id: LH0205 has said so.
+fn is_named_twice(context: &Context<'_, '_>, place: Place, producer: StepIx) -> bool {
+    let Place::Step(step, _) = place else { return false };
+    let id = &context.model.step(producer).id;
+    context.model.step(step).deps.iter().any(|(dep, _)| *dep != producer && context.model.step(*dep).id == *id)
+}
+
+/// Whether a step names its output so, under a key that is a slip of `output`: LH0108 has said so.
+fn has_misspelt_output(context: &Context<'_, '_>, name: &str) -> bool {
+    let names = |node: &Node| node.as_text() == Some(name) || node.get("as").and_then(Node::as_text) == Some(name);
+    let slip = |key: &Node| key.scalar().is_some_and(|key| closest(key, &["output"]).is_some());
+    let mut entries = context.model.own_steps().flat_map(|(_, step)| step.node.entries().unwrap_or_default());
+    entries.any(|(key, value)| slip(key) && names(value))
+}
+
+fn unknown(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, span: Span) -> Diagnostic {
+    let place = text.place;
     if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
         let known = context.scopes.known_steps(place);
         return Diagnostic::error("LH0303", span, format!("no step `{id}` can be read here"))
@@ -74,17 +114,26 @@ fn unknown(context: &Context<'_, '_>, place: Place, read: &Read, span: Span) -> 
                 }
             });
     }
-    let known = context.scopes.known(place);
+    let mut known = context.scopes.known(place);
+    known.retain(|name| text.site.secrets || !["env", "secrets"].contains(&name.as_str()));
     Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name").did_you_mean(
         &read.root,
         known.iter().map(String::as_str),
-        |known| Some(suggestion(&read.root, known, context, place)),
+        |known| Some(suggestion(&read.root, known, context, text)),
     )
 }
 
-fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, place: Place) -> String {
-    if context.scopes.known_steps(place).iter().any(|id| id == name) {
+fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, text: &Text<'_>) -> String {
+    if text.is_computed() && text.source.trim() == name {
+        return format!("to write text, put quotes inside the quotes: \"'{name}'\"");
+    }
+    if context.scopes.known_steps(text.place).iter().any(|id| id == name) {
         return format!("`{name}` is a step: read `steps.{name}.output`, or give it `output: {name}`");
+    }
+    match name {
+        "item" | "index" => return format!("`{name}` is there inside a `for_each`"),
+        "iteration" => return "`iteration` is there inside a `repeat`".to_owned(),
+        _ => {}
     }
     if known.len() > 20 {
         return "declare it under `inputs`, or give a step `output: ` with this name".to_owned();
@@ -92,14 +141,19 @@ fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, place: Plac
     format!("names that can be read here: {}", known.join(", "))
 }
 
-fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, producer: StepIx, span: Span) -> Diagnostic {
-    let producer = context.model.step(producer);
+fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, at: StepIx, span: Span) -> Diagnostic {
+    let producer = context.model.step(at);
     let what = as_written(read);
     match place {
-        Place::Step(step, _) if context.model.step(step).span == producer.span => {
+        Place::Step(step, _) if step == at => {
             Diagnostic::error("LH0304", span, format!("`{}` reads `{what}`, which is its own result", producer.id))
                 .label("not there yet")
                 .help("read it in a later step, or put the step into a `repeat`")
+        }
+        Place::Step(step, _) if context.ancestor_in(step, producer.body) == Some(at) => {
+            Diagnostic::error("LH0304", span, format!("`{what}` is set in another part of `{}`", producer.id))
+                .label("can not be seen from here")
+                .help(format!("read it in a step after `{}`, or in the part that sets it", producer.id))
         }
         Place::Step(step, _) => {
             let reader = context.ancestor_in(step, producer.body).unwrap_or(step);
@@ -132,6 +186,7 @@ fn unsure(context: &Context<'_, '_>, read: &Read, producer: StepIx, doubt: Doubt
         Doubt::Round => format!("`{id}` sets it later; in the first round it is undefined"),
         Doubt::When => format!("`{id}` has a `when` and may be skipped"),
         Doubt::Optional => format!("`{id}` may fail without failing the run"),
+        Doubt::Choice if !producer.inner.is_empty() => format!("not every way through `{id}` sets it"),
         Doubt::Choice => format!("`{id}` is on only some of the ways that lead here"),
         Doubt::Failure => format!("this step also runs after `{id}` has failed"),
     };

@@ -27,9 +27,12 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         };
         let span = text.span(context.sources, error.range.clone());
         let diagnostic = Diagnostic::error(code, span, format!("{what}: {}", error.message)).label("here");
-        out.push(match &error.help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
+        let quotes = "to write text, put quotes inside the quotes: \"'…'\"".to_owned();
+        out.push(match (&error.help, text.is_computed()) {
+            (Some(help), true) => diagnostic.help(format!("{help}; {quotes}")),
+            (Some(help), false) => diagnostic.help(help),
+            (None, true) => diagnostic.help(quotes),
+            (None, false) => diagnostic,
         });
     }
 }

@@ -85,7 +85,5 @@ fn diagnostic(finding: &Finding, span: Span) -> Option<Diagnostic> {
 fn unknown(span: Span, what: &str, name: &str, known: &[String]) -> Diagnostic {
     Diagnostic::error("LH0316", span, format!("there is no {what} `{name}`"))
         .label(format!("unknown {what}"))
-        .did_you_mean(name, known.iter().map(String::as_str), |_| {
-            Some("the language reference lists what templates can use".to_owned())
-        })
+        .did_you_mean(name, known.iter().map(String::as_str), |known| Some(format!("known are: {}", known.join(", "))))
 }

@@ -6,6 +6,7 @@ use longhaul_core::{duration, id};
 use super::Conform;
 use crate::diagnostic::Diagnostic;
 use crate::expr;
+use crate::schema;
 use crate::source::Node;
 use crate::when;
 
@@ -34,6 +35,7 @@ impl Conform<'_> {
             {
                 diagnostic.help(format!("add a unit: `{text}s`, `{text}m` or `{text}h`"))
             }
+            _ if node.is_null() => diagnostic.help("give it a value, or remove the key"),
             (Some(text), _) if !text.is_empty() => diagnostic.help(format!("put it in quotes: \"{text}\"")),
             _ => diagnostic,
         });
@@ -70,7 +72,10 @@ impl Conform<'_> {
                 Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
                     .label("not one of the words it can be")
                     .did_you_mean(text, known.iter().copied(), |known| {
-                        Some(format!("it can be: {}", known.join(", ")))
+                        let meant = schema::foreign_type(text).filter(|word| known.contains(word));
+                        meant
+                            .map(|word| format!("write `{word}`"))
+                            .or_else(|| Some(format!("it can be: {}", known.join(", "))))
                     }),
             ),
             Shape::Duration if !expr::is_template(text) => self.duration(node, text, what),

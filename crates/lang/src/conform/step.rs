@@ -27,7 +27,8 @@ impl Conform<'_> {
         if items.is_empty() {
             self.out.push(
                 Diagnostic::error("LH0215", node.span, format!("{what} has no steps"))
-                    .label("at least one step is needed"),
+                    .label("at least one step is needed")
+                    .help("add a step: `- run: …` or `- prompt: …`; a branch that does nothing can be left out"),
             );
         }
         for item in items {
@@ -62,8 +63,10 @@ impl Conform<'_> {
         };
         let actions = actions(node);
         let kind = actions.first().map(|(kind, ..)| *kind);
+        let slip = entries.iter().find_map(|(key, _)| Some((key, slip_of(key)?))).filter(|_| kind.is_none());
         for (key, value) in entries {
-            self.step_key(key, value, kind);
+            let meant = slip.filter(|(slip, _)| !std::ptr::eq(*slip, key)).map(|(_, kind)| kind);
+            self.step_key(key, value, kind.or(meant));
         }
         match actions.as_slice() {
             [] => self.no_action(node),
@@ -73,9 +76,13 @@ impl Conform<'_> {
     }
 
     fn one_action(&mut self, node: &Node, kind: &'static Kind) {
-        self.required(node, kind.fields, &format!("a `{}` step", kind.key));
-        if kind.fields.iter().any(|field| field.key == "do") {
-            self.one_body(node, &format!("a `{}` step", kind.key));
+        let misnamed = kind.key == "if" && node.get("do").is_some();
+        if !misnamed {
+            self.required(node, kind.fields, &a_step(kind));
+        }
+        let inside = node.get(kind.key).is_some_and(|value| top::BODY_KEYS.iter().any(|key| value.get(key).is_some()));
+        if has_field(kind, "do") && !inside {
+            self.one_body(node, &a_step(kind));
         }
         if let Some(value) = node.get(kind.key) {
             self.pick_one(kind.key, value);
@@ -101,11 +108,13 @@ impl Conform<'_> {
             [_] => {}
             [] => self.out.push(
                 Diagnostic::error("LH0109", value.span, format!("`{key}` needs {list}"))
-                    .label(format!("none of {list} here")),
+                    .label(format!("neither {list} here", list = list.replace(" or ", " nor ")))
+                    .help(format!("add {list}")),
             ),
             [_, second, ..] => self.out.push(
-                Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not both"))
-                    .label("keep one of them"),
+                Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not two of them"))
+                    .label("one too many")
+                    .help("keep one of them"),
             ),
         }
     }
@@ -126,10 +135,13 @@ impl Conform<'_> {
             (Some(kind), [_, ..]) => self.out.push(
                 Diagnostic::error("LH0206", key.span, format!("`{word}` does not go with `{}`", kind.key))
                     .label(format!("belongs to {}", quoted(&owners)))
-                    .help(format!("remove it, or make this a step with {}", quoted(&owners))),
+                    .help(match (kind.key, word) {
+                        ("if", "do") => "call it `then`".to_owned(),
+                        _ => format!("remove it, or make this a step with {}", quoted(&owners)),
+                    }),
             ),
             _ => {
-                let what = kind.map_or("a step".to_owned(), |kind| format!("a `{}` step", kind.key));
+                let what = kind.map_or("a step".to_owned(), a_step);
                 self.unknown_key(key, &what, known_keys(kind));
             }
         }
@@ -137,7 +149,7 @@ impl Conform<'_> {
 
     fn no_action(&mut self, node: &Node) {
         let is_decision = node.get("next").is_some();
-        let slip = node.entries().unwrap_or_default().iter().any(|(key, _)| is_slip_of_an_action(key));
+        let slip = node.entries().unwrap_or_default().iter().any(|(key, _)| slip_of(key).is_some());
         if is_decision || slip {
             return;
         }
@@ -183,10 +195,17 @@ fn known_keys(kind: Option<&'static Kind>) -> Vec<&'static str> {
     }
 }
 
-fn is_slip_of_an_action(key: &Node) -> bool {
+/// The kind of step that a key which does not exist probably means.
+fn slip_of(key: &Node) -> Option<&'static Kind> {
     let word = key.scalar().unwrap_or_default();
-    let is_modifier = modifiers::ALL.iter().any(|field| field.key == word);
-    !is_modifier && closest(word, &known_keys(None)).is_some_and(|best| catalog::kind(best).is_some())
+    let exists =
+        modifiers::ALL.iter().any(|field| field.key == word) || kinds::ALL.iter().any(|kind| has_field(kind, word));
+    closest(word, &known_keys(None)).filter(|_| !exists).and_then(catalog::kind)
+}
+
+fn a_step(kind: &Kind) -> String {
+    let article = if kind.key.starts_with(['a', 'e', 'i', 'h']) { "an" } else { "a" };
+    format!("{article} `{}` step", kind.key)
 }
 
 fn quoted(words: &[&str]) -> String {

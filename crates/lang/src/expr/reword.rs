@@ -31,9 +31,19 @@ const OPERATORS: &[(&str, &str)] = &[
 
 /// What the engine's error means.
 pub(super) fn error(text: &str, scan: &Scan<'_>, error: &Error) -> SyntaxError {
-    let range = place(text, error);
-    let detail = error.detail().unwrap_or_default();
-    let case = Case { text, scan, range, detail };
+    explained(&Case { text, scan, range: place(text, error), detail: error.detail().unwrap_or_default() })
+}
+
+/// What it means that the text could not be cut into tokens to its end.
+pub(super) fn unread(text: &str, scan: &Scan<'_>, error: &Error) -> SyntaxError {
+    let end = scan.tokens.last().map_or(0, |(_, range)| range.end);
+    let rest = text.get(end..).unwrap_or_default();
+    let start = end + rest.len() - rest.trim_start().len();
+    let length = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    explained(&Case { text, scan, range: start..start + length, detail: error.detail().unwrap_or_default() })
+}
+
+fn explained(case: &Case<'_, '_>) -> SyntaxError {
     case.never_closed()
         .or_else(|| case.operator())
         .or_else(|| case.bracket())

@@ -6,23 +6,24 @@ use longhaul_core::types::Type;
 
 use super::Export;
 use crate::model::{Body, Model, Order, Step, Unit, step_ix};
+use crate::order::{Before, Orders};
 use crate::schema;
 use crate::source::Node;
 
 /// The exports of every step, by index.
-pub(super) fn all(model: &Model<'_>) -> Vec<Vec<Export>> {
+pub(super) fn all(model: &Model<'_>, orders: &Orders) -> Vec<Vec<Export>> {
     let mut exports: Vec<Vec<Export>> = vec![Vec::new(); model.steps.len()];
     // Inner steps have higher numbers than their container, so backwards means inside out.
     for at in (0..model.steps.len()).rev() {
-        exports[at] = of_step(model, &exports, step_ix(at));
+        exports[at] = of_step((model, orders), &exports, step_ix(at));
     }
     exports
 }
 
-fn of_step(model: &Model<'_>, known: &[Vec<Export>], at: StepIx) -> Vec<Export> {
+fn of_step((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], at: StepIx) -> Vec<Export> {
     let step = model.step(at);
     let mut exports = own(model, step);
-    let bodies: Vec<Vec<Export>> = step.inner.iter().map(|(_, body)| of_body(model, known, *body)).collect();
+    let bodies: Vec<Vec<Export>> = step.inner.iter().map(|(_, body)| of_body((model, orders), known, *body)).collect();
     let inner = match step.action.key() {
         "if" => merge(bodies, step.node.get("else").is_some()),
         "switch" => merge(bodies, step.node.get("default").is_some()),
@@ -58,12 +59,15 @@ fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
 }
 
 /// What a body leaves: sure if a step that always runs is sure to leave it.
-pub(super) fn of_body(model: &Model<'_>, known: &[Vec<Export>], body: BodyIx) -> Vec<Export> {
+pub(super) fn of_body((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], body: BodyIx) -> Vec<Export> {
     let Body { steps, order, .. } = model.body(body);
     let mut exports: Vec<Export> = Vec::new();
     let mut position: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
     for step in steps {
-        let always = *order != Order::Machine && always_runs(model, *step);
+        let always = match order {
+            Order::Machine => always_visited(model, orders, *step),
+            Order::Graph | Order::Sequence => always_runs(model, *step),
+        };
         for export in &known[step.at()] {
             match position.get(export.name.as_str()) {
                 Some(at) => {
@@ -86,6 +90,20 @@ fn always_runs(model: &Model<'_>, step: StepIx) -> bool {
     let this = model.step(step);
     let chosen = this.deps.iter().any(|(dep, _)| model.is_conditional(model.step(*dep)));
     this.node.get("when").is_none() && !may_fail_quietly(this) && !chosen
+}
+
+/// Whether every way through a state machine that does not fail visits a node.
+fn always_visited(model: &Model<'_>, orders: &Orders, at: StepIx) -> bool {
+    let step = model.step(at);
+    let jumps = step.node.get("on_error").and_then(|node| node.get("goto")).is_some();
+    let succeeds = |end: &&StepIx| {
+        model.step(**end).action.value().filter(|_| model.step(**end).action.key() == "end").and_then(Node::as_text)
+            == Some("success")
+    };
+    let mut ends = model.body(step.body).steps.iter().filter(succeeds).peekable();
+    let some = ends.peek().is_some();
+    let all = ends.all(|end| orders.before(step.body, at, *end) == Before::Always);
+    some && all && !jumps && step.node.get("when").is_none() && !may_fail_quietly(step)
 }
 
 /// Whether a step can fail, leave nothing, and the run goes on.

@@ -1,5 +1,7 @@
 //! Finding what a name means at a place.
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use longhaul_core::catalog::names::RUN_FIELDS;
 use longhaul_core::plan::{BodyIx, StepIx};
@@ -9,7 +11,7 @@ use serde_json::json;
 use super::exports::{input_type, inputs, may_fail_quietly, output_type};
 use super::{Doubt, Lookup, Place, Scopes};
 use crate::model::Order;
-use crate::order::Before;
+use crate::order::{Before, successors};
 use crate::sites::Position;
 use crate::source::Node;
 
@@ -152,7 +154,11 @@ impl Scopes<'_, '_> {
             };
             found = better(found, lookup);
         }
-        found
+        match found {
+            // Set by the reader itself, or by another part of the container that the reader stands in.
+            Lookup::Unknown if producers.contains(&reader) => Lookup::NotBefore(reader),
+            found => found,
+        }
     }
 
     /// How sure a reader can be that a producer of the same body has left something.
@@ -182,6 +188,9 @@ impl Scopes<'_, '_> {
         if run_if == Some("succeeded") && r.deps.iter().any(|(dep, _)| *dep == producer) {
             return None;
         }
+        if self.follows_failure(producer, reader) {
+            return Some(Doubt::Failure);
+        }
         if !self.orders.shares_choices(body, producer, reader) {
             return Some(Doubt::Choice);
         }
@@ -191,6 +200,23 @@ impl Scopes<'_, '_> {
             None if matches!(run_if, Some("failed" | "always")) => Some(Doubt::Failure),
             doubt => doubt,
         }
+    }
+
+    /// Whether a node can be come to from where another one goes when it fails, without that one succeeding later.
+    fn follows_failure(&self, producer: StepIx, reader: StepIx) -> bool {
+        let step = self.model.step(producer);
+        // A command that failed has still printed what it printed.
+        let goto = step.node.get("on_error").filter(|_| step.action.key() != "run");
+        let target = goto.and_then(|node| self.model.body(step.body).by_id.get(node.get("goto")?.as_text()?));
+        let mut queue: Vec<StepIx> = target.copied().into_iter().collect();
+        let mut seen: HashSet<StepIx> = queue.iter().copied().chain([producer]).collect();
+        while let Some(at) = queue.pop() {
+            if at == reader {
+                return true;
+            }
+            queue.extend(successors(self.model, at).into_iter().filter(|to| seen.insert(*to)));
+        }
+        false
     }
 
     /// Why a step may have left nothing although the run went on.
@@ -266,6 +292,8 @@ fn better(before: Lookup, after: Lookup) -> Lookup {
         (Lookup::Unsure(value, ..), Lookup::Sure(other)) => Lookup::Sure(value.or(other)),
         (Lookup::Unsure(value, step, doubt), Lookup::Unsure(other, ..)) => Lookup::Unsure(value.or(other), step, doubt),
         (before, Lookup::Unknown) => before,
+        // The inner body's producer says more than the container that it stands in.
+        (Lookup::NotBefore(step), Lookup::NotBefore(_)) => Lookup::NotBefore(step),
         (Lookup::Unsure(value, step, doubt), Lookup::NotBefore(_)) => Lookup::Unsure(value, step, doubt),
         (_, after) => after,
     }

@@ -259,7 +259,7 @@ fn key_text(key: &Node) -> String {
         Value::Alias(name) => format!("*{name} "),
         // `<<` in quotes is a key like any other.
         Value::Scalar(text, style) if text == "<<" && *style != Style::Plain => format!("{anchor}\"<<\""),
-        Value::Scalar(text, _) => format!("{anchor}{}", scalar::key(text)),
+        Value::Scalar(text, style) => format!("{anchor}{}", scalar::key(text, *style)),
         Value::Seq(..) | Value::Map(..) => format!("{anchor}{}", inline("", Style::Double)),
     }
 }

@@ -20,7 +20,10 @@ pub const KIND: Kind = Kind {
     shape: Object(HTTP),
     fields: &[],
     example: r#"- id: status
-  http: {url: "https://ci.example.com/api/{{ task | urlencode }}", headers: {authorization: "Bearer {{ secrets.CI }}"}}
+  http:
+    url: https://ci.example.com/api/status
+    query: {branch: "{{ task }}"}
+    headers: {authorization: "Bearer {{ secrets.CI }}"}
   output: {as: status, schema: {state: string}}
 "#,
     work: true,

@@ -36,9 +36,10 @@ pub(super) fn in_flow(text: &str, style: Style) -> String {
     if text.is_empty() && style == Style::Plain { "null".to_owned() } else { inline(text, style) }
 }
 
-/// A key: always text, whatever it looks like.
-pub(super) fn key(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { quoted(text) }
+/// A key. Almost all are names, but the cases of a `switch` are values: `"42"` and `42` are two of them.
+pub(super) fn key(text: &str, style: Style) -> String {
+    let typed = style != Style::Plain && !matches!(plain_json(text), Json::String(_));
+    if is_plain(text) && !typed { text.to_owned() } else { quoted(text) }
 }
 
 fn quoted(text: &str) -> String {
