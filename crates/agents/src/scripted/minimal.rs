@@ -131,17 +131,14 @@ fn type_of(schema: &Json) -> &str {
 fn number(schema: &Json) -> Json {
     let bound = |key: &str| schema.get(key).and_then(Json::as_f64);
     let is_whole = type_of(schema) == "integer";
-    let (up, down): (fn(f64) -> f64, fn(f64) -> f64) = if is_whole { (f64::ceil, f64::floor) } else { (same, same) };
+    let up = |number: f64| if is_whole { number.ceil() } else { number };
+    let down = |number: f64| if is_whole { number.floor() } else { number };
     // Beyond a bound that is itself not allowed: the next whole number, or a bit.
     let bit = if is_whole { 1.0 } else { 0.5 };
     let lowest = bound("minimum").map(up).or(bound("exclusiveMinimum").map(|least| down(least) + bit));
     let highest = bound("maximum").map(down).or(bound("exclusiveMaximum").map(|most| up(most) - bit));
     let nearest = 0.0_f64.max(lowest.unwrap_or(f64::NEG_INFINITY)).min(highest.unwrap_or(f64::INFINITY));
     if nearest.fract() == 0.0 && nearest.abs() < 1e15 { json!(nearest as i64) } else { json!(nearest) }
-}
-
-fn same(number: f64) -> f64 {
-    number
 }
 
 fn text(schema: &Json) -> Json {
