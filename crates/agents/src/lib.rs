@@ -4,3 +4,4 @@
 //! no process behind; an engine that has died, however it died, is cleared up after by its guard.
 
 pub mod process;
+pub mod scripted;

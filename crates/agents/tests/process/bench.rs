@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 use longhaul_agents::process::{Chunk, Command, Error, Files, Mark, Output, run};
 use tokio_util::sync::CancellationToken;
 
+/// No process.
+pub(crate) const NONE: [u32; 0] = [];
+
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct Bench {

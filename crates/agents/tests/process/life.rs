@@ -5,7 +5,7 @@ use std::time::Duration;
 use longhaul_agents::process::{Chunk, Ended, run};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, block_on, cancel_at, eventually, finish, runs};
+use crate::bench::{Bench, NONE, block_on, cancel_at, eventually, finish, runs};
 
 const LONG: Duration = Duration::from_secs(3600);
 const SHORT: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ fn a_command_that_takes_too_long_is_ended() {
     let mut command = bench.script("sleep 3600");
     command.timeout = Some(SHORT);
     assert_eq!(finish(command).unwrap().ended, Ended::TimedOut);
-    assert_eq!(bench.left(), []);
+    assert_eq!(bench.left(), NONE);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_cancelled_command_may_say_good_bye() {
     command.grace = LONG;
     let output = cancel_at("ready", command);
     assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (Ended::Cancelled, "ready\nbye\n"));
-    assert_eq!(bench.left(), []);
+    assert_eq!(bench.left(), NONE);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_command_that_ignores_the_request_is_killed_after_the_grace() {
     command.grace = SHORT;
     let output = cancel_at("ready", command);
     assert_eq!((output.ended, output.survivors), (Ended::Cancelled, vec![]));
-    assert_eq!(bench.left(), []);
+    assert_eq!(bench.left(), NONE);
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn a_tree_that_keeps_forking_is_ended() {
     );
     command.grace = SHORT;
     let output = cancel_at("ready", command);
-    assert_eq!(output.survivors, []);
-    assert_eq!(bench.left(), []);
+    assert_eq!(output.survivors, NONE);
+    assert_eq!(bench.left(), NONE);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn commands_side_by_side_do_not_end_each_other() {
     });
     for (number, (output, left)) in (0..).zip(outputs) {
         assert_eq!((output.ended, output.stdout.text_lossy()), (Ended::Exited(number), format!("{number}\n")));
-        assert_eq!(left, []);
+        assert_eq!(left, NONE);
     }
 }
 

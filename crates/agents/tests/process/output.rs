@@ -5,7 +5,7 @@ use std::fs;
 use longhaul_agents::process::{Chunk, Ended, Error, run};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, block_on, finish};
+use crate::bench::{Bench, NONE, block_on, finish};
 
 #[test]
 fn output_is_whole_on_disk_and_cut_in_memory() {
@@ -100,5 +100,5 @@ fn a_full_disk_ends_the_command_and_is_the_machines_failure() {
     command.stdout_file = "/dev/full".into();
     let error = finish(command).unwrap_err();
     assert!(matches!(&error, Error::Disk { path, .. } if path.ends_with("full")), "{error}");
-    assert_eq!(bench.left(), []);
+    assert_eq!(bench.left(), NONE);
 }

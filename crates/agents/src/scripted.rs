@@ -1,0 +1,182 @@
+//! The agent that people test workflows with: it answers from a file, or makes something up that fits.
+//!
+//! ```yaml
+//! default: {reply: "ok"}             # for prompts nobody names
+//! replies:                           # the first that fits answers
+//!   - step: plan                     # a step id, or a whole path such as tasks[1]/code; * stands for anything
+//!     attempt: 1                     # only this attempt
+//!     contains: "parser"             # only if the prompt contains this
+//!     reply: {tasks: [{title: a}]}   # text, or a value that is given back as JSON
+//!     after: 200ms
+//!     usage: {input_tokens: 1200, output_tokens: 300, usd: 0.01}
+//!     writes: {"src/a.txt": "content"}
+//!   - {step: review, fail: rate_limit, message: "overloaded", retry_after: 30s}
+//!   - {step: fix, sequence: ["first", "second"]}   # one per call, the last one from then on
+//! ```
+//!
+//! **Invariant:** a reply is a plain function of the script and what is asked. Asked again, it is the same again.
+
+mod file;
+mod minimal;
+mod pattern;
+mod writes;
+
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::ErrorClass;
+use pattern::Pattern;
+use serde::Deserialize;
+
+/// Which replies are given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    replies: Vec<Entry>,
+    default: Option<Answer>,
+}
+
+/// What an agent is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// Which instance of which step asks.
+    pub path: &'a StepPath,
+    /// From 1.
+    pub attempt: u32,
+    /// How many times this step has asked by now, from 1: chooses from a `sequence`.
+    pub call: u32,
+    /// What it says.
+    pub prompt: &'a str,
+    /// The JSON Schema that the answer must follow.
+    pub schema: Option<&'a Json>,
+}
+
+/// What the agent answers, and how.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reply {
+    /// The answer; empty if it failed.
+    pub text: String,
+    /// How long it seems to think.
+    pub after_ms: u64,
+    /// What it seems to have used.
+    pub usage: Usage,
+    /// Set if the call fails.
+    pub failure: Option<Failure>,
+    /// Files it writes, by path below the workspace. See [`Reply::write_into`].
+    pub writes: IndexMap<String, String>,
+}
+
+/// What a call used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub input_tokens: u64,
+    /// Tokens of the answer.
+    pub output_tokens: u64,
+    /// Money.
+    pub usd: f64,
+}
+
+/// How a call fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What a retry goes by.
+    pub class: ErrorClass,
+    /// For people.
+    pub message: String,
+    /// When to try again, if the agent says so.
+    pub retry_after_ms: Option<u64>,
+}
+
+/// Why a text is not a script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct Error {
+    /// Where, from 1, as far as it is known.
+    pub line: Option<u64>,
+    /// What is wrong, and what to write instead if that can be guessed.
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    step: Pattern,
+    attempt: Option<u32>,
+    contains: Option<String>,
+    answer: Answer,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Answer {
+    kind: Kind,
+    after_ms: u64,
+    usage: Usage,
+    writes: IndexMap<String, String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    /// One per call, the last one from then on. There is at least one.
+    Texts(Vec<String>),
+    Fails(Failure),
+}
+
+impl Script {
+    /// Reads a script. Nothing that it does not know is passed over.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        file::read(text)
+    }
+
+    /// Answers any prompt: with a short text or, if there is a schema, the least that follows it.
+    pub fn builtin() -> Self {
+        Self { replies: Vec::new(), default: None }
+    }
+
+    /// What is answered.
+    pub fn reply(&self, ask: &Ask<'_>) -> Reply {
+        let named = self.replies.iter().find(|entry| entry.fits(ask)).map(|entry| &entry.answer);
+        match named.or(self.default.as_ref()) {
+            Some(answer) => answer.reply(ask),
+            None => Reply { text: made_up(ask), ..Reply::default() },
+        }
+    }
+}
+
+impl Entry {
+    fn fits(&self, ask: &Ask<'_>) -> bool {
+        self.step.fits(ask.path)
+            && self.attempt.is_none_or(|attempt| attempt == ask.attempt)
+            && self.contains.as_ref().is_none_or(|text| ask.prompt.contains(text))
+    }
+}
+
+impl Answer {
+    fn reply(&self, ask: &Ask<'_>) -> Reply {
+        let (text, failure) = match &self.kind {
+            Kind::Texts(texts) => (nth_or_last(texts, ask.call), None),
+            Kind::Fails(failure) => (String::new(), Some(failure.clone())),
+        };
+        Reply { text, failure, after_ms: self.after_ms, usage: self.usage, writes: self.writes.clone() }
+    }
+}
+
+fn nth_or_last(texts: &[String], call: u32) -> String {
+    let at = usize::try_from(call.saturating_sub(1)).unwrap_or(usize::MAX);
+    texts.get(at).or(texts.last()).cloned().unwrap_or_default()
+}
+
+fn made_up(ask: &Ask<'_>) -> String {
+    match ask.schema {
+        Some(schema) => minimal::value(schema).to_string(),
+        None => format!("A scripted reply to: {}", start_of(ask.prompt)),
+    }
+}
+
+/// The first line with something on it, up to sixty characters.
+fn start_of(prompt: &str) -> String {
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    match line.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}
