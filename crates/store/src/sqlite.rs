@@ -33,8 +33,9 @@ const HASHED_IN_PLACE_BYTES: usize = 256 * 1024;
 
 /// A store in a file.
 pub struct Sqlite {
-    writer: Writer,
+    // Dropped first: the last connection that closes puts the log back into the file, and only the writer can.
     readers: Arc<Readers>,
+    writer: Writer,
 }
 
 /// How a file is used.
@@ -71,7 +72,7 @@ impl Sqlite {
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         let path = path.as_ref();
         let writer = Writer::start(schema::open_writer(path, &options)?)?;
-        Ok(Self { writer, readers: Readers::new(path.to_owned(), options) })
+        Ok(Self { readers: Readers::new(path.to_owned(), options), writer })
     }
 }
 

@@ -62,10 +62,7 @@ fn make(db: &Connection, append: &Append) -> Result<i64, Error> {
 }
 
 fn events(db: &Connection, append: &Append, run: i64) -> Result<u64, Error> {
-    let mut chain = match append.expected {
-        0 => Chain::start(&append.run),
-        seq => Chain::after(&append.run, seq, tip(db, run, seq)?),
-    };
+    let mut chain = chain_after(db, &append.run, (run, append.expected))?;
     let sql = "INSERT INTO event (run, seq, id, at_ms, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                ON CONFLICT (id) DO NOTHING";
     let mut insert = db.prepare_cached(sql)?;
@@ -79,10 +76,15 @@ fn events(db: &Connection, append: &Append, run: i64) -> Result<u64, Error> {
     Ok(chain.seq())
 }
 
-/// The checksum of an event.
-pub(super) fn tip(db: &Connection, run: i64, seq: u64) -> Result<Checksum, Error> {
+/// The chain after event `seq`, from the checksum that is stored with it.
+pub(super) fn chain_after(db: &Connection, id: &RunId, (run, seq): (i64, u64)) -> Result<Chain, Error> {
+    if seq == 0 {
+        return Ok(Chain::start(id));
+    }
     let mut query = db.prepare_cached("SELECT checksum FROM event WHERE run = ?1 AND seq = ?2")?;
-    Ok(query.query_row(params![run, seq.cast_signed()], |row| row.get(0))?)
+    let tip: Option<Checksum> = query.query_row(params![run, seq.cast_signed()], |row| row.get(0)).optional()?;
+    let tip = tip.ok_or_else(|| Error::Corrupt(format!("event {seq} of run {id} is missing")))?;
+    Ok(Chain::after(id, seq, tip))
 }
 
 fn head(db: &Connection, append: &Append, (run, last): (i64, u64)) -> Result<(), Error> {

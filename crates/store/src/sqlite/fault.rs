@@ -8,9 +8,14 @@ impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::Full,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                Error::Busy
+            }
             Some(ErrorCode::ReadOnly) => Error::ReadOnly,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(error.to_string()),
+            // What a caller may get wrong is caught before; a constraint that breaks is a wrong file.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation) => {
+                Error::Corrupt(error.to_string())
+            }
             Some(_) => Error::Io(error.to_string()),
             // A column that does not hold what was written to it.
             None => Error::Corrupt(error.to_string()),

@@ -4,7 +4,7 @@ use longhaul_core::id::RunId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
-use super::append::{find, tip};
+use super::append::{chain_after, find};
 use super::chain::{Chain, Checksum};
 use super::count;
 use crate::{Error, EventId, Hash, Head, Query, RunRow, StoredEvent};
@@ -15,10 +15,7 @@ pub(super) fn read(db: &Connection, id: &RunId, (after, limit): (u64, usize)) ->
     if after >= last {
         return Ok(Vec::new());
     }
-    let mut chain = match after {
-        0 => Chain::start(id),
-        seq => Chain::after(id, seq, tip(db, run, seq)?),
-    };
+    let mut chain = chain_after(db, id, (run, after))?;
     let mut events = Vec::new();
     follow(db, run, (&mut chain, limit), |event| events.push(event))?;
     if events.len() < limit && chain.seq() != last {
