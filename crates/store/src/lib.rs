@@ -1,7 +1,7 @@
 //! Keeps runs: events in, events out; tasks with leases; timers; inbox; blobs. Knows no meaning.
 //!
 //! [`Store`] is a contract. Each of its clauses has a test in `conformance`, and a store is what passes
-//! them: [`Memory`], the reference, and `Sqlite`, one file that several processes can share.
+//! them: [`Memory`], the reference, and [`Sqlite`], one file that several processes can share.
 //!
 //! **Invariant:** what was acknowledged stays; what was refused left no trace. No clock is read: times
 //! come with the calls.
@@ -13,6 +13,7 @@ mod error;
 mod key;
 mod memory;
 mod row;
+mod sqlite;
 
 use std::pin::Pin;
 
@@ -26,6 +27,7 @@ pub use error::Error;
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
 pub use row::{Head, Message, Posted, Problem, Query, RunRow, StoredEvent, Task};
+pub use sqlite::{Options, Sqlite, Synchronous};
 
 /// An answer to come. Dropping it does not undo the call, which may still be carried out.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;

@@ -300,7 +300,7 @@ impl Tables {
     }
 
     fn list(&self, query: &Query) -> Result<Vec<RunRow>, Error> {
-        let bound = |run: &Option<RunId>| run.as_ref().map(|run| Ok(self.known(run)?.number)).transpose();
+        let bound = |run: &Option<RunId>| run.as_ref().map(|run| self.known(run).map(|run| run.number)).transpose();
         let (before, after) = (bound(&query.before)?, bound(&query.after)?);
         let between = |run: &Run| before.is_none_or(|end| run.number < end) && after.is_none_or(|end| run.number > end);
         let mut runs: Vec<_> = self.runs.iter().filter(|(id, run)| between(run) && asked(query, id, run)).collect();

@@ -1,0 +1,231 @@
+//! The one thread of a process that writes.
+//!
+//! It takes all requests that wait, performs each inside its own savepoint, and commits them together: one flush to
+//! disk for all. Other processes share the file; `BEGIN IMMEDIATE` lets one in at a time.
+//!
+//! **Invariant:** nobody is answered before the commit. If the commit fails, everybody hears of it. After a
+//! failure of the machine nothing is accepted any more, because nobody knows what the disk holds.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::{oneshot, watch};
+
+use super::fault::of_the_machine;
+use crate::{Error, Pending};
+
+/// So many requests share a commit at most, so that nobody waits for ever for a crowd.
+const BATCH_MAX: usize = 256;
+
+/// How often the file is looked at for what other processes wrote, while somebody watches.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// The side of the callers.
+pub(super) struct Writer {
+    queue: Option<Sender<Note>>,
+    thread: Option<JoinHandle<()>>,
+    changes: watch::Sender<u64>,
+}
+
+enum Note {
+    Perform(Box<dyn Request>),
+    /// Somebody began to watch.
+    Watched,
+}
+
+/// A call on its way: performed first, answered after the commit.
+trait Request: Send {
+    fn perform(&mut self, db: &Connection) -> Result<(), Error>;
+    fn answer(self: Box<Self>, committed: Result<(), Error>);
+}
+
+struct Call<W, T> {
+    work: Option<W>,
+    outcome: Result<T, Error>,
+    reply: oneshot::Sender<Result<T, Error>>,
+}
+
+impl<W, T> Request for Call<W, T>
+where
+    W: FnOnce(&Connection) -> Result<T, Error> + Send,
+    T: Send,
+{
+    fn perform(&mut self, db: &Connection) -> Result<(), Error> {
+        self.outcome = self.work.take().ok_or(Error::Closed).and_then(|work| work(db));
+        self.outcome.as_ref().map(|_| ()).map_err(Error::clone)
+    }
+
+    /// A refusal, too, was decided from what was not committed if the commit failed.
+    fn answer(self: Box<Self>, committed: Result<(), Error>) {
+        // Whoever asked may have gone; what was committed stays.
+        let _ = self.reply.send(committed.and(self.outcome));
+    }
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(db: Connection) -> Result<Self, Error> {
+        let (queue, notes) = channel();
+        let changes = watch::Sender::new(0);
+        let seen = data_version(&db)?;
+        let clerk = Clerk { db, notes, changes: changes.clone(), seen, failed: None };
+        let thread = std::thread::Builder::new().name("store".to_owned()).spawn(move || clerk.serve());
+        let thread = thread.map_err(|error| Error::Io(error.to_string()))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread), changes })
+    }
+
+    /// Has `work` done in a transaction.
+    pub(super) fn call<'a, T: Send + 'static>(
+        &'a self,
+        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Pending<'a, T> {
+        Box::pin(async move {
+            let (reply, answer) = oneshot::channel();
+            let call = Call { work: Some(work), outcome: Err(Error::Closed), reply };
+            self.send(Note::Perform(Box::new(call)))?;
+            answer.await.unwrap_or(Err(Error::Closed))
+        })
+    }
+
+    /// See [`crate::Store::watch`].
+    pub(super) fn watch(&self) -> watch::Receiver<u64> {
+        let receiver = self.changes.subscribe();
+        // A closed store has nothing to tell.
+        let _ = self.send(Note::Watched);
+        receiver
+    }
+
+    fn send(&self, note: Note) -> Result<(), Error> {
+        self.queue.as_ref().ok_or(Error::Closed)?.send(note).map_err(|_| Error::Closed)
+    }
+}
+
+/// What was asked before is still done; the file is closed when this returns.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic there was told to those who waited; there is nobody else to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The side of the thread.
+struct Clerk {
+    db: Connection,
+    notes: Receiver<Note>,
+    changes: watch::Sender<u64>,
+    /// The data version at which `changes` was last told about other processes.
+    seen: i64,
+    failed: Option<Error>,
+}
+
+impl Clerk {
+    fn serve(mut self) {
+        while let Some(first) = self.next() {
+            let mut requests = vec![first];
+            let done = self.transact(&mut requests);
+            if done == Ok(true) {
+                self.tell();
+            }
+            let committed = done.map(|_| ());
+            for request in requests {
+                request.answer(committed.clone());
+            }
+        }
+    }
+
+    /// The next request; looks at the file meanwhile if somebody watches.
+    fn next(&mut self) -> Option<Box<dyn Request>> {
+        loop {
+            let note = if self.changes.receiver_count() == 0 {
+                self.notes.recv().ok()?
+            } else {
+                match self.notes.recv_timeout(LOOK_EVERY) {
+                    Ok(note) => note,
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Err(RecvTimeoutError::Timeout) => {
+                        self.look();
+                        continue;
+                    }
+                }
+            };
+            if let Note::Perform(request) = note {
+                return Some(request);
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        if let Ok(version) = data_version(&self.db)
+            && version != self.seen
+        {
+            self.seen = version;
+            self.tell();
+        }
+    }
+
+    fn tell(&self) {
+        self.changes.send_modify(|number| *number = number.wrapping_add(1));
+    }
+
+    /// Performs and commits; says whether anything was written.
+    fn transact(&mut self, requests: &mut Vec<Box<dyn Request>>) -> Result<bool, Error> {
+        if let Some(failed) = &self.failed {
+            return Err(failed.clone());
+        }
+        let done = self.try_transact(requests);
+        if done.is_err() && !self.db.is_autocommit() && self.db.execute_batch("ROLLBACK").is_err() {
+            self.failed = Some(Error::Io("a transaction could not be rolled back".to_owned()));
+        }
+        if let Err(error @ Error::Io(_)) = &done {
+            self.failed = Some(error.clone());
+        }
+        done
+    }
+
+    fn try_transact(&mut self, requests: &mut Vec<Box<dyn Request>>) -> Result<bool, Error> {
+        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        // Only now: while others had the lock, more may have come.
+        requests.extend(self.waiting(BATCH_MAX - requests.len()));
+        let mut written = false;
+        for request in requests {
+            written |= self.perform(request.as_mut())?;
+        }
+        self.db.execute_batch("COMMIT")?;
+        Ok(written)
+    }
+
+    fn waiting(&self, most: usize) -> Vec<Box<dyn Request>> {
+        let requests = self.notes.try_iter().filter_map(|note| match note {
+            Note::Perform(request) => Some(request),
+            Note::Watched => None,
+        });
+        requests.take(most).collect()
+    }
+
+    /// A refusal is undone alone. A failure of the machine ends the whole transaction.
+    fn perform(&self, request: &mut dyn Request) -> Result<bool, Error> {
+        self.db.prepare_cached("SAVEPOINT request")?.execute([])?;
+        let before = self.db.total_changes();
+        match request.perform(&self.db) {
+            Ok(()) => {
+                self.db.prepare_cached("RELEASE request")?.execute([])?;
+                Ok(self.db.total_changes() != before)
+            }
+            Err(error) if of_the_machine(&error) || self.db.is_autocommit() => Err(error),
+            Err(_) => {
+                self.db.execute_batch("ROLLBACK TO request; RELEASE request")?;
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// Changes when another connection has written to the file.
+fn data_version(db: &Connection) -> Result<i64, Error> {
+    Ok(db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
+}

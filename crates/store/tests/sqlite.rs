@@ -1,0 +1,15 @@
+//! The store in a file keeps the contract.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use longhaul_store::{Options, Sqlite, Store, conformance};
+use tempfile::TempDir;
+
+fn temporary() -> (Arc<dyn Store>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(folder.path().join("store.db"), Options::default()).unwrap();
+    (Arc::new(store), folder)
+}
+
+conformance!(sqlite, temporary);
