@@ -6,8 +6,12 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod run;
+mod runs;
 mod schema;
 mod show;
+mod tell;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -17,6 +21,8 @@ use longhaul_lang::Report;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
 use serde_json::{Value, json};
+
+use tell::What;
 
 use crate::disk;
 use crate::library::Entry;
@@ -32,6 +38,35 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(Box<run::Args>),
+    Resume(run::ResumeArgs),
+    Runs(runs::ListArgs),
+    /// Show what a run is doing, step by step
+    Status(runs::OneArgs),
+    /// Print what happened in a run
+    Events(runs::OneArgs),
+    /// Print what a run, or a step of it, left
+    Outputs(runs::OneArgs),
+    /// Say yes to a gate or a review
+    Approve(tell::Args),
+    /// Say no to a gate or a review
+    Deny(tell::Args),
+    /// Say yes to a review with another value
+    Edit(tell::Args),
+    /// Answer a question
+    Answer(tell::Args),
+    /// Send a signal to a run
+    Signal(tell::Args),
+    /// Stop a run
+    Cancel(tell::Args),
+    /// Start nothing new in a run
+    Pause(tell::Args),
+    /// Let a paused run go on
+    Unpause(tell::Args),
+    /// Start a failed or cancelled run again; finished steps are kept
+    Retry(tell::Args),
+    Fork(worker::ForkArgs),
+    Worker(worker::Args),
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
@@ -45,6 +80,23 @@ enum Command {
 /// Carries a command out.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Resume(args) => run::resume(&args),
+        Command::Runs(args) => runs::list(&args),
+        Command::Status(args) => runs::status(&args),
+        Command::Events(args) => runs::events(&args),
+        Command::Outputs(args) => runs::outputs(&args),
+        Command::Approve(args) => tell::run(&args, What::Approve),
+        Command::Deny(args) => tell::run(&args, What::Deny),
+        Command::Edit(args) => tell::run(&args, What::Edit),
+        Command::Answer(args) => tell::run(&args, What::Answer),
+        Command::Signal(args) => tell::run(&args, What::Signal),
+        Command::Cancel(args) => tell::run(&args, What::Cancel),
+        Command::Pause(args) => tell::run(&args, What::Pause),
+        Command::Unpause(args) => tell::run(&args, What::Unpause),
+        Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Fork(args) => worker::fork(&args),
+        Command::Worker(args) => worker::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),

@@ -35,8 +35,10 @@ pub(crate) fn begin(
             slot = slots.acquire_owned() => slot.ok(),
             () = cancel.cancelled() => None,
         };
-        let workflow_dir = started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
-        let attempt = Attempt { shared, run, output: step.output.clone(), workflow_dir: workflow_dir.into(), start, cancel };
+        let workflow_dir =
+            started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+        let attempt =
+            Attempt { shared, run, output: step.output.clone(), workflow_dir: workflow_dir.into(), start, cancel };
         let event = match make(attempt).await {
             Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
             Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },

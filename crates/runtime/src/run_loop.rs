@@ -74,7 +74,8 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
             if let Event::RunStarted(started) = &envelope.event {
                 plan = Some(shared.plan(&started.plan).await?);
             }
-            let known = plan.as_ref().ok_or_else(|| Error::Damaged("the run does not begin with its start".to_owned()))?;
+            let known =
+                plan.as_ref().ok_or_else(|| Error::Damaged("the run does not begin with its start".to_owned()))?;
             state.apply(&known.0, &known.1, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
         }
         if last {
@@ -89,7 +90,8 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
 pub(crate) async fn until_idle(shared: &Arc<Shared>, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
     let loaded = load(shared, run).await?;
     let (done, finished) = mpsc::unbounded_channel();
-    let mut runner = Runner { shared: Arc::clone(shared), run: run.clone(), loaded, open: HashMap::new(), done, finished };
+    let mut runner =
+        Runner { shared: Arc::clone(shared), run: run.clone(), loaded, open: HashMap::new(), done, finished };
     let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
     runner.go(lost, stop).await
 }
@@ -148,7 +150,8 @@ impl Runner {
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
             let before = self.loaded.state.seq;
-            let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at).map_err(|illegal| Error::Damaged(illegal.0))?;
+            let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
+                .map_err(|illegal| Error::Damaged(illegal.0))?;
             if advance.events.is_empty() {
                 return Ok(false);
             }
@@ -158,7 +161,9 @@ impl Runner {
                     self.act(advance);
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
-                Err(Error::Store(longhaul_store::Error::Conflict { .. } | longhaul_store::Error::Exists)) if attempts < 50 => {
+                Err(Error::Store(longhaul_store::Error::Conflict { .. } | longhaul_store::Error::Exists))
+                    if attempts < 50 =>
+                {
                     // Somebody else moved the run on: believe the store and decide again.
                     attempts += 1;
                     self.loaded = load(&self.shared, &self.run).await?;
@@ -176,7 +181,8 @@ impl Runner {
         let mut news: Vec<Event> = ended.iter().filter(|event| still_open(state, event)).cloned().collect();
         for (path, attempt) in lost {
             let error = Failure::new(ErrorClass::Lost, "the process that made the attempt is gone");
-            let event = Event::AttemptFailed { path: path.clone(), attempt: *attempt, error, result: Default::default() };
+            let event =
+                Event::AttemptFailed { path: path.clone(), attempt: *attempt, error, result: Default::default() };
             if still_open(state, &event) {
                 news.push(event);
             }
@@ -213,7 +219,9 @@ impl Runner {
 
     fn act(&mut self, advance: Advance) {
         for event in &advance.events {
-            if let Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } = &event.event {
+            if let Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } =
+                &event.event
+            {
                 self.open.remove(&(path.to_string(), *attempt));
             }
         }
@@ -249,9 +257,11 @@ impl Runner {
     fn drop_stale(&mut self) {
         let state = &self.loaded.state;
         self.open.retain(|(path, attempt), token| {
-            let open = path.parse::<StepPath>().ok().and_then(|path| state.find(&path)).is_some_and(|step| {
-                step.phase == Phase::Attempt && step.attempts == *attempt
-            });
+            let open = path
+                .parse::<StepPath>()
+                .ok()
+                .and_then(|path| state.find(&path))
+                .is_some_and(|step| step.phase == Phase::Attempt && step.attempts == *attempt);
             if !open {
                 token.cancel();
             }
@@ -277,7 +287,8 @@ impl Runner {
         let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
         let news: Vec<Event> = ended.into_iter().filter(|event| still_open(&self.loaded.state, event)).collect();
         if !news.is_empty() {
-            let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at).map_err(|illegal| Error::Damaged(illegal.0))?;
+            let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
+                .map_err(|illegal| Error::Damaged(illegal.0))?;
             // Recorded, not begun: starts that follow are lost at once and found by whoever goes on.
             advance.starts.clear();
             self.commit(before, &advance, Extras::default()).await?;
@@ -382,7 +393,14 @@ pub(crate) async fn record(
 }
 
 /// Timers and tasks that an event means.
-fn effects(shared: &Shared, run: &RunId, planner: Planner<'_>, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
+fn effects(
+    shared: &Shared,
+    run: &RunId,
+    planner: Planner<'_>,
+    event: &Event,
+    lost: &[(StepPath, u32)],
+    append: &mut Append,
+) {
     let mut set = |id: String, due_ms: i64| {
         append.timers_set.retain(|timer| timer.id != id);
         append.timers_set.push(Timer { run: run.clone(), id, due_ms });
@@ -448,7 +466,12 @@ fn head(planner: Planner<'_>, state: &State) -> Head {
 }
 
 /// A new run with the events of another one up to the first attempt of a step.
-pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
+pub(crate) async fn fork(
+    shared: &Arc<Shared>,
+    from: &RunId,
+    at: &StepPath,
+    inputs: IndexMap<String, Json>,
+) -> Result<RunId, Error> {
     let source = load(shared, from).await?;
     if source.state.find(at).is_none() {
         return Err(Error::Refused(format!("no step `{at}` was reached in {from}")));
@@ -486,7 +509,8 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, at: &StepPath, inpu
         events.push(envelope);
     }
     let blob = plan_blob(plan)?;
-    record(shared, &run, Planner { plan, index }, &state, events, Extras { blobs: vec![blob], ..Extras::default() }).await?;
+    record(shared, &run, Planner { plan, index }, &state, events, Extras { blobs: vec![blob], ..Extras::default() })
+        .await?;
     Ok(run)
 }
 
@@ -496,7 +520,9 @@ fn plan_blob(plan: &Plan) -> Result<Blob, Error> {
 
 fn begins(event: &Event, at: &StepPath) -> bool {
     match event {
-        Event::AttemptStarted { path, .. } | Event::QuestionAsked { path, .. } | Event::WaitStarted { path, .. } => path == at,
+        Event::AttemptStarted { path, .. } | Event::QuestionAsked { path, .. } | Event::WaitStarted { path, .. } => {
+            path == at
+        }
         Event::BodyOpened { path, .. } | Event::StepEnded { path, .. } | Event::StepSkipped { path, .. } => path == at,
         _ => false,
     }

@@ -50,6 +50,7 @@ impl Apply<'_> {
             }
             Event::ItemsFound { path, items } => {
                 let at = self.find(path)?;
+                self.off_agenda(at);
                 let step = self.state.step_mut(at);
                 step.items.clone_from(items);
                 step.phase = Phase::Inside;

@@ -29,10 +29,9 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
 }
 
 async fn scripted(attempt: &Attempt, prompt: &str) -> Done {
-    let path = attempt.start.path.to_string();
     let visit = attempt.start.path.segments().last().map_or(1, |segment| segment.visit);
     let ask = Ask {
-        path: &path,
+        path: &attempt.start.path,
         attempt: attempt.start.attempt,
         prompt,
         schema: attempt.output.schema.as_ref(),
@@ -57,10 +56,10 @@ fn answered(workspace: &Path, reply: Reply) -> Done {
         return Done::failed(ErrorClass::Failed, format!("a file can not be written: {error}"));
     }
     let mut done = Done::with(Json::String(reply.text));
-    done.result.usage = reply.usage.map(|usage| Usage {
-        input_tokens: usage.input_tokens,
-        output_tokens: usage.output_tokens,
-        usd: usage.usd,
+    done.result.usage = Some(Usage {
+        input_tokens: reply.usage.input_tokens,
+        output_tokens: reply.usage.output_tokens,
+        usd: reply.usage.usd,
     });
     done.failure = reply.failure.map(|failure| Failure {
         class: failure.class,

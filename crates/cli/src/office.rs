@@ -1,0 +1,85 @@
+//! The engine of a project: its store, its files, its settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use longhaul_agents::process;
+use longhaul_agents::scripted::Script;
+use longhaul_runtime::{Engine, Options, System, is_dead};
+use longhaul_store::Sqlite;
+
+use crate::project::Project;
+
+/// How an engine is opened.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct EngineArgs {
+    /// The file that keeps the runs [default: .longhaul/longhaul.db of the project]
+    #[arg(long, env = "LONGHAUL_STORE", value_name = "FILE", global = true)]
+    store: Option<PathBuf>,
+}
+
+/// Settings of agents, for commands that may start work.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct AgentArgs {
+    /// Who does prompts that name no backend, or all of them with `scripted`
+    #[arg(long, env = "LONGHAUL_AGENT", default_value = "scripted")]
+    agent: String,
+    /// What the scripted agent says: a file with replies by step
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Attempts at once, over all runs
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    slots: usize,
+}
+
+/// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
+pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
+    let project = Project::current()?;
+    let home = project.root.join(".longhaul");
+    let file = args.store.clone().unwrap_or_else(|| home.join("longhaul.db"));
+    if args.store.is_none() {
+        prepare(&home)?;
+    }
+    let store = Sqlite::open(&file, longhaul_store::Options::default())
+        .with_context(|| format!("{} can not be opened", file.display()))?;
+    // Strays of engines that were killed go before anything new begins.
+    process::sweep(is_dead);
+    let runs_dir = file.parent().map_or_else(|| home.join("runs"), |folder| folder.join("runs"));
+    let options = Options {
+        runs_dir,
+        workspace: project.root,
+        script: Arc::new(script(agents)?),
+        agent: agents.agent.clone(),
+        attempts_max: agents.slots.max(1),
+        lease: Duration::from_secs(60),
+        guard: std::env::current_exe().ok(),
+    };
+    Ok(Engine::new(Arc::new(store), Arc::new(System), options))
+}
+
+fn script(agents: &AgentArgs) -> Result<Script> {
+    let Some(file) = &agents.script else { return Ok(Script::builtin()) };
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+    Script::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))
+}
+
+/// The folder of the project, with what should not be committed left out.
+fn prepare(home: &std::path::Path) -> Result<()> {
+    std::fs::create_dir_all(home).with_context(|| format!("{} can not be made", home.display()))?;
+    let ignore = home.join(".gitignore");
+    if !ignore.exists() {
+        std::fs::write(&ignore, "longhaul.db*\nruns/\n")
+            .with_context(|| format!("{} can not be written", ignore.display()))?;
+    }
+    Ok(())
+}
+
+/// Runs a future on a Tokio runtime.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(future);
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    result
+}
