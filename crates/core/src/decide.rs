@@ -65,14 +65,17 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
     for event in news {
         record(planner, state, event, at, &mut advance)?;
     }
-    while let Some(decision) = decide(planner, state) {
+    while let Some(decision) = decide(planner, state).filter(|decision| !decision.events.is_empty()) {
         for event in decision.events {
             record(planner, state, event, at, &mut advance)?;
         }
         advance.starts.extend(decision.start);
     }
     // What was begun and ended in one breath (a prompt that can not be rendered) needs no doing.
-    advance.starts.retain(|start| state.find(&start.path).is_some_and(|step| step.phase == Phase::Attempt));
+    let open = |path: &StepPath, attempt: u32| {
+        state.find(path).is_some_and(|step| step.phase == Phase::Attempt && step.attempts == attempt)
+    };
+    advance.starts.retain(|start| !state.is_finished() && open(&start.path, start.attempt));
     Ok(advance)
 }
 
@@ -83,11 +86,18 @@ fn record(
     at: i64,
     advance: &mut Advance,
 ) -> Result<(), Illegal> {
-    if matches!(event, Event::CancelRequested { .. } | Event::RunFinished { .. }) {
-        advance.stops.extend(state.open_attempts().map(|step| (step.path.clone(), step.attempts)));
-    }
+    let all = matches!(event, Event::CancelRequested { .. } | Event::RunFinished { .. });
+    let ends_unit = matches!(&event, Event::StepEnded { end, .. } if end.verdict.is_some());
+    let some = ends_unit || matches!(event, Event::Rewound { .. } | Event::RetryScheduled { .. });
+    let open: Vec<(StepPath, u32)> = state
+        .open_attempts()
+        .filter(|_| all || some || matches!(event, Event::Reopened { .. }))
+        .map(|step| (step.path.clone(), step.attempts))
+        .collect();
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
+    let given_up = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Attempt);
+    advance.stops.extend(open.into_iter().filter(|(path, _)| all || given_up(path)));
     advance.events.push(envelope);
     Ok(())
 }
@@ -110,13 +120,23 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
         return Some(match state.step(*at).phase {
             Phase::Ready => start::start(planner, state, *at),
             Phase::Inside => inside::inside(planner, state, *at),
-            _ => judge::judge(planner, state, *at),
+            Phase::Judge => judge::judge(planner, state, *at),
+            // Nobody else is on the agenda; were it so, the run would stand still and say so.
+            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
+                return None;
+            }
         });
     }
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
     let slots = planner.plan.main().limits.parallel.unwrap_or(PARALLEL);
-    let next = state.queue.front().filter(|_| state.running < slots)?;
-    Some(start::start(planner, state, *next))
+    let next = state.queue.front().filter(|_| state.open.len() < slots as usize)?;
+    let decision = start::start(planner, state, *next);
+    match decision.events.first() {
+        Some(Event::AttemptStarted { attempt, .. }) => {
+            Some(finish::over_budget(planner, state, *attempt).unwrap_or(decision))
+        }
+        _ => Some(decision),
+    }
 }

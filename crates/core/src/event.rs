@@ -62,7 +62,7 @@ pub enum Event {
         #[serde(default)]
         result: Result,
     },
-    /// Another attempt will be made.
+    /// Another attempt will be made; what failed inside a container is done again at once.
     RetryScheduled {
         /// Which step.
         path: StepPath,
@@ -112,6 +112,9 @@ pub enum Event {
         /// When silence becomes an answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due: Option<i64>,
+        /// The failure that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
     },
     /// A person answered.
     Answered {

@@ -20,7 +20,7 @@ use crate::Json;
 use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Usage};
 use crate::id::StepId;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Outcome, StepIx, UnitIx};
+use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 
 pub use apply::Illegal;
 pub use names::Scope;
@@ -86,8 +86,8 @@ pub struct State {
     pub(crate) agenda: VecDeque<StepNo>,
     /// Leaf steps that are ready and need a slot.
     pub(crate) queue: VecDeque<StepNo>,
-    /// Open attempts.
-    pub(crate) running: u32,
+    /// Steps with an open attempt.
+    pub(crate) open: BTreeSet<StepNo>,
     /// Signals that came before anybody waited for them.
     pub(crate) signals: Vec<(String, Json)>,
     pub(crate) root_ended: bool,
@@ -120,7 +120,7 @@ pub(crate) struct BodyInst {
     /// Steps that were reached and are not over.
     pub(crate) live: u32,
     pub(crate) failed: bool,
-    /// The outcome that an `end` inside a sub-workflow has set.
+    /// Of the outermost body of a sub-workflow: what an `end` inside it said.
     pub(crate) verdict: Option<(Outcome, Option<String>)>,
     pub(crate) ended: bool,
 }
@@ -132,6 +132,8 @@ pub(crate) struct Slot {
     /// Dependencies that are not over.
     pub(crate) pending: u32,
     pub(crate) visits: u32,
+    /// Rounds that a `rewind` of this step has begun, beside the first.
+    pub(crate) rounds: u32,
 }
 
 /// A step that was reached.
@@ -168,6 +170,8 @@ pub struct StepInst {
     /// What it cost.
     pub usage: Usage,
     pub(crate) body: BodyNo,
+    /// Whether its body counts on it: reached and not over.
+    pub(crate) live: bool,
     /// Skipped because a choice led elsewhere.
     pub(crate) dead: bool,
     pub(crate) lost: u32,
@@ -176,9 +180,46 @@ pub struct StepInst {
     pub(crate) items: Vec<Json>,
     pub(crate) opened: u32,
     pub(crate) closed: u32,
+    /// Bodies inside it that ended badly.
+    pub(crate) broken: u32,
     pub(crate) children: Vec<BodyNo>,
     /// What each item's body left.
     pub(crate) left: Vec<Json>,
+}
+
+impl StepInst {
+    fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
+        Self {
+            step,
+            path,
+            // Nowhere yet: whoever adds a step says where it enters.
+            phase: Phase::Done,
+            ended: None,
+            ok: false,
+            attempts: 0,
+            result: event::Result::default(),
+            error: None,
+            choice: None,
+            defaulted: false,
+            since,
+            started_at: None,
+            ended_at: None,
+            question: None,
+            usage: Usage::default(),
+            body,
+            live: false,
+            dead: false,
+            lost: 0,
+            answer: None,
+            chosen: None,
+            items: Vec::new(),
+            opened: 0,
+            closed: 0,
+            broken: 0,
+            children: Vec::new(),
+            left: Vec::new(),
+        }
+    }
 }
 
 /// Where a step is.
@@ -241,12 +282,28 @@ impl State {
 
     /// Steps with an open attempt.
     pub fn open_attempts(&self) -> impl Iterator<Item = &StepInst> {
-        self.steps.iter().filter(|step| step.phase == Phase::Attempt)
+        self.open.iter().map(|at| self.step(*at))
     }
 
     /// Steps that wait for a time, a signal or a person.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))
+    }
+
+    /// Timers that are set, each with its name and when it is due.
+    pub fn timers(&self, plan: &Plan) -> Vec<(String, i64)> {
+        if self.is_finished() || self.started.is_none() {
+            return Vec::new();
+        }
+        let timer = |step: &StepInst| match &step.phase {
+            Phase::Retry { due } => Some((format!("retry:{}", step.path), *due)),
+            Phase::Waiting { due, .. } => Some((format!("wait:{}", step.path), (*due)?)),
+            Phase::Question => Some((format!("gate:{}", step.path), step.question.as_ref()?.due?)),
+            Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
+        };
+        let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
+        let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
+        self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
     }
 
     /// Whether the run's time is up.
@@ -263,7 +320,7 @@ impl State {
                 Outcome::Cancelled => "cancelled",
             },
             None if self.paused => "paused",
-            None if self.running > 0 || self.waiting.is_empty() => "running",
+            None if !self.open.is_empty() || self.waiting.is_empty() => "running",
             None => "waiting",
         }
     }

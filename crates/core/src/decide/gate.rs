@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::json;
 
-use super::judge::succeeded;
+use super::judge::{left_out, refused, succeeded};
 use super::start::{broken, manner};
 use super::{Decision, Planner};
 use crate::Json;
@@ -20,15 +20,23 @@ pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
             (QuestionKind::Approval, &approve.question, approve.choices.clone(), None, approve.timeout_ms)
         }
         Form::Ask { question, answer } => (QuestionKind::Question, question, Vec::new(), Some(answer.clone()), None),
-        _ => return Decision::default(),
+        _ => return succeeded(planner, state, at, End::plain(Ended::Succeeded)),
     };
     let scope = Scope::at(planner.plan, planner.index, state, at);
     match eval::text(&text.0, manner(planner, state, at), &scope, &IndexMap::new()) {
         Ok(text) => {
             let due = timeout_ms.and_then(|ms| state.now.checked_add(i64::try_from(ms).ok()?));
-            Decision::of([Event::QuestionAsked { path: inst.path.clone(), kind, text, choices, schema, due }])
+            Decision::of([Event::QuestionAsked {
+                path: inst.path.clone(),
+                kind,
+                text,
+                choices,
+                schema,
+                due,
+                error: None,
+            }])
         }
-        Err(problem) => broken(inst.path.clone(), "the question can not be rendered", &problem),
+        Err(problem) => broken(planner, state, at, "the question can not be rendered", &problem),
     }
 }
 
@@ -47,9 +55,9 @@ fn replied(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) -> 
         Answer::Approve => {
             succeeded(planner, state, at, End { output: Some(Json::Null), ..End::plain(Ended::Succeeded) })
         }
-        Answer::Skip => ended(state, at, End::plain(Ended::Skipped)),
-        Answer::Deny { reason } => ended(state, at, End::failed(denied(reason.as_deref()))),
-        Answer::TimedOut => ended(state, at, End::failed(Failure::new(ErrorClass::Timeout, "nobody answered in time"))),
+        Answer::Skip => left_out(planner, state, at, Skip::When),
+        Answer::Deny { reason } => refused(planner, state, at, denied(reason.as_deref())),
+        Answer::TimedOut => refused(planner, state, at, silence()),
     }
 }
 
@@ -61,15 +69,13 @@ fn approved(planner: Planner<'_>, state: &State, at: StepNo, approve: &Approve, 
     match answer {
         Answer::Approve | Answer::Edit { .. } => yes(None),
         Answer::Value { value } => yes(value.as_str().map(str::to_owned)),
-        Answer::Skip => Decision::of([Event::StepSkipped { path: state.step(at).path.clone(), why: Skip::Denied }]),
+        Answer::Skip => left_out(planner, state, at, Skip::Denied),
         Answer::Deny { reason } => deny(planner, state, at, approve, reason.as_deref()),
         Answer::TimedOut => match approve.on_timeout {
             OnTimeout::Approve => yes(None),
             OnTimeout::Deny => deny(planner, state, at, approve, Some("nobody answered in time")),
             OnTimeout::Cancel => cancel(state, at, "nobody answered in time"),
-            OnTimeout::Fail => {
-                ended(state, at, End::failed(Failure::new(ErrorClass::Timeout, "nobody answered in time")))
-            }
+            OnTimeout::Fail => refused(planner, state, at, silence()),
         },
     }
 }
@@ -77,9 +83,9 @@ fn approved(planner: Planner<'_>, state: &State, at: StepNo, approve: &Approve, 
 fn deny(planner: Planner<'_>, state: &State, at: StepNo, approve: &Approve, reason: Option<&str>) -> Decision {
     let path = state.step(at).path.clone();
     match approve.on_deny {
-        OnDeny::Fail => ended(state, at, End::failed(denied(reason))),
+        OnDeny::Fail => refused(planner, state, at, denied(reason)),
         OnDeny::Cancel => cancel(state, at, &denied(reason).message),
-        OnDeny::Skip => Decision::of([Event::StepSkipped { path, why: Skip::Denied }]),
+        OnDeny::Skip => left_out(planner, state, at, Skip::Denied),
         OnDeny::Goto(target) => {
             let to = planner.plan.step(target).id.clone();
             let end = End { tolerated: true, ..End::failed(denied(reason)) };
@@ -92,8 +98,8 @@ fn denied(reason: Option<&str>) -> Failure {
     Failure::new(ErrorClass::Failed, reason.map_or("denied".to_owned(), |reason| format!("denied: {reason}")))
 }
 
-fn ended(state: &State, at: StepNo, end: End) -> Decision {
-    Decision::of([Event::StepEnded { path: state.step(at).path.clone(), end }])
+fn silence() -> Failure {
+    Failure::new(ErrorClass::Timeout, "nobody answered in time")
 }
 
 fn cancel(state: &State, at: StepNo, reason: &str) -> Decision {

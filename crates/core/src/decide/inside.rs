@@ -18,13 +18,12 @@ pub(super) fn inside(planner: Planner<'_>, state: &State, at: StepNo) -> Decisio
     let step = planner.plan.step(inst.step);
     match &step.form {
         Form::ForEach { item, index, on_item_error, .. } => {
-            let stop = *on_item_error == OnItemError::Fail && broken_child(state, inst).is_some();
+            let stop = *on_item_error == OnItemError::Fail && inst.broken > 0;
             match inst.items.get(inst.opened as usize).filter(|_| !stop) {
                 Some(value) => {
                     let bound = [(item.as_str(), value.clone()), (index.as_str(), json!(inst.opened))];
                     open(inst.path.clone(), inst.opened, bound)
                 }
-                None if inst.closed < inst.opened => Decision::default(),
                 None if stop => inner_failure(planner, state, at),
                 None => collected(planner, state, at, *on_item_error),
             }
@@ -54,9 +53,8 @@ fn broken_child(state: &State, inst: &StepInst) -> Option<BodyNo> {
 }
 
 /// The names in what a body left.
-fn names_left(left: &Json) -> Vec<(String, Json)> {
-    let fields = left.as_object().into_iter().flatten();
-    fields.filter(|(name, _)| *name != "status").map(|(name, value)| (name.clone(), value.clone())).collect()
+fn names_left(left: &Json) -> impl Iterator<Item = (String, Json)> {
+    left.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()))
 }
 
 /// A container fails for the first thing that failed inside it.
@@ -81,10 +79,19 @@ pub(super) fn first_failure(state: &State, body: BodyNo) -> Option<Failure> {
 
 fn collected(planner: Planner<'_>, state: &State, at: StepNo, on_item_error: OnItemError) -> Decision {
     let inst = state.step(at);
-    let good = |left: &&Json| on_item_error != OnItemError::Skip || left.get("status") != Some(&json!("failed"));
-    let output = Some(Json::Array(inst.left.iter().filter(good).cloned().collect()));
-    let names = inst.left.last().map(names_left).unwrap_or_default().into_iter().collect();
-    succeeded(planner, state, at, End { names, output, ..End::plain(Ended::Succeeded) })
+    let mut items = Vec::new();
+    let mut names = IndexMap::new();
+    for (child, left) in inst.children.iter().zip(&inst.left) {
+        match (state.body(*child).failed, on_item_error) {
+            (false, _) => {
+                names = names_left(left).collect();
+                items.push(left.clone());
+            }
+            (true, OnItemError::Collect) => items.push(json!({"error": first_failure(state, *child)})),
+            (true, OnItemError::Skip | OnItemError::Fail) => {}
+        }
+    }
+    succeeded(planner, state, at, End { names, output: Some(Json::Array(items)), ..End::plain(Ended::Succeeded) })
 }
 
 fn round(
@@ -94,33 +101,37 @@ fn round(
     (until, max, on_exhausted): (&str, u32, OnExhausted),
 ) -> Decision {
     let inst = state.step(at);
-    let Some(last) = inst.children.last().copied() else { return Decision::default() };
+    let Some(last) = inst.children.last().copied() else { return inner_failure(planner, state, at) };
     if state.body(last).failed {
         return inner_failure(planner, state, at);
     }
     let unit = planner.plan.unit(state.body(inst.body).unit);
     let scope = Scope::in_body(planner.plan, planner.index, state, last);
-    let names = || inst.left.last().map(names_left).unwrap_or_default().into_iter().collect();
+    let names = || inst.left.last().into_iter().flat_map(names_left).collect();
     match eval::holds(until, Manner::of(&unit.compat), &scope) {
         Ok(true) => succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) }),
-        Ok(false) if inst.opened < max => open(inst.path.clone(), inst.opened, [("iteration", json!(inst.opened))]),
+        Ok(false) if inst.opened < max => another_round(inst),
         Ok(false) => {
             let text = format!("`{}` is not satisfied after {max} rounds", inst.path);
             match on_exhausted {
                 OnExhausted::Continue => {
                     succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) })
                 }
-                OnExhausted::Ask => ask_operator(inst, text),
+                OnExhausted::Ask => ask_operator(inst, text, None),
                 OnExhausted::Fail => failed(planner, state, at, Failure::new(ErrorClass::Failed, text)),
             }
         }
-        Err(problem) => broken(inst.path.clone(), "`until` can not be evaluated", &problem),
+        Err(problem) => broken(planner, state, at, "`until` can not be evaluated", &problem),
     }
+}
+
+pub(super) fn another_round(inst: &StepInst) -> Decision {
+    open(inst.path.clone(), inst.opened, [("iteration", json!(inst.opened))])
 }
 
 fn returned(planner: Planner<'_>, state: &State, at: StepNo, unit: UnitIx) -> Decision {
     let inst = state.step(at);
-    let Some(body) = inst.children.last().copied() else { return Decision::default() };
+    let Some(body) = inst.children.last().copied() else { return inner_failure(planner, state, at) };
     let ended_badly = match &state.body(body).verdict {
         Some((Outcome::Success, _)) => None,
         Some((_, message)) => {
@@ -135,7 +146,7 @@ fn returned(planner: Planner<'_>, state: &State, at: StepNo, unit: UnitIx) -> De
             let output = Some(Json::Object(output.into_iter().collect()));
             succeeded(planner, state, at, End { output, ..End::plain(Ended::Succeeded) })
         }
-        (None, Err(problem)) => broken(inst.path.clone(), "`outputs` can not be evaluated", &problem),
+        (None, Err(problem)) => broken(planner, state, at, "`outputs` can not be evaluated", &problem),
     }
 }
 

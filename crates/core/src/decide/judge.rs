@@ -3,14 +3,14 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
-use super::start::manner;
+use super::start::{broken, manner};
 use super::{Decision, Planner, gate};
 use crate::Json;
 use crate::eval::{self, Problem};
-use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind};
+use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
 use crate::id::StepId;
 use crate::path::StepPath;
-use crate::plan::{ErrorClass, Form, OnError, OnExhausted, Retry, Step, Text};
+use crate::plan::{ErrorClass, Form, OnError, OnExhausted, Order, Retry, Rewind, Step, Text};
 use crate::state::{Scope, State, StepInst, StepNo};
 
 /// How often work that was lost with its worker is begun again before a person is asked.
@@ -32,7 +32,6 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
         (None, Form::ForEach { .. }) => {
             Decision::of([Event::ItemsFound { path: inst.path.clone(), items: found(inst) }])
         }
-        (None, Form::Work(_)) if step.review.is_some() => review(planner, state, at, step.review.as_ref()),
         (None, _) => succeeded(planner, state, at, End::plain(Ended::Succeeded)),
     }
 }
@@ -46,7 +45,11 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
     let step = planner.plan.step(inst.step);
     if error.class == ErrorClass::Lost {
         return match inst.lost > LOST_MAX {
-            true => ask_operator(inst, format!("{} was lost {} times; try again?", inst.path, inst.lost)),
+            true => ask_operator(
+                inst,
+                format!("{} was lost {} times; try again?", inst.path, inst.lost),
+                Some(error.clone()),
+            ),
             false => again(inst, state.now),
         };
     }
@@ -55,7 +58,7 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
         .as_ref()
         .filter(|retry| inst.attempts - inst.lost.min(inst.attempts) <= retry.max && retries(retry, error.class))
     {
-        Some(retry) => again(inst, state.now + pause(retry, inst.attempts, error)),
+        Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.attempts - inst.lost, error))),
         None => failed(planner, state, at, error.clone()),
     }
 }
@@ -88,21 +91,66 @@ pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Fai
             End { output: Some(default.clone()), defaulted: true, error: Some(error), ..End::plain(Ended::Succeeded) };
         return succeeded(planner, state, at, end);
     }
+    refused(planner, state, at, error)
+}
+
+/// A failure for which no default stands in: what `on_error` says.
+pub(super) fn refused(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
     match step.on_error {
-        OnError::Fail if step.optional => tolerated(planner, state, at, error),
-        OnError::Fail => end(inst, End::failed(error)),
+        OnError::Fail => given_up(planner, state, at, error),
         OnError::Continue => tolerated(planner, state, at, error),
-        OnError::Skip => end(inst, End { error: Some(error), ..End::plain(Ended::Skipped) }),
-        OnError::Ask => ask_operator(inst, format!("{} failed: {}. Try again?", inst.path, error.message)),
+        OnError::Skip => left_out_for(planner, state, at, Some(error)),
+        OnError::Ask => {
+            let text = format!("{} failed: {}. Try again?", inst.path, error.message);
+            ask_operator(inst, text, Some(error))
+        }
         OnError::Goto(target) => {
             let to = planner.plan.step(target).id.clone();
             let ended = End { tolerated: true, ..End::failed(error) };
-            Decision::of([
-                Event::Routed { path: inst.path.clone(), to },
-                Event::StepEnded { path: inst.path.clone(), end: ended },
-            ])
+            Decision::of([Event::Routed { path: inst.path.clone(), to }, over(inst.path.clone(), ended)])
         }
     }
+}
+
+/// The failure stands.
+fn given_up(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
+    let inst = state.step(at);
+    if planner.plan.step(inst.step).optional {
+        return tolerated(planner, state, at, error);
+    }
+    Decision::of([over(inst.path.clone(), End::failed(error))])
+}
+
+/// A step is left out; a state machine goes on to its next node all the same.
+pub(super) fn left_out(planner: Planner<'_>, state: &State, at: StepNo, why: Skip) -> Decision {
+    let path = state.step(at).path.clone();
+    on_from(planner, state, at, Event::StepSkipped { path, why })
+}
+
+fn left_out_for(planner: Planner<'_>, state: &State, at: StepNo, error: Option<Failure>) -> Decision {
+    let path = state.step(at).path.clone();
+    on_from(planner, state, at, over(path, End { error, ..End::plain(Ended::Skipped) }))
+}
+
+fn on_from(planner: Planner<'_>, state: &State, at: StepNo, leaving: Event) -> Decision {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
+    if planner.plan.body(step.body).order == Order::Graph {
+        return Decision::of([leaving]);
+    }
+    let (own, end) = (Map::new(), End::plain(Ended::Skipped));
+    match (After { planner, state, at, own: &own, end: &end }).route(step) {
+        Ok(Some(to)) => Decision::of([Event::Routed { path: inst.path.clone(), to }, leaving]),
+        Ok(None) => lost_way(inst, "no entry of `next` holds"),
+        Err(problem) => lost_way(inst, &format!("`next` can not be evaluated: {}", problem.0)),
+    }
+}
+
+/// Nobody can say where to go: a failure that nothing tolerates, since going on is what fails.
+fn lost_way(inst: &StepInst, message: &str) -> Decision {
+    Decision::of([over(inst.path.clone(), End::failed(Failure::new(ErrorClass::Invalid, message)))])
 }
 
 /// Failed, and the run goes on; a state machine needs to know where.
@@ -110,11 +158,7 @@ fn tolerated(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) ->
     succeeded(planner, state, at, End { tolerated: true, ..End::failed(error) })
 }
 
-fn end(inst: &StepInst, end: End) -> Decision {
-    Decision::of([Event::StepEnded { path: inst.path.clone(), end }])
-}
-
-pub(super) fn ask_operator(inst: &StepInst, text: String) -> Decision {
+pub(super) fn ask_operator(inst: &StepInst, text: String, error: Option<Failure>) -> Decision {
     Decision::of([Event::QuestionAsked {
         path: inst.path.clone(),
         kind: QuestionKind::Operator,
@@ -122,6 +166,7 @@ pub(super) fn ask_operator(inst: &StepInst, text: String) -> Decision {
         choices: vec!["retry".to_owned(), "skip".to_owned(), "fail".to_owned()],
         schema: None,
         due: None,
+        error,
     }])
 }
 
@@ -136,23 +181,38 @@ fn operated(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) ->
             return succeeded(planner, state, at, End { output: Some(value.clone()), ..End::plain(Ended::Succeeded) });
         }
     };
-    let is_work = matches!(planner.plan.step(inst.step).form, Form::Work(_));
     match word {
-        "retry" if is_work => again(inst, state.now),
-        "retry" | "skip" => end(inst, End { error: inst.error.clone(), ..End::plain(Ended::Skipped) }),
-        _ => end(
-            inst,
-            End::failed(inst.error.clone().unwrap_or_else(|| Failure::new(ErrorClass::Failed, "given up by a person"))),
-        ),
+        "retry" => once_more(planner, state, at),
+        "skip" => left_out_for(planner, state, at, inst.error.clone()),
+        _ => {
+            let given = || Failure::new(ErrorClass::Failed, "given up by a person");
+            given_up(planner, state, at, inst.error.clone().unwrap_or_else(given))
+        }
     }
 }
 
-fn review(planner: Planner<'_>, state: &State, at: StepNo, text: Option<&Text>) -> Decision {
+/// What "again" means: another round where rounds were used up, another attempt after a failure.
+fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
-    let own = own_names(planner, inst, None);
-    let scope = Scope::at(planner.plan, planner.index, state, at).with(&own);
-    let source = text.map(|text| text.0.as_str()).unwrap_or_default();
-    match eval::text(source, manner(planner, state, at), &scope, &IndexMap::new()) {
+    let step = planner.plan.step(inst.step);
+    match (&inst.error, &step.rewind, &step.form) {
+        (Some(_), ..) => again(inst, state.now),
+        (None, Some(rewind), _) => back(planner, inst, rewind),
+        (None, None, Form::Repeat { .. }) => super::inside::another_round(inst),
+        (None, None, _) => again(inst, state.now),
+    }
+}
+
+fn back(planner: Planner<'_>, inst: &StepInst, rewind: &Rewind) -> Decision {
+    let to = planner.plan.step(rewind.to).id.clone();
+    Decision::of([Event::Rewound { path: inst.path.clone(), to }])
+}
+
+fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text, &End)) -> Decision {
+    let inst = state.step(at);
+    let own = own_names(planner, inst, ended);
+    let scope = Scope::at(planner.plan, planner.index, state, at).with(&own).after(at, ended);
+    match eval::text(&text.0, manner(planner, state, at), &scope, &IndexMap::new()) {
         Ok(text) => Decision::of([Event::QuestionAsked {
             path: inst.path.clone(),
             kind: QuestionKind::Review,
@@ -160,61 +220,96 @@ fn review(planner: Planner<'_>, state: &State, at: StepNo, text: Option<&Text>) 
             choices: Vec::new(),
             schema: None,
             due: None,
+            error: None,
         }]),
-        Err(problem) => super::start::broken(inst.path.clone(), "`review` can not be rendered", &problem),
+        Err(problem) => broken(planner, state, at, "`review` can not be rendered", &problem),
     }
 }
 
 fn reviewed(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) -> Decision {
-    let inst = state.step(at);
+    let denied = |class, message: String| refused(planner, state, at, Failure::new(class, message));
     match answer {
         Answer::Edit { value } | Answer::Value { value } => {
             succeeded(planner, state, at, End { output: Some(value.clone()), ..End::plain(Ended::Succeeded) })
         }
-        Answer::Approve => succeeded(planner, state, at, End::plain(Ended::Succeeded)),
-        Answer::Skip => end(inst, End::plain(Ended::Skipped)),
+        Answer::Approve => concluded(planner, state, at),
+        Answer::Skip => left_out_for(planner, state, at, None),
         Answer::Deny { reason } => {
             let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-            end(inst, End::failed(Failure::new(ErrorClass::Failed, format!("denied by a person{why}"))))
+            denied(ErrorClass::Failed, format!("denied by a person{why}"))
         }
-        Answer::TimedOut => end(inst, End::failed(Failure::new(ErrorClass::Timeout, "nobody reviewed it in time"))),
+        Answer::TimedOut => denied(ErrorClass::Timeout, "nobody reviewed it in time".to_owned()),
     }
 }
 
-/// A step that is done: back, on, or simply over.
+/// What a step had come to before a person looked at it.
+fn concluded(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
+    let step = planner.plan.step(state.step(at).step);
+    match &step.form {
+        Form::If { .. }
+        | Form::Switch { .. }
+        | Form::ForEach { .. }
+        | Form::Repeat { .. }
+        | Form::Parallel { .. }
+        | Form::Workflow { .. }
+            if !state.step(at).children.is_empty() =>
+        {
+            super::inside::inside(planner, state, at)
+        }
+        Form::Set { .. } => super::start::begin(planner, state, at, step),
+        Form::Work(_)
+        | Form::Decide
+        | Form::If { .. }
+        | Form::Switch { .. }
+        | Form::ForEach { .. }
+        | Form::Repeat { .. }
+        | Form::Parallel { .. }
+        | Form::Workflow { .. }
+        | Form::Approve(_)
+        | Form::Ask { .. }
+        | Form::Wait(_)
+        | Form::End { .. } => succeeded(planner, state, at, End::plain(Ended::Succeeded)),
+    }
+}
+
+/// Whether a person has to look at what the step left. A gate is a person's word already.
+fn to_review<'p>(step: &'p Step, inst: &StepInst, ended: &End) -> Option<&'p Text> {
+    let gate = matches!(step.form, Form::Approve(_) | Form::Ask { .. });
+    let asked = inst.question.is_some() && inst.answer.is_some();
+    step.review.as_ref().filter(|_| !gate && !asked && ended.status == Ended::Succeeded && !ended.defaulted)
+}
+
+/// A step that is done: shown to a person, back, on, or simply over.
 pub(super) fn succeeded(planner: Planner<'_>, state: &State, at: StepNo, mut ended: End) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    let own = own_names(planner, inst, Some(&ended));
-    let texts = After { planner, state, at, own: &own };
-    if step.rewind.is_some() {
-        match texts.rewind(step, &ended) {
-            Ok(Some(decision)) => return decision,
-            Ok(None) => {}
-            Err(problem) => return super::start::broken(inst.path.clone(), "`rewind` can not be evaluated", &problem),
-        }
+    if let Some(text) = to_review(step, inst, &ended) {
+        return review(planner, state, at, (text, &ended));
     }
-    if let Some(progress) = &step.progress {
-        ended.progress = texts.value(&progress.0).ok();
+    let own = own_names(planner, inst, &ended);
+    let texts = After { planner, state, at, own: &own, end: &ended };
+    match texts.rewind(step) {
+        Ok(Some(decision)) => return decision,
+        Ok(None) => {}
+        Err(problem) => return lost_way(inst, &format!("`rewind` can not be evaluated: {}", problem.0)),
     }
-    let over = |ended| Event::StepEnded { path: inst.path.clone(), end: ended };
-    if step.next.is_empty() {
-        return Decision::of([over(ended)]);
-    }
-    match texts.route(step) {
-        Ok(Some(to)) => Decision::of([Event::Routed { path: inst.path.clone(), to }, over(ended)]),
-        Ok(None) => {
-            let error = Failure::new(ErrorClass::Invalid, "no entry of `next` holds");
-            Decision::of([over(End { names: ended.names, ..End::failed(error) })])
-        }
-        Err(problem) => super::start::broken(inst.path.clone(), "`next` can not be evaluated", &problem),
+    let progress = step.progress.as_ref().and_then(|progress| texts.value(&progress.0).ok());
+    let route = texts.route(step);
+    ended.progress = progress;
+    let graph = planner.plan.body(step.body).order == Order::Graph;
+    match route {
+        Ok(Some(to)) => Decision::of([Event::Routed { path: inst.path.clone(), to }, over(inst.path.clone(), ended)]),
+        // In a graph a choice of nothing skips all that could have been chosen.
+        Ok(None) if step.next.is_empty() || graph => Decision::of([over(inst.path.clone(), ended)]),
+        Ok(None) => lost_way(inst, "no entry of `next` holds"),
+        Err(problem) => lost_way(inst, &format!("`next` can not be evaluated: {}", problem.0)),
     }
 }
 
 /// What the step itself is about to set.
-fn own_names(planner: Planner<'_>, inst: &StepInst, ended: Option<&End>) -> Map<String, Json> {
+fn own_names(planner: Planner<'_>, inst: &StepInst, ended: &End) -> Map<String, Json> {
     let output = &planner.plan.step(inst.step).output;
-    let value = ended.and_then(|ended| ended.output.as_ref()).unwrap_or(&inst.result.output);
+    let value = ended.output.as_ref().unwrap_or(&inst.result.output);
     let mut own = Map::new();
     if output.spread
         && let Json::Object(fields) = value
@@ -224,7 +319,7 @@ fn own_names(planner: Planner<'_>, inst: &StepInst, ended: Option<&End>) -> Map<
     if let Some(alias) = &output.alias {
         own.insert(alias.as_str().to_owned(), value.clone());
     }
-    own.extend(ended.into_iter().flat_map(|ended| ended.names.clone()));
+    own.extend(ended.names.clone());
     own
 }
 
@@ -234,11 +329,12 @@ struct After<'a> {
     state: &'a State,
     at: StepNo,
     own: &'a Map<String, Json>,
+    end: &'a End,
 }
 
 impl After<'_> {
     fn scope(&self) -> Scope<'_> {
-        Scope::at(self.planner.plan, self.planner.index, self.state, self.at).with(self.own)
+        Scope::at(self.planner.plan, self.planner.index, self.state, self.at).with(self.own).after(self.at, self.end)
     }
 
     fn value(&self, text: &str) -> Result<Json, Problem> {
@@ -260,23 +356,27 @@ impl After<'_> {
     }
 
     /// Back to an earlier step, or the end of the rounds; `None` means that it holds and the step is over.
-    fn rewind(&self, step: &Step, ended: &End) -> Result<Option<Decision>, Problem> {
-        let Some(rewind) = &step.rewind else { return Ok(None) };
+    fn rewind(&self, step: &Step) -> Result<Option<Decision>, Problem> {
+        let inst = self.state.step(self.at);
+        let operated = inst.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Operator);
+        let Some(rewind) = step.rewind.as_ref().filter(|_| !(operated && inst.answer.is_some())) else {
+            return Ok(None);
+        };
         if self.holds(&rewind.until.0)? {
             return Ok(None);
         }
-        let inst = self.state.step(self.at);
-        let rounds = inst.path.segments().last().map_or(1, |segment| segment.visit);
+        let rounds = self.state.body(inst.body).slots[self.planner.index.position(inst.step)].rounds + 1;
         if rounds < rewind.max {
-            let to = self.planner.plan.step(rewind.to).id.clone();
-            return Ok(Some(Decision::of([Event::Rewound { path: inst.path.clone(), to }])));
+            return Ok(Some(back(self.planner, inst, rewind)));
         }
         let text = format!("`{}` is not satisfied after {rounds} rounds", inst.path);
         Ok(match rewind.on_exhausted {
             OnExhausted::Continue => None,
-            OnExhausted::Ask if ended.output.is_none() => Some(ask_operator(inst, text)),
-            OnExhausted::Ask | OnExhausted::Fail => {
-                Some(Decision::of([over(inst.path.clone(), End::failed(Failure::new(ErrorClass::Failed, text)))]))
+            OnExhausted::Ask => Some(ask_operator(inst, text, None)),
+            // Not by way of `on_error`: that would ask for the same rewind again.
+            OnExhausted::Fail => {
+                let failed = End::failed(Failure::new(ErrorClass::Failed, text));
+                Some(Decision::of([over(inst.path.clone(), End { tolerated: step.optional, ..failed })]))
             }
         })
     }

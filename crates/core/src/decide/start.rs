@@ -8,7 +8,7 @@ use crate::Json;
 use crate::eval::{self, Manner, Problem};
 use crate::event::{self, End, Ended, Event, Failure, Skip};
 use crate::path::StepPath;
-use crate::plan::{Arg, ErrorClass, Form, Items, Step, StepIx, Timeout, Wait, Work};
+use crate::plan::{Arg, ErrorClass, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work};
 use crate::state::{Scope, State, StepInst, StepNo};
 
 /// Leaf work with everything rendered: nothing is left to decide.
@@ -43,41 +43,39 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
     if let Some(when) = step.when.as_ref().filter(|_| inst.attempts == 0) {
         match eval::holds(&when.0, manner(planner, state, at), &Scope::at(planner.plan, planner.index, state, at)) {
             Ok(true) => {}
-            Ok(false) => return Decision::of([Event::StepSkipped { path, why: Skip::When }]),
-            Err(problem) => return broken(path, "`when` can not be evaluated", &problem),
+            Ok(false) => return super::judge::left_out(planner, state, at, Skip::When),
+            Err(problem) => return broken(planner, state, at, "`when` can not be evaluated", &problem),
         }
     }
     begin(planner, state, at, step)
 }
 
-fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {
+pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {
     let inst = state.step(at);
     let path = inst.path.clone();
     let scope = || Scope::at(planner.plan, planner.index, state, at);
     let manner = manner(planner, state, at);
     match &step.form {
-        Form::Work(work) => attempt(planner, state, at, work),
+        Form::Work(_) => attempt(planner, state, at),
         Form::Decide => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
         Form::If { condition, otherwise, .. } => match eval::holds(&condition.0, manner, &scope()) {
             Ok(true) => open(path, 0, IndexMap::new()),
             Ok(false) if otherwise.is_some() => open(path, 1, IndexMap::new()),
             Ok(false) => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
-            Err(problem) => broken(path, "`if` can not be evaluated", &problem),
+            Err(problem) => broken(planner, state, at, "`if` can not be evaluated", &problem),
         },
         Form::Switch { on, cases, default } => match eval::value(&on.0, manner, &scope()) {
             Ok(value) => match cases.iter().position(|case| case.value == value) {
                 Some(case) => open(path, case, IndexMap::new()),
                 None if default.is_some() => open(path, cases.len(), IndexMap::new()),
-                None => fail(path, format!("no case for {value}")),
+                None => fail(planner, state, at, format!("no case for {value}")),
             },
-            Err(problem) => broken(path, "`switch` can not be evaluated", &problem),
+            Err(problem) => broken(planner, state, at, "`switch` can not be evaluated", &problem),
         },
         Form::ForEach { items, .. } => match list(items, manner, &scope()) {
             Ok(Found::Items(items)) => Decision::of([Event::ItemsFound { path, items }]),
-            Ok(Found::Glob(_)) => {
-                attempt(planner, state, at, &Work { kind: "glob".to_owned(), params: IndexMap::new() })
-            }
-            Err(problem) => broken(path, "`for_each` can not be evaluated", &problem),
+            Ok(Found::Glob(_)) => attempt(planner, state, at),
+            Err(problem) => broken(planner, state, at, "`for_each` can not be evaluated", &problem),
         },
         Form::Repeat { .. } => open(path, 0, IndexMap::from([("iteration".to_owned(), Json::from(0))])),
         Form::Parallel { .. } => open(path, 0, IndexMap::new()),
@@ -91,7 +89,7 @@ fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decisi
                     let inputs = super::inside::inputs_of(planner, *unit, given, &scope());
                     open(path, 0, IndexMap::from([("inputs".to_owned(), Json::Object(inputs))]))
                 }
-                Err(problem) => broken(path, "`with` can not be evaluated", &problem),
+                Err(problem) => broken(planner, state, at, "`with` can not be evaluated", &problem),
             }
         }
         Form::Approve(_) | Form::Ask { .. } => super::gate::ask(planner, state, at),
@@ -103,7 +101,7 @@ fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decisi
                 .collect();
             match values {
                 Ok(names) => super::judge::succeeded(planner, state, at, End { names, ..End::plain(Ended::Succeeded) }),
-                Err(problem) => broken(path, "`set` can not be evaluated", &problem),
+                Err(problem) => broken(planner, state, at, "`set` can not be evaluated", &problem),
             }
         }
         Form::End { outcome, message } => {
@@ -111,7 +109,7 @@ fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decisi
             let message = message.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose();
             match message {
                 Ok(message) => super::finish::end(planner, state, at, *outcome, message),
-                Err(problem) => broken(path, "`message` can not be rendered", &problem),
+                Err(problem) => broken(planner, state, at, "`message` can not be rendered", &problem),
             }
         }
     }
@@ -127,13 +125,10 @@ fn open(path: StepPath, index: usize, bound: IndexMap<String, Json>) -> Decision
     Decision::of([Event::BodyOpened { path, index: u32::try_from(index).unwrap_or(u32::MAX), bound }])
 }
 
-/// Whether a choice before it led elsewhere, or its sub-workflow has ended.
+/// Whether a choice before it led elsewhere.
 fn left_out(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
     let inst = state.step(at);
     let body = state.body(inst.body);
-    if body.verdict.is_some() {
-        return true;
-    }
     let step = planner.plan.step(inst.step);
     let deps: Vec<&StepInst> = step
         .deps
@@ -141,21 +136,23 @@ fn left_out(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
         .filter_map(|dep| body.slots[planner.index.position(*dep)].current)
         .map(|dep| state.step(dep))
         .collect();
-    let refused = deps.iter().any(|dep| refuses(planner, dep, inst.step, step));
-    refused || (!deps.is_empty() && deps.iter().all(|dep| dep.dead))
+    if deps.iter().any(|dep| chose_another(planner, dep, inst.step, step)) {
+        return true;
+    }
+    let denied = |dep: &&StepInst| dep.dead && matches!(planner.plan.step(dep.step).form, Form::Approve(_));
+    let dead = deps.iter().any(denied) || (!deps.is_empty() && deps.iter().all(|dep| dep.dead));
+    dead && step.run_if != RunIf::Always
 }
 
-/// Whether a dependency chose another step, or was a gate that was denied.
-fn refuses(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) -> bool {
+fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) -> bool {
     let before = planner.plan.step(dep.step);
     let conditional = before.next.len() > 1 || before.next.iter().any(|route| route.when.is_some());
     let is_target = before.next.iter().any(|route| route.to == ix);
-    let elsewhere = conditional && is_target && dep.chosen.as_ref() != Some(&step.id);
-    elsewhere || (dep.dead && matches!(before.form, Form::Approve(_)))
+    conditional && is_target && dep.chosen.as_ref() != Some(&step.id)
 }
 
 /// The intent of an attempt, with the work rendered; a text that can not be rendered fails it at once.
-fn attempt(planner: Planner<'_>, state: &State, at: StepNo, _work: &Work) -> Decision {
+fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let started = Event::AttemptStarted { path: path.clone(), attempt };
@@ -275,7 +272,7 @@ fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Dec
     };
     match started {
         Ok((due, signal)) => Decision::of([Event::WaitStarted { path, due, signal }]),
-        Err(problem) => broken(path, "`wait` can not be evaluated", &problem),
+        Err(problem) => broken(planner, state, at, "`wait` can not be evaluated", &problem),
     }
 }
 
@@ -291,11 +288,11 @@ fn moment(value: &Json) -> Result<i64, Problem> {
     parsed.or_else(|| value.as_i64()).ok_or_else(|| Problem(format!("{value} is not a moment")))
 }
 
-pub(super) fn broken(path: StepPath, what: &str, problem: &Problem) -> Decision {
-    fail(path, format!("{what}: {}", problem.0))
+/// A text of a step that can not be evaluated fails the step.
+pub(super) fn broken(planner: Planner<'_>, state: &State, at: StepNo, what: &str, problem: &Problem) -> Decision {
+    fail(planner, state, at, format!("{what}: {}", problem.0))
 }
 
-fn fail(path: StepPath, message: String) -> Decision {
-    let error = Failure::new(ErrorClass::Invalid, message);
-    Decision::of([Event::StepEnded { path, end: End::failed(error) }])
+fn fail(planner: Planner<'_>, state: &State, at: StepNo, message: String) -> Decision {
+    super::judge::failed(planner, state, at, Failure::new(ErrorClass::Invalid, message))
 }

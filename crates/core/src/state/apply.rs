@@ -1,26 +1,54 @@
 //! Applying events.
+//!
+//! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
+//! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, Phase, Question, Slot, State, StepInst, StepNo};
 use crate::event::{self, Answer, Ended, Envelope, Event};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, ErrorClass, Form, Order, Plan, StepIx};
+use crate::plan::{BodyIx, ErrorClass, Form, Items, Order, Plan, StepIx};
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Illegal(pub String);
 
 impl State {
-    /// Takes an event in.
+    /// Takes an event in; one that does not fit changes nothing.
     pub fn apply(&mut self, plan: &Plan, index: &Index, envelope: &Envelope) -> Result<(), Illegal> {
         if envelope.seq != self.seq + 1 {
             return Err(Illegal(format!("event {} can not follow event {}", envelope.seq, self.seq)));
         }
+        self.expects(&envelope.event)?;
+        // Reopening looks at the whole run and finds out late whether there is anything to do.
+        let before = matches!(envelope.event, Event::Reopened { .. }).then(|| self.clone());
+        let earlier = self.now;
         self.now = self.now.max(envelope.at);
-        Apply { plan, index, state: self }.event(&envelope.event)?;
+        if let Err(illegal) = (Apply { plan, index, state: self }).event(&envelope.event) {
+            self.now = earlier;
+            if let Some(before) = before {
+                *self = before;
+            }
+            return Err(illegal);
+        }
         self.seq = envelope.seq;
         Ok(())
+    }
+
+    /// Whether a run in this state can have such an event at all.
+    fn expects(&self, event: &Event) -> Result<(), Illegal> {
+        let refused = |why: &str| Err(Illegal(why.to_owned()));
+        match event {
+            Event::RunStarted(_) if self.started.is_some() => refused("the run was started before"),
+            Event::RunStarted(_) => Ok(()),
+            _ if self.started.is_none() => refused("the run was not started"),
+            Event::Refused { .. } => Ok(()),
+            Event::Reopened { .. } if self.finished.is_none() => refused("the run is not over"),
+            Event::Reopened { .. } => Ok(()),
+            _ if self.finished.is_some() => refused("the run is over"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -43,21 +71,26 @@ impl Apply<'_> {
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
             }
-            Event::RetryScheduled { path, due, .. } => self.phase(path, Phase::Retry { due: *due })?,
+            Event::RetryScheduled { path, due, .. } => {
+                let at = self.undecided(path)?;
+                if needs_slot(&self.plan.step(self.state.step(at).step).form) {
+                    self.enter(at, Phase::Retry { due: *due });
+                } else {
+                    self.try_again(at);
+                }
+            }
             Event::StepSkipped { path, why } => {
-                let at = self.find(path)?;
+                let at = self.undecided(path)?;
                 self.skip(at, *why);
             }
             Event::ItemsFound { path, items } => {
-                let at = self.find(path)?;
-                self.off_agenda(at);
-                let step = self.state.step_mut(at);
-                step.items.clone_from(items);
-                step.phase = Phase::Inside;
-                self.state.agenda.push_back(at);
+                let at = self.undecided(path)?;
+                self.state.step_mut(at).items.clone_from(items);
+                self.enter(at, Phase::Inside);
+                self.wants(at);
             }
             Event::BodyOpened { path, index, bound } => self.body_opened(path, *index, bound)?,
-            Event::QuestionAsked { path, kind, text, choices, schema, due } => {
+            Event::QuestionAsked { path, kind, text, choices, schema, due, error } => {
                 let question = Question {
                     kind: *kind,
                     text: text.clone(),
@@ -66,23 +99,19 @@ impl Apply<'_> {
                     due: *due,
                     asked_at: self.state.now,
                 };
-                self.phase(path, Phase::Question)?;
-                let at = self.find(path)?;
-                let now = self.state.now;
-                let step = self.state.step_mut(at);
-                step.question = Some(question);
-                step.started_at.get_or_insert(now);
+                self.asked(path, question, error.as_ref())?;
             }
             Event::Answered { path, answer, .. } => self.answered(path, answer)?,
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
             Event::StepEnded { path, end } => {
-                let at = self.find(path)?;
+                let at = self.undecided(path)?;
                 self.step_ended(at, end);
             }
             Event::Routed { path, to } => {
-                let at = self.find(path)?;
+                let at = self.undecided(path)?;
+                self.target(at, to)?;
                 self.state.step_mut(at).chosen = Some(to.clone());
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
@@ -96,7 +125,6 @@ impl Apply<'_> {
                 let at = self.state.now;
                 self.state.finished =
                     Some(Finished { outcome: *outcome, message: message.clone(), outputs: outputs.clone(), at });
-                self.state.agenda.clear();
             }
         }
         Ok(())
@@ -106,49 +134,70 @@ impl Apply<'_> {
         self.state.number(path).ok_or_else(|| Illegal(format!("no step `{path}` was reached")))
     }
 
-    /// Moves a step on; it needs no decision any more.
-    fn phase(&mut self, path: &StepPath, phase: Phase) -> Result<(), Illegal> {
+    /// A step about which something is to be decided.
+    pub(super) fn undecided(&self, path: &StepPath) -> Result<StepNo, Illegal> {
         let at = self.find(path)?;
-        self.off_agenda(at);
-        if matches!(phase, Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. }) {
-            self.state.waiting.insert(at);
-        } else {
-            self.state.waiting.remove(&at);
+        match self.state.step(at).phase {
+            Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
+            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
+                Err(Illegal(format!("nothing is to be decided about `{path}`")))
+            }
         }
-        self.state.step_mut(at).phase = phase;
-        Ok(())
     }
 
-    /// Takes a step off the list it is on; it is nearly always the first.
-    pub(super) fn off_agenda(&mut self, at: StepNo) {
+    /// Another step of the same body.
+    pub(super) fn target(&self, at: StepNo, to: &StepId) -> Result<StepIx, Illegal> {
         let step = self.state.step(at);
-        let queued = step.phase == Phase::Ready && matches!(self.plan.step(step.step).form, Form::Work(_));
-        let list = if queued { &mut self.state.queue } else { &mut self.state.agenda };
-        if list.front() == Some(&at) {
-            list.pop_front();
-        } else if let Some(position) = list.iter().position(|other| *other == at) {
+        let target = self.index.find(self.state.body(step.body).body, to.as_str());
+        target.ok_or_else(|| Illegal(format!("`{}` can not lead to `{to}`", step.path)))
+    }
+
+    /// Moves a step on, from the list it is on to the one where it belongs.
+    pub(super) fn enter(&mut self, at: StepNo, phase: Phase) {
+        self.leave(at);
+        match &phase {
+            Phase::Ready if needs_slot(&self.plan.step(self.state.step(at).step).form) => {
+                self.state.queue.push_back(at);
+            }
+            Phase::Ready | Phase::Judge => self.state.agenda.push_back(at),
+            Phase::Attempt => {
+                self.state.open.insert(at);
+            }
+            Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } => {
+                self.state.waiting.insert(at);
+            }
+            Phase::Inside | Phase::Done => {}
+        }
+        self.state.step_mut(at).phase = phase;
+    }
+
+    /// Takes a step off the list it is on; there it is nearly always the first.
+    fn leave(&mut self, at: StepNo) {
+        self.state.open.remove(&at);
+        self.state.waiting.remove(&at);
+        let step = self.state.step(at);
+        let list = match step.phase {
+            Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
+            Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
+            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => return,
+        };
+        if let Some(position) = list.iter().position(|other| *other == at) {
             list.remove(position);
         }
     }
 
-    pub(super) fn judge(&mut self, at: StepNo) {
-        self.state.waiting.remove(&at);
-        self.state.step_mut(at).phase = Phase::Judge;
-        self.state.agenda.push_back(at);
-    }
-
     fn attempt_started(&mut self, path: &StepPath, attempt: u32) -> Result<(), Illegal> {
-        self.phase(path, Phase::Attempt)?;
-        let at = self.find(path)?;
+        let at = self.undecided(path)?;
         let now = self.state.now;
-        let step = self.state.step_mut(at);
-        if attempt != step.attempts + 1 {
+        let step = self.state.step(at);
+        if attempt != step.attempts + 1 || step.phase != Phase::Ready {
             return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
+        self.enter(at, Phase::Attempt);
+        let step = self.state.step_mut(at);
         step.attempts = attempt;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
-        self.state.running += 1;
         if attempt == 1 {
             self.state.steps_executed += 1;
             self.state.steps_idle += 1;
@@ -175,8 +224,20 @@ impl Apply<'_> {
             step.usage += usage;
             self.state.usage += usage;
         }
-        self.state.running = self.state.running.saturating_sub(1);
-        self.judge(at);
+        self.enter(at, Phase::Judge);
+        Ok(())
+    }
+
+    fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
+        let at = self.undecided(path)?;
+        self.enter(at, Phase::Question);
+        let step = self.state.step_mut(at);
+        step.started_at.get_or_insert(question.asked_at);
+        step.answer = None;
+        step.question = Some(question);
+        if let Some(error) = error {
+            step.error = Some(error.clone());
+        }
         Ok(())
     }
 
@@ -186,55 +247,55 @@ impl Apply<'_> {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
         self.state.step_mut(at).answer = Some(answer.clone());
-        self.judge(at);
+        self.enter(at, Phase::Judge);
         Ok(())
     }
 
     fn wait_started(&mut self, path: &StepPath, due: Option<i64>, signal: Option<&str>) -> Result<(), Illegal> {
-        self.phase(path, Phase::Waiting { due, signal: signal.map(str::to_owned) })?;
-        let at = self.find(path)?;
+        let at = self.undecided(path)?;
+        let now = self.state.now;
+        self.enter(at, Phase::Waiting { due, signal: signal.map(str::to_owned) });
+        self.state.step_mut(at).started_at = Some(now);
         let earlier = signal.and_then(|name| self.state.signals.iter().position(|(known, _)| known == name));
         if let Some(position) = earlier {
             let (_, data) = self.state.signals.remove(position);
             self.state.step_mut(at).result.output = data;
-            self.judge(at);
+            self.enter(at, Phase::Judge);
         }
         Ok(())
     }
 
     fn signalled(&mut self, name: &str, data: &crate::Json) {
-        let waits =
-            |step: &StepInst| matches!(&step.phase, Phase::Waiting { signal: Some(signal), .. } if signal == name);
-        match self.state.steps.iter().position(waits) {
-            Some(position) => {
-                let at = StepNo(number(position));
+        let waits = |at: &&StepNo| matches!(&self.state.step(**at).phase, Phase::Waiting { signal: Some(signal), .. } if signal == name);
+        match self.state.waiting.iter().find(waits).copied() {
+            Some(at) => {
                 self.state.step_mut(at).result.output = data.clone();
-                self.judge(at);
+                self.enter(at, Phase::Judge);
             }
             None => self.state.signals.push((name.to_owned(), data.clone())),
         }
     }
 
-    /// A timer of a step that has moved on means nothing any more.
+    /// A timer of a step that has moved on means nothing any more, and neither does one from before it did.
     fn timer_fired(&mut self, timer: &str) {
         let Some((kind, path)) = timer.split_once(':') else {
             self.state.deadline_passed |= timer == "deadline";
             return;
         };
         let Some(at) = self.state.by_path.get(path).copied() else { return };
+        let now = self.state.now;
+        let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (kind, &self.state.step(at).phase) {
-            ("retry", Phase::Retry { .. }) => {
-                self.line_up(at);
-            }
-            ("wait", Phase::Waiting { signal, .. }) => {
+            ("retry", Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
+            ("wait", Phase::Waiting { due: Some(due), signal }) if *due <= now => {
                 let late = signal.is_some();
                 let step = self.state.step_mut(at);
                 step.error = late.then(|| event::Failure::new(ErrorClass::Timeout, "the signal did not come in time"));
-                self.judge(at);
+                self.enter(at, Phase::Judge);
             }
-            ("gate", Phase::Question) => {
+            ("gate", Phase::Question) if asked_until.is_some_and(|due| due <= now) => {
                 self.state.step_mut(at).answer = Some(Answer::TimedOut);
-                self.judge(at);
+                self.enter(at, Phase::Judge);
             }
             _ => {}
         }
@@ -246,23 +307,24 @@ impl Apply<'_> {
         index: u32,
         bound: &indexmap::IndexMap<String, crate::Json>,
     ) -> Result<(), Illegal> {
-        let at = self.find(path)?;
-        self.off_agenda(at);
+        let at = self.undecided(path)?;
         let step = self.state.step(at).step;
         let inner = self.index.inner(step);
         let which = if inner.len() > 1 { index as usize } else { 0 };
         let body = *inner.get(which).ok_or_else(|| Illegal(format!("`{path}` has no body {index}")))?;
+        let now = self.state.now;
         let keeps = matches!(self.plan.step(step).form, Form::Repeat { .. });
         let before = self.state.step(at).children.last().copied().filter(|_| keeps);
+        self.enter(at, Phase::Inside);
         let child = self.open_body(body, Some(at), index);
         if let Some(before) = before {
             self.state.body_mut(child).names = self.state.body(before).names.clone();
         }
         self.state.body_mut(child).names.extend(bound.iter().map(|(name, value)| (name.clone(), value.clone())));
         let step = self.state.step_mut(at);
-        step.phase = Phase::Inside;
+        step.started_at.get_or_insert(now);
         step.children.push(child);
-        step.opened = step.opened.max(index + 1);
+        step.opened += 1;
         self.wants(at);
         Ok(())
     }
@@ -300,59 +362,34 @@ impl Apply<'_> {
     /// A step whose turn it is.
     pub(super) fn reach(&mut self, body: BodyNo, step: StepIx) -> StepNo {
         let at = self.add(body, step);
-        self.state.body_mut(body).live += 1;
-        self.line_up(at);
+        self.revived(at);
+        self.enter(at, Phase::Ready);
         at
     }
 
-    /// Puts a step where decisions are made: leaf work needs a slot, everything else only thought.
-    pub(super) fn line_up(&mut self, at: StepNo) {
-        self.state.waiting.remove(&at);
-        self.state.step_mut(at).phase = Phase::Ready;
-        match self.plan.step(self.state.step(at).step).form {
-            Form::Work(_) => self.state.queue.push_back(at),
-            _ => self.state.agenda.push_back(at),
+    /// A step that its body counts on from now on.
+    pub(super) fn revived(&mut self, at: StepNo) {
+        let step = self.state.step_mut(at);
+        if !std::mem::replace(&mut step.live, true) {
+            let body = step.body;
+            self.state.body_mut(body).live += 1;
         }
     }
 
     pub(super) fn add(&mut self, body: BodyNo, step: StepIx) -> StepNo {
         let position = self.index.position(step);
         let at = StepNo(number(self.state.steps.len()));
+        let order = self.plan.body(self.state.body(body).body).order;
         let slot = &mut self.state.body_mut(body).slots[position];
         slot.visits += 1;
         slot.current = Some(at);
         let visits = slot.visits;
-        self.state.visits_most = self.state.visits_most.max(visits);
+        if matches!(order, Order::Machine { .. }) {
+            self.state.visits_most = self.state.visits_most.max(visits);
+        }
         let path = self.path(body, &self.plan.step(step).id, visits);
         self.state.by_path.insert(path.to_string(), at);
-        let since = self.state.now;
-        self.state.steps.push(StepInst {
-            step,
-            path,
-            phase: Phase::Ready,
-            ended: None,
-            ok: false,
-            attempts: 0,
-            result: event::Result::default(),
-            error: None,
-            choice: None,
-            defaulted: false,
-            since,
-            started_at: None,
-            ended_at: None,
-            question: None,
-            usage: event::Usage::default(),
-            body,
-            dead: false,
-            lost: 0,
-            answer: None,
-            chosen: None,
-            items: Vec::new(),
-            opened: 0,
-            closed: 0,
-            children: Vec::new(),
-            left: Vec::new(),
-        });
+        self.state.steps.push(StepInst::new(step, path, body, self.state.now));
         at
     }
 
@@ -367,6 +404,11 @@ impl Apply<'_> {
         };
         path.visited(visit)
     }
+}
+
+/// Whether a step has to wait until fewer are at work: leaf work, and looking for files.
+pub(super) fn needs_slot(form: &Form) -> bool {
+    matches!(form, Form::Work(_) | Form::ForEach { items: Items::Glob(_), .. })
 }
 
 pub(super) fn number(at: usize) -> u32 {

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, json};
 
-use super::{BodyNo, State, StepNo};
+use super::{BodyNo, State, StepInst, StepNo};
 use crate::Json;
 use crate::eval::Names;
-use crate::event::Ended;
+use crate::event::{End, Ended};
 use crate::index::Index;
 use crate::plan::{Form, Plan, UnitIx};
 
@@ -17,22 +17,29 @@ pub struct Scope<'a> {
     body: BodyNo,
     /// Names that only this text sees.
     own: Option<&'a Map<String, Json>>,
+    /// A step that is about to end, and how.
+    ending: Option<(StepNo, &'a End)>,
 }
 
 impl<'a> Scope<'a> {
     /// The names at a step.
     pub(crate) fn at(plan: &'a Plan, index: &'a Index, state: &'a State, step: StepNo) -> Self {
-        Self { plan, index, state, body: state.step(step).body, own: None }
+        Self { plan, index, state, body: state.step(step).body, own: None, ending: None }
     }
 
     /// The names in a body.
     pub(crate) fn in_body(plan: &'a Plan, index: &'a Index, state: &'a State, body: BodyNo) -> Self {
-        Self { plan, index, state, body, own: None }
+        Self { plan, index, state, body, own: None, ending: None }
     }
 
     /// The same with names that only one text sees.
     pub(crate) fn with(self, own: &'a Map<String, Json>) -> Self {
         Self { own: Some(own), ..self }
+    }
+
+    /// The same as if a step had ended already.
+    pub(crate) fn after(self, at: StepNo, end: &'a End) -> Self {
+        Self { ending: Some((at, end)), ..self }
     }
 
     /// The bodies from here outwards, up to the unit's own.
@@ -77,11 +84,13 @@ impl Names for Scope<'_> {
     }
 
     fn step(&self, id: &str) -> Option<Json> {
-        self.bodies().find_map(|body| {
-            let step = self.index.find(self.state.body(body).body, id)?;
-            let current = self.state.body(body).slots[self.index.position(step)].current?;
-            Some(left_by(self.state, current))
-        })
+        let known = |body: BodyNo| Some((body, self.index.find(self.state.body(body).body, id)?));
+        let (body, step) = self.bodies().find_map(known)?;
+        let current = self.state.body(body).slots[self.index.position(step)].current?;
+        match self.ending.filter(|(at, _)| *at == current) {
+            Some((at, end)) => Some(left_by(&as_ended(self.state.step(at), end))),
+            None => Some(left_by(self.state.step(current))),
+        }
     }
 
     fn step_ids(&self) -> Vec<String> {
@@ -90,9 +99,20 @@ impl Names for Scope<'_> {
     }
 }
 
+/// A step as it will be once it has ended.
+fn as_ended(step: &StepInst, end: &End) -> StepInst {
+    let mut step = step.clone();
+    step.ended = Some(end.status);
+    step.choice.clone_from(&end.choice);
+    step.error = end.error.clone().or(step.error);
+    if let Some(output) = &end.output {
+        step.result.output = output.clone();
+    }
+    step
+}
+
 /// What `steps.<id>` is.
-fn left_by(state: &State, at: StepNo) -> Json {
-    let step = state.step(at);
+fn left_by(step: &StepInst) -> Json {
     let status = match step.ended {
         None => "running",
         Some(Ended::Succeeded) => "succeeded",
@@ -109,7 +129,8 @@ fn left_by(state: &State, at: StepNo) -> Json {
         return Json::Object(left);
     }
     left.insert("output".to_owned(), step.result.output.clone());
-    left.insert("items".to_owned(), Json::Array(step.left.clone()));
+    let items = if step.items.is_empty() { Json::Array(step.left.clone()) } else { step.result.output.clone() };
+    left.insert("items".to_owned(), items);
     left.insert("approved".to_owned(), json!(step.ended == Some(Ended::Succeeded)));
     left.insert("choice".to_owned(), json!(step.choice));
     if let Some(code) = step.result.exit_code {

@@ -1,122 +1,185 @@
 //! Starting a failed or cancelled run again without doing anything twice.
+//!
+//! **Invariant:** what succeeded stays, unless a step before it is named as the one to start from. No address
+//! is used twice: whatever starts over does so as another visit.
 
 use std::collections::HashSet;
 
-use super::apply::{Apply, Illegal};
+use super::apply::{Apply, Illegal, needs_slot};
 use super::{BodyNo, Phase, StepNo};
 use crate::event::Ended;
 use crate::path::StepPath;
-use crate::plan::{Order, StepIx};
+use crate::plan::{Form, Order, Outcome, StepIx};
 
 impl Apply<'_> {
     pub(super) fn reopen(&mut self, from: Option<&StepPath>) -> Result<(), Illegal> {
+        let well = self.state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
+        if well && from.is_none() {
+            return Err(Illegal("the run succeeded: say from which step it is to start again".to_owned()));
+        }
+        let from = from.map(|path| self.startable(path)).transpose()?;
         self.state.finished = None;
-        self.state.cancelling = false;
-        self.state.root_ended = false;
-        if let Some(path) = from {
-            let at = self.find(path)?;
+        (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
+        self.resume_stopped();
+        self.revive(BodyNo(0));
+        if let Some(at) = from {
             self.again_from(at);
         }
-        self.revive(BodyNo(0));
-        for at in 0..self.state.steps.len() {
-            let at = StepNo(super::apply::number(at));
-            if self.state.step(at).phase == Phase::Judge && !self.state.agenda.contains(&at) {
-                self.stopped_attempt(at);
-            }
+        if self.state.body(BodyNo(0)).live == 0 {
+            return Err(Illegal("no step failed: say from which one the run is to start again".to_owned()));
         }
+        self.state.body_mut(BodyNo(0)).ended = false;
         Ok(())
     }
 
-    /// An attempt that was stopped is made again; anything else is judged as it would have been.
-    fn stopped_attempt(&mut self, at: StepNo) {
-        let stopped = self.state.step(at).error.is_some();
-        if stopped { self.line_up(at) } else { self.state.agenda.push_back(at) }
+    /// A step that counts: not one that was replaced by a later visit or round.
+    fn startable(&self, path: &StepPath) -> Result<StepNo, Illegal> {
+        let found = self.find(path)?;
+        let mut at = found;
+        loop {
+            let step = self.state.step(at);
+            let body = self.state.body(step.body);
+            let current = body.slots[self.index.position(step.step)].current == Some(at);
+            let Some(owner) = body.owner.filter(|_| current) else {
+                return if current { Ok(found) } else { Err(Illegal(format!("`{path}` was replaced by a later one"))) };
+            };
+            let rounds = matches!(self.plan.step(self.state.step(owner).step).form, Form::Repeat { .. });
+            if rounds && self.state.step(owner).children.last() != Some(&step.body) {
+                return Err(Illegal(format!("`{path}` was replaced by a later round")));
+            }
+            at = owner;
+        }
     }
 
-    /// Forgets a step and what came after it in its body; the bodies around it are at work again.
+    /// Attempts that the end of the run stopped are made again, and an `end` is decided again.
+    fn resume_stopped(&mut self) {
+        let open: Vec<StepNo> = self.state.open.iter().copied().collect();
+        let stopped = |at: &StepNo| {
+            let step = self.state.step(*at);
+            let fresh = step.phase == Phase::Judge && step.answer.is_none() && step.error.is_some();
+            fresh && needs_slot(&self.plan.step(step.step).form)
+        };
+        let judged: Vec<StepNo> = self.state.agenda.iter().copied().filter(stopped).collect();
+        let ended = |step: &super::StepInst| step.live && step.phase == Phase::Done;
+        let steps = (0u32..).map(StepNo).zip(&self.state.steps);
+        let ends: Vec<StepNo> = steps.filter(|(_, step)| ended(step)).map(|(at, _)| at).collect();
+        for at in open.into_iter().chain(judged).chain(ends) {
+            self.state.step_mut(at).ended = None;
+            self.enter(at, Phase::Ready);
+        }
+    }
+
+    /// Forgets a step and what came after it, in its body and in the bodies around it.
     fn again_from(&mut self, at: StepNo) {
         let (step, body) = (self.state.step(at).step, self.state.step(at).body);
-        let order = self.plan.body(self.state.body(body).body).order;
         self.open_again(body);
-        match order {
-            Order::Machine { .. } => drop(self.reach(body, step)),
+        self.revive(body);
+        match self.plan.body(self.state.body(body).body).order {
+            Order::Machine { .. } => {
+                self.abandon_body(body);
+                self.state.body_mut(body).failed = false;
+                self.reach(body, step);
+            }
             Order::Graph => {
                 let set = self.downstream(step);
                 self.forget(body, &set);
-                self.reach(body, step);
+                if self.state.body(body).slots[self.index.position(step)].pending == 0 {
+                    self.reach(body, step);
+                }
+            }
+        }
+        let mut inner = body;
+        while let Some(owner) = self.state.body(inner).owner {
+            inner = self.state.step(owner).body;
+            self.forget_after(owner);
+        }
+    }
+
+    /// What came after a container starts over, since what is in it does.
+    fn forget_after(&mut self, owner: StepNo) {
+        let (step, body) = (self.state.step(owner).step, self.state.step(owner).body);
+        match self.plan.body(self.state.body(body).body).order {
+            Order::Machine { .. } => {
+                let current: Vec<StepNo> = self.state.body(body).slots.iter().filter_map(|slot| slot.current).collect();
+                current.into_iter().filter(|other| *other != owner).for_each(|other| self.abandon(other));
+                self.state.step_mut(owner).chosen = None;
+            }
+            Order::Graph => {
+                let mut set = self.downstream(step);
+                set.remove(&step);
+                self.forget(body, &set);
             }
         }
     }
 
+    /// A body that was over is at work again, and so is everything around it.
     fn open_again(&mut self, body: BodyNo) {
         let inst = self.state.body_mut(body);
-        if inst.ended {
-            inst.ended = false;
-            inst.failed = false;
-            if let Some(owner) = inst.owner {
-                let step = self.state.step_mut(owner);
-                step.closed = step.closed.saturating_sub(1);
-                self.inside_again(owner);
-            }
+        let owner = inst.owner;
+        let failed = std::mem::take(&mut inst.failed);
+        inst.verdict = None;
+        if !std::mem::take(&mut inst.ended) {
+            return;
         }
+        let Some(owner) = owner else { return };
+        let step = self.state.step_mut(owner);
+        step.closed -= 1;
+        step.broken -= u32::from(failed);
+        self.inside_again(owner);
     }
 
     fn inside_again(&mut self, owner: StepNo) {
         let body = self.state.step(owner).body;
-        let was_over = self.state.step(owner).phase == Phase::Done;
+        self.enter(owner, Phase::Inside);
         let step = self.state.step_mut(owner);
-        (step.phase, step.ended) = (Phase::Inside, None);
-        if was_over {
-            self.state.body_mut(body).live += 1;
-        }
+        (step.ended, step.ended_at, step.ok) = (None, None, false);
+        (step.error, step.answer, step.question) = (None, None, None);
+        self.revived(owner);
         self.open_again(body);
+        self.wants(owner);
     }
 
     /// In a body that failed: what failed is tried again, what waited for it waits again.
     fn revive(&mut self, body: BodyNo) {
         let slots = self.state.body(body).slots.clone();
-        let steps = self.plan.body(self.state.body(body).body).steps.clone();
-        let mut failed: Vec<(StepIx, StepNo)> = Vec::new();
-        for (step, slot) in steps.iter().zip(&slots) {
-            let Some(at) = slot.current else { continue };
-            let inst = self.state.step(at);
-            match inst.phase {
-                Phase::Inside => inst.children.clone().into_iter().for_each(|child| self.revive(child)),
-                Phase::Done if !inst.ok => failed.push((*step, at)),
-                _ => {}
-            }
+        let current: Vec<StepNo> = slots.iter().filter_map(|slot| slot.current).collect();
+        for at in &current {
+            let inside = self.state.step(*at).phase == Phase::Inside;
+            let children = self.state.step(*at).children.clone();
+            let unfinished = |child: &BodyNo| !self.state.body(*child).ended || self.state.body(*child).failed;
+            let children: Vec<BodyNo> = children.into_iter().filter(|child| inside && unfinished(child)).collect();
+            children.into_iter().for_each(|child| self.revive(child));
         }
+        let over = |at: &StepNo| self.state.step(*at).phase == Phase::Done && !self.state.step(*at).ok;
+        let failed: Vec<StepNo> = current.into_iter().filter(over).collect();
         if failed.is_empty() {
             return;
         }
         self.open_again(body);
-        self.state.body_mut(body).failed = false;
-        let blocked = |at: &StepNo| self.state.step(*at).ended == Some(Ended::Skipped);
-        let waiting: HashSet<StepIx> = failed.iter().filter(|(_, at)| blocked(at)).map(|(step, _)| *step).collect();
-        let again: Vec<StepNo> = failed.iter().map(|(_, at)| *at).filter(|at| !blocked(at)).collect();
+        let (blocked, again): (Vec<StepNo>, Vec<StepNo>) =
+            failed.into_iter().partition(|at| self.state.step(*at).ended == Some(Ended::Skipped));
+        let waiting: HashSet<StepIx> = blocked.into_iter().map(|at| self.state.step(at).step).collect();
         for at in again {
             self.try_again(at);
         }
         self.forget(body, &waiting);
     }
 
-    fn try_again(&mut self, at: StepNo) {
-        let body = self.state.step(at).body;
-        self.state.body_mut(body).live += 1;
-        let step = self.state.step_mut(at);
-        (step.ended, step.answer, step.question, step.lost) = (None, None, None, 0);
-        let children = step.children.clone();
-        let broken: Vec<BodyNo> = children.into_iter().filter(|child| self.state.body(*child).failed).collect();
-        if broken.is_empty() {
-            let step = self.state.step_mut(at);
-            (step.opened, step.closed) = (0, 0);
-            (step.children, step.left, step.items) = (Vec::new(), Vec::new(), Vec::new());
-            self.line_up(at);
+    /// A step that failed is done again. Of a container, what failed inside it; if nothing did, all of it.
+    pub(super) fn try_again(&mut self, at: StepNo) {
+        let children = self.state.step(at).children.clone();
+        let broken: Vec<BodyNo> = children.iter().copied().filter(|child| self.state.body(*child).failed).collect();
+        if broken.is_empty() && !children.is_empty() {
+            let (step, body) = (self.state.step(at).step, self.state.step(at).body);
+            self.abandon(at);
+            self.reach(body, step);
             return;
         }
-        self.state.step_mut(at).phase = Phase::Inside;
-        for child in broken {
-            self.revive(child);
-        }
+        self.revived(at);
+        let step = self.state.step_mut(at);
+        (step.ended, step.ended_at, step.chosen, step.lost) = (None, None, None, 0);
+        (step.error, step.answer, step.question) = (None, None, None);
+        self.enter(at, if broken.is_empty() { Phase::Ready } else { Phase::Inside });
+        broken.into_iter().for_each(|child| self.revive(child));
     }
 }

@@ -2,27 +2,22 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
-
 use super::apply::{Apply, Illegal, is_ok, number};
 use super::{BodyNo, Phase, Slot, StepNo};
 use crate::Json;
 use crate::event::{End, Ended, Skip};
 use crate::id::StepId;
 use crate::path::StepPath;
-use crate::plan::{Form, Order, Outcome, RunIf, StepIx};
+use crate::plan::{Form, OnItemError, Order, Outcome, RunIf, StepIx};
 
 impl Apply<'_> {
     pub(super) fn skip(&mut self, at: StepNo, why: Skip) {
-        self.off_agenda(at);
-        let step = self.state.step_mut(at);
-        step.dead = matches!(why, Skip::Route | Skip::Denied);
+        self.state.step_mut(at).dead = matches!(why, Skip::Route | Skip::Denied);
         let ok = !matches!(why, Skip::Upstream | Skip::Cancelled);
         self.settle(at, Ended::Skipped, ok);
     }
 
     pub(super) fn step_ended(&mut self, at: StepNo, end: &End) {
-        self.off_agenda(at);
         let step = self.state.step_mut(at);
         if let Some(output) = &end.output {
             step.result.output = output.clone();
@@ -36,22 +31,29 @@ impl Apply<'_> {
             self.state.progress.clone_from(&end.progress);
             self.state.steps_idle = 0;
         }
-        if let Some(verdict) = &end.verdict {
-            self.close_unit(at, verdict);
-        }
         self.publish(at, end);
-        self.settle(at, end.status, end.tolerated || is_ok(end.status));
+        let ok = end.tolerated || is_ok(end.status);
+        match &end.verdict {
+            Some(verdict) => {
+                self.done(at, end.status, ok);
+                self.close_unit(at, verdict);
+            }
+            None => self.settle(at, end.status, ok),
+        }
     }
 
-    /// An `end` closes every body of its sub-workflow: what has not begun will not.
+    /// An `end` closes its sub-workflow at once: what is under way is given up. Where there is none it closes
+    /// the run, which is an event of its own; until then the step is held, so that nothing goes on behind it.
     fn close_unit(&mut self, at: StepNo, verdict: &(Outcome, Option<String>)) {
-        let mut body = Some(self.state.step(at).body);
-        while let Some(here) = body {
-            self.state.body_mut(here).verdict = Some(verdict.clone());
-            let owner = self.state.body(here).owner;
-            let inside = owner
-                .filter(|owner| !matches!(self.plan.step(self.state.step(*owner).step).form, Form::Workflow { .. }));
-            body = inside.map(|owner| self.state.step(owner).body);
+        let mut body = self.state.step(at).body;
+        while let Some(owner) = self.state.body(body).owner {
+            if matches!(self.plan.step(self.state.step(owner).step).form, Form::Workflow { .. }) {
+                self.drop_live(at);
+                self.abandon_body(body);
+                self.state.body_mut(body).verdict = Some(verdict.clone());
+                return self.body_ended(body);
+            }
+            body = self.state.step(owner).body;
         }
     }
 
@@ -80,24 +82,34 @@ impl Apply<'_> {
     fn settle(&mut self, at: StepNo, ended: Ended, ok: bool) {
         let mut over = vec![(at, ended, ok)];
         let body = self.state.step(at).body;
-        self.state.body_mut(body).live = self.state.body(body).live.saturating_sub(1);
         while let Some((at, ended, ok)) = over.pop() {
-            let now = self.state.now;
-            self.state.waiting.remove(&at);
-            self.state.succeeded += u64::from(ended == Ended::Succeeded);
-            let step = self.state.step_mut(at);
-            (step.phase, step.ended, step.ok, step.ended_at) = (Phase::Done, Some(ended), ok, Some(now));
-            let (ix, body) = (step.step, step.body);
-            if !ok {
-                self.state.body_mut(body).failed = true;
-            }
+            self.done(at, ended, ok);
+            self.drop_live(at);
+            self.state.body_mut(body).failed |= !ok;
             match self.plan.body(self.state.body(body).body).order {
                 Order::Machine { .. } => self.move_on(at, ok),
-                Order::Graph => over.extend(self.count_down(ix, body)),
+                Order::Graph => over.extend(self.count_down(self.state.step(at).step, body)),
             }
         }
         if self.state.body(body).live == 0 {
             self.body_ended(body);
+        }
+    }
+
+    fn done(&mut self, at: StepNo, ended: Ended, ok: bool) {
+        self.enter(at, Phase::Done);
+        let now = self.state.now;
+        self.state.succeeded += u64::from(ended == Ended::Succeeded);
+        let step = self.state.step_mut(at);
+        (step.ended, step.ok, step.ended_at) = (Some(ended), ok, Some(now));
+    }
+
+    /// A step that its body does not count on any more.
+    fn drop_live(&mut self, at: StepNo) {
+        let step = self.state.step_mut(at);
+        if std::mem::take(&mut step.live) {
+            let body = step.body;
+            self.state.body_mut(body).live -= 1;
         }
     }
 
@@ -116,21 +128,27 @@ impl Apply<'_> {
 
     /// In a graph: dependents that now have nothing left to wait for; those that can not run are over too.
     fn count_down(&mut self, ix: StepIx, body: BodyNo) -> Vec<(StepNo, Ended, bool)> {
-        let mut blocked = Vec::new();
+        let mut over = Vec::new();
         for dependent in self.index.dependents(ix) {
-            let position = self.index.position(*dependent);
-            let slot = &mut self.state.body_mut(body).slots[position];
+            let slot = &mut self.state.body_mut(body).slots[self.index.position(*dependent)];
             slot.pending = slot.pending.saturating_sub(1);
-            if slot.pending > 0 || slot.current.is_some() {
-                continue;
-            }
-            match self.may_run(*dependent, body) {
-                Arrival::Runs => drop(self.reach(body, *dependent)),
-                Arrival::Skipped => blocked.push((self.add(body, *dependent), Ended::Skipped, true)),
-                Arrival::Blocked => blocked.push((self.add(body, *dependent), Ended::Skipped, false)),
+            if slot.pending == 0 && slot.current.is_none() {
+                over.extend(self.arrive(*dependent, body));
             }
         }
-        blocked
+        over
+    }
+
+    /// A step that has nothing left to wait for; what it comes to if it can not run.
+    pub(super) fn arrive(&mut self, step: StepIx, body: BodyNo) -> Option<(StepNo, Ended, bool)> {
+        match self.may_run(step, body) {
+            Arrival::Runs => {
+                self.reach(body, step);
+                None
+            }
+            Arrival::Skipped => Some((self.add(body, step), Ended::Skipped, true)),
+            Arrival::Blocked => Some((self.add(body, step), Ended::Skipped, false)),
+        }
     }
 
     fn may_run(&self, step: StepIx, body: BodyNo) -> Arrival {
@@ -152,16 +170,19 @@ impl Apply<'_> {
         self.state.body(body).slots[self.index.position(step)].current
     }
 
-    pub(super) fn body_ended(&mut self, body: BodyNo) {
-        self.state.body_mut(body).ended = true;
+    fn body_ended(&mut self, body: BodyNo) {
+        if std::mem::replace(&mut self.state.body_mut(body).ended, true) {
+            return;
+        }
         let Some(owner) = self.state.body(body).owner else {
             self.state.root_ended = true;
             return;
         };
         let left = self.left(body, owner);
-        let index = self.state.body(body).index as usize;
+        let (index, failed) = (self.state.body(body).index as usize, self.state.body(body).failed);
         let step = self.state.step_mut(owner);
         step.closed += 1;
+        step.broken += u32::from(failed);
         if step.left.len() <= index {
             step.left.resize(index + 1, Json::Null);
         }
@@ -169,7 +190,7 @@ impl Apply<'_> {
         self.wants(owner);
     }
 
-    /// The names that a body set, without those that its container had bound, and how it ended.
+    /// The names that a body set, without those that its container had bound.
     fn left(&self, body: BodyNo, owner: StepNo) -> Json {
         let body = self.state.body(body);
         let bound: &[&str] = match &self.plan.step(self.state.step(owner).step).form {
@@ -179,35 +200,37 @@ impl Apply<'_> {
             _ => &[],
         };
         let own = body.names.iter().filter(|(name, _)| !bound.contains(&name.as_str()));
-        let mut left: serde_json::Map<String, Json> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
-        left.insert("status".to_owned(), json!(if body.failed { "failed" } else { "succeeded" }));
-        Json::Object(left)
+        Json::Object(own.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
     /// Puts a container on the agenda if there is something to decide about it.
     pub(super) fn wants(&mut self, at: StepNo) {
         let step = self.state.step(at);
-        let active = step.opened - step.closed.min(step.opened);
+        let active = step.opened - step.closed;
         let more = match &self.plan.step(step.step).form {
-            Form::ForEach { parallel, .. } => active < *parallel && (step.opened as usize) < step.items.len(),
+            Form::ForEach { parallel, on_item_error, .. } => {
+                let stop = *on_item_error == OnItemError::Fail && step.broken > 0;
+                !stop && active < *parallel && (step.opened as usize) < step.items.len()
+            }
             Form::Parallel { branches } => (step.opened as usize) < branches.len(),
             _ => false,
         };
-        if (more || active == 0) && !self.state.agenda.contains(&at) {
+        if step.phase == Phase::Inside && (more || active == 0) && !self.state.agenda.contains(&at) {
             self.state.agenda.push_back(at);
         }
     }
 
     /// A graph goes back: a step and everything downstream of it is as if it had not been reached.
     pub(super) fn rewound(&mut self, path: &StepPath, to: &StepId) -> Result<(), Illegal> {
-        let at = self.find(path)?;
-        let body = self.state.step(at).body;
-        let target = self.index.find(self.state.body(body).body, to.as_str());
-        let target = target.ok_or_else(|| Illegal(format!("`{path}` can not go back to `{to}`")))?;
-        self.off_agenda(at);
-        self.state.step_mut(at).phase = Phase::Done;
-        let set = self.downstream(target);
-        self.forget(body, &set);
+        let at = self.undecided(path)?;
+        let target = self.target(at, to)?;
+        let (step, body) = (self.state.step(at).step, self.state.step(at).body);
+        let rounds = self.state.body(body).slots[self.index.position(step)].rounds;
+        self.publish(at, &End::plain(Ended::Succeeded));
+        self.done(at, Ended::Succeeded, true);
+        self.drop_live(at);
+        self.forget(body, &self.downstream(target));
+        self.state.body_mut(body).slots[self.index.position(step)].rounds = rounds + 1;
         self.reach(body, target);
         Ok(())
     }
@@ -225,27 +248,44 @@ impl Apply<'_> {
     pub(super) fn forget(&mut self, body: BodyNo, set: &HashSet<StepIx>) {
         for step in set {
             let position = self.index.position(*step);
-            let current = self.state.body(body).slots[position].current;
-            if let Some(current) = current {
-                self.off_agenda(current);
-                let open = self.state.step(current).phase != Phase::Done || self.state.step(current).ended.is_none();
-                self.state.waiting.remove(&current);
-                if open {
-                    self.state.step_mut(current).phase = Phase::Done;
-                    let live = &mut self.state.body_mut(body).live;
-                    *live = live.saturating_sub(1);
-                }
+            let slot = self.state.body(body).slots[position];
+            if let Some(current) = slot.current {
+                self.abandon(current);
             }
-            let visits = self.state.body(body).slots[position].visits;
-            self.state.body_mut(body).slots[position] = Slot { current: None, pending: 0, visits };
+            self.state.body_mut(body).slots[position] = Slot { visits: slot.visits, ..Slot::default() };
         }
         for step in set {
-            let waits = self.plan.step(*step).deps.iter().filter(|dep| {
-                set.contains(dep) || self.current(body, **dep).is_none_or(|at| self.state.step(at).phase != Phase::Done)
-            });
+            let deps = self.plan.step(*step).deps.iter();
+            let waits = deps.filter(|dep| self.current(body, **dep).is_none_or(|at| self.state.step(at).live));
             let pending = number(waits.count());
-            let position = self.index.position(*step);
-            self.state.body_mut(body).slots[position].pending = pending;
+            self.state.body_mut(body).slots[self.index.position(*step)].pending = pending;
+        }
+        let inst = self.state.body(body);
+        let mut current = inst.slots.iter().filter_map(|slot| slot.current).map(|at| self.state.step(at));
+        let failed = current.any(|step| step.phase == Phase::Done && !step.ok);
+        self.state.body_mut(body).failed = failed;
+    }
+
+    /// Gives up a step that is not over, and everything inside it.
+    pub(super) fn abandon(&mut self, at: StepNo) {
+        if !self.state.step(at).live {
+            return;
+        }
+        self.drop_live(at);
+        if self.state.step(at).phase != Phase::Done {
+            self.done(at, Ended::Cancelled, false);
+        }
+        for child in self.state.step(at).children.clone() {
+            self.abandon_body(child);
+        }
+    }
+
+    pub(super) fn abandon_body(&mut self, body: BodyNo) {
+        if self.state.body(body).ended {
+            return;
+        }
+        for current in self.state.body(body).slots.clone().into_iter().filter_map(|slot| slot.current) {
+            self.abandon(current);
         }
     }
 }
