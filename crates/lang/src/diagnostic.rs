@@ -3,12 +3,14 @@
 //! **Invariant:** a diagnostic has a code with a page in the manual, a place, and a sentence that
 //! names the remedy or the rule.
 
+mod plain;
 mod render;
 
 use serde::Serialize;
 
 use crate::source::{Sources, Span};
 
+pub use plain::plain;
 pub use render::{render, summary};
 
 /// A stable code such as `LH0207`; [`crate::codes`] lists them all.
@@ -104,13 +106,25 @@ impl Diagnostic {
 /// The candidate that `word` is probably a slip of.
 pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = fold(word);
-    let scored = candidates.iter().map(|candidate| {
+    let length = word.chars().count();
+    let scored = candidates.iter().filter(|candidate| near_in_length(length, candidate)).map(|candidate| {
         let other = fold(candidate);
         (strsim::damerau_levenshtein(&folded, &other), *candidate)
     });
     let (distance, best) = scored.min_by_key(|(distance, _)| *distance)?;
-    let tolerance = (word.chars().count().max(best.chars().count()) / 3).max(1);
-    (distance <= tolerance && word != best).then_some(best)
+    (distance <= tolerance(length, best) && word != best).then_some(best)
+}
+
+/// How many slips two words may be apart.
+fn tolerance(length: usize, candidate: &str) -> usize {
+    (length.max(candidate.chars().count()) / 3).max(1)
+}
+
+/// Whether a word of a length can be a slip of a candidate at all. Marks such as `_` do not count as
+/// slips, so what is certain here is only that half of one word is not a slip of the whole other one.
+fn near_in_length(length: usize, candidate: &str) -> bool {
+    let other = candidate.chars().count();
+    length.max(other) <= 2 * length.min(other).max(2)
 }
 
 fn fold(word: &str) -> String {
@@ -148,8 +162,8 @@ impl Diagnostic {
     /// As data.
     pub fn report<'a>(&'a self, sources: &'a Sources) -> Report<'a> {
         let file = sources.file(self.span.file);
-        let (line, column) = line_and_column(&file.text, self.span.start as usize);
-        let (end_line, end_column) = line_and_column(&file.text, self.span.end as usize);
+        let (line, column) = file.line_and_column(self.span.start as usize);
+        let (end_line, end_column) = file.line_and_column(self.span.end as usize);
         Report {
             code: self.code,
             severity: self.severity,
@@ -165,17 +179,6 @@ impl Diagnostic {
     }
 }
 
-/// Line and column of a byte, both from 1, the column in characters.
-pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    let before = &text[..at];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,11 +189,5 @@ mod tests {
         assert_eq!(closest("dependsOn", &["depends_on", "run"]), Some("depends_on"));
         assert_eq!(closest("xyz", &["build", "review"]), None);
         assert_eq!(closest("a", &["b"]), Some("b"));
-    }
-
-    #[test]
-    fn columns_count_characters() {
-        assert_eq!(line_and_column("é: x\nab", 3), (1, 3));
-        assert_eq!(line_and_column("é: x\nab", 7), (2, 2));
     }
 }

@@ -14,7 +14,7 @@ use longhaul_core::plan::{BodyIx, Compat, StepIx, UnitIx};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span};
 
-pub(crate) use load::{Forest, Tree, Use, load};
+pub(crate) use load::{Forest, Tree, Use, WORKFLOWS_MAX, load};
 
 /// All units of a workflow, the workflow itself first.
 pub(crate) struct Model<'n> {

@@ -106,11 +106,6 @@ impl<'m, 'n> Scopes<'m, 'n> {
         &self.exports[step.at()]
     }
 
-    /// What a body leaves behind.
-    pub(crate) fn body_exports(&self, body: BodyIx) -> Vec<Export> {
-        exports::of_body(self.model, &self.exports, body)
-    }
-
     /// Names that can be read at a place, for "did you mean".
     pub(crate) fn known(&self, place: Place) -> Vec<String> {
         let mut names: Vec<String> = RESERVED.iter().map(|(name, _)| (*name).to_owned()).collect();

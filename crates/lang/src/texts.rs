@@ -91,7 +91,7 @@ pub(crate) fn collect<'n>(
         prompts: HashMap::new(),
         by_node: HashMap::new(),
     };
-    let mut collector = Collector { model, sources, world, texts };
+    let mut collector = Collector { model, sources, world, texts, files: HashMap::new(), bytes: 0 };
     for (at, unit) in model.units.iter().enumerate() {
         let unit_ix = UnitIx(u32::try_from(at).unwrap_or(u32::MAX));
         for site in sites::of_header(unit) {
@@ -123,7 +123,14 @@ struct Collector<'a, 'n> {
     sources: &'a mut Sources,
     world: &'a dyn World,
     texts: Texts<'n>,
+    /// Files that were read, by folder and path.
+    files: HashMap<(&'n str, String), Result<FileId, Missing>>,
+    /// How much text of files has been looked at, each use of a file counted.
+    bytes: usize,
 }
+
+/// The most text of files that is looked at, in bytes.
+const FILES_BYTES_MAX: usize = 4 * source::FILE_BYTES_MAX;
 
 impl<'n> Collector<'_, 'n> {
     fn add(&mut self, site: Site<'n>, place: Place, unit: UnitIx, scopes: &Scopes<'_, 'n>) {
@@ -148,18 +155,33 @@ impl<'n> Collector<'_, 'n> {
     }
 
     fn read(&mut self, unit: UnitIx, path: &str, span: Span) -> Option<(FileId, String)> {
-        let dir = self.model.unit(unit).dir;
-        match self.world.read(dir, path) {
-            Ok(text) => {
-                let name =
-                    if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
-                Some((self.sources.add(name, text.clone()), text))
-            }
+        let known = self.files.get(&(self.model.unit(unit).dir, path.to_owned())).cloned();
+        let found = known.unwrap_or_else(|| self.fetch(unit, path));
+        match found.and_then(|file| self.weigh(file)) {
+            Ok(file) => Some((file, self.sources.file(file).text.clone())),
             Err(why) => {
                 self.texts.missing.push(MissingFile { span, path: path.to_owned(), why });
                 None
             }
         }
+    }
+
+    fn fetch(&mut self, unit: UnitIx, path: &str) -> Result<FileId, Missing> {
+        let dir = self.model.unit(unit).dir;
+        let name = if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
+        let found = self.world.read(dir, path).map(|text| self.sources.add(name, text));
+        self.files.insert((dir, path.to_owned()), found.clone());
+        found
+    }
+
+    /// Looking at a file again costs as much as the first time.
+    fn weigh(&mut self, file: FileId) -> Result<FileId, Missing> {
+        self.bytes += self.sources.file(file).text.len();
+        if self.bytes <= FILES_BYTES_MAX {
+            return Ok(file);
+        }
+        let limit = FILES_BYTES_MAX >> 20;
+        Err(Missing::Unreadable(format!("the prompts of the steps hold more than {limit} MiB together")))
     }
 
     /// Reads what a text includes, what that includes, and so on; each file once for each text.

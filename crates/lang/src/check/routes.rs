@@ -10,15 +10,10 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let body = context.model.body(step.body);
         for (key, target) in targets(step) {
             let Some(id) = target.as_text().filter(|id| !body.by_id.contains_key(*id)) else { continue };
-            out.push(
-                Diagnostic::error(
-                    "LH0211",
-                    target.span,
-                    format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id),
-                )
-                .label("no step of this body has this id")
-                .did_you_mean(id, body.by_id.keys().map(String::as_str), |_| None),
-            );
+            let message = format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id);
+            let problem = Diagnostic::error("LH0211", target.span, message).label("no step of this body has this id");
+            let known = super::suggests(out).then(|| body.by_id.keys().map(String::as_str));
+            out.push(problem.did_you_mean(id, known.into_iter().flatten(), |_| None));
         }
     }
 }

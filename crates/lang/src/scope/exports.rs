@@ -1,5 +1,8 @@
 //! What steps and bodies leave behind.
 
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
 use longhaul_core::catalog::top::TYPE_NAMES;
 use longhaul_core::plan::{BodyIx, StepIx};
 use longhaul_core::types::Type;
@@ -29,39 +32,43 @@ fn of_step(model: &Model<'_>, known: &[Vec<Export>], at: StepIx) -> Vec<Export> 
         "for_each" => merge(bodies, false),
         _ => bodies.into_iter().flatten().collect(),
     };
-    for export in inner {
-        if !exports.iter().any(|own| own.name == export.name) {
-            exports.push(export);
-        }
-    }
+    let taken: HashSet<String> = exports.iter().map(|own| own.name.clone()).collect();
+    let mut seen: HashSet<String> = HashSet::new();
+    exports
+        .extend(inner.into_iter().filter(|export| !taken.contains(&export.name) && seen.insert(export.name.clone())));
     exports
 }
 
 /// Names that the branches of a choice leave: sure if every branch is sure to leave them.
 fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
     let count = branches.len();
-    let mut merged: Vec<(Export, usize)> = Vec::new();
+    let mut merged: IndexMap<String, (Export, usize)> = IndexMap::new();
     for export in branches.into_iter().flatten() {
-        match merged.iter_mut().find(|(known, _)| known.name == export.name) {
+        match merged.get_mut(&export.name) {
             Some((known, hits)) => {
                 known.value = std::mem::take(&mut known.value).or(export.value);
                 known.sure &= export.sure;
                 *hits += 1;
             }
-            None => merged.push((export, 1)),
+            None => drop(merged.insert(export.name.clone(), (export, 1))),
         }
     }
     merged
-        .into_iter()
+        .into_values()
         .map(|(export, hits)| Export { sure: export.sure && exhaustive && hits == count, ..export })
         .collect()
 }
 
 /// What a body leaves: sure if a step that always runs is sure to leave it.
 pub(super) fn of_body(model: &Model<'_>, known: &[Vec<Export>], body: BodyIx) -> Vec<Export> {
-    let Body { steps, order, .. } = model.body(body);
+    of_steps(model, known, body, &model.body(body).steps)
+}
+
+/// What some of the steps of a body leave.
+pub(super) fn of_steps(model: &Model<'_>, known: &[Vec<Export>], body: BodyIx, steps: &[StepIx]) -> Vec<Export> {
+    let Body { order, .. } = model.body(body);
     let mut exports: Vec<Export> = Vec::new();
-    let mut position: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    let mut position: HashMap<&str, usize> = HashMap::new();
     for step in steps {
         let always = *order != Order::Machine && always_runs(model, *step);
         for export in &known[step.at()] {
