@@ -85,15 +85,6 @@ impl<'n> Context<'_, 'n> {
     }
 }
 
-/// How many findings a report may have and still look for what was meant: comparing each of many unknown
-/// names with each of many known ones would take longer than all the rest.
-const SUGGESTED_MAX: usize = 200;
-
-/// Whether the next finding is worth a search for what was meant.
-fn suggests(found: &[Diagnostic]) -> bool {
-    found.len() < SUGGESTED_MAX
-}
-
 type Rule = fn(&Context<'_, '_>, &mut Vec<Diagnostic>);
 
 /// Every rule, in the order of the codes.

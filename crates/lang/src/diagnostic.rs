@@ -103,14 +103,34 @@ impl Diagnostic {
     }
 }
 
+/// How many findings there may be and still be a search for what was meant: comparing each of many unknown
+/// names with each of many known ones would take longer than all the rest.
+const SUGGESTED_MAX: usize = 100;
+
+/// Whether the next finding is worth a search for what was meant.
+pub(crate) fn suggests(found: &[Diagnostic]) -> bool {
+    found.len() < SUGGESTED_MAX
+}
+
+/// How many pairs of characters one search compares.
+const COMPARED_MAX: usize = 400_000;
+
 /// The candidate that `word` is probably a slip of.
 pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = fold(word);
     let length = word.chars().count();
-    let scored = candidates.iter().filter(|candidate| near_in_length(length, candidate)).map(|candidate| {
-        let other = fold(candidate);
-        (strsim::damerau_levenshtein(&folded, &other), *candidate)
+    let mut near: Vec<(usize, &'c str)> = candidates
+        .iter()
+        .map(|candidate| (candidate.chars().count().abs_diff(length), *candidate))
+        .filter(|(_, candidate)| near_in_length(length, candidate))
+        .collect();
+    near.sort_unstable();
+    let mut compared = 0;
+    let affordable = near.into_iter().take_while(|(_, candidate)| {
+        compared += length * candidate.len();
+        compared <= COMPARED_MAX
     });
+    let scored = affordable.map(|(_, candidate)| (strsim::damerau_levenshtein(&folded, &fold(candidate)), candidate));
     let (distance, best) = scored.min_by_key(|(distance, _)| *distance)?;
     (distance <= tolerance(length, best) && word != best).then_some(best)
 }

@@ -113,7 +113,7 @@ fn check_tree(
         world,
     };
     rules::run(&context, out);
-    if depth == Depth::Outermost {
+    if depth == Depth::Outermost && !forest.is_cut {
         used_workflows(&forest, &model, sources, world, out);
     }
     if has_errors(out) { None } else { lower::lower(&model, &texts, world) }

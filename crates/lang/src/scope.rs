@@ -16,6 +16,7 @@ use longhaul_core::types::Type;
 use crate::model::Model;
 use crate::order::Orders;
 use crate::sites::Position;
+use crate::source::Node;
 
 pub(crate) use exports::schema_of_input;
 
@@ -67,6 +68,17 @@ pub(crate) enum Lookup {
     Unknown,
 }
 
+impl Lookup {
+    /// The same answer without the type, which can be large.
+    pub(crate) fn without_type(self) -> Self {
+        match self {
+            Self::Sure(_) => Self::Sure(Type::Any),
+            Self::Unsure(_, step, doubt) => Self::Unsure(Type::Any, step, doubt),
+            other => other,
+        }
+    }
+}
+
 /// Names of a whole model.
 pub(crate) struct Scopes<'m, 'n> {
     model: &'m Model<'n>,
@@ -76,12 +88,18 @@ pub(crate) struct Scopes<'m, 'n> {
     producers: Vec<HashMap<String, Vec<StepIx>>>,
     /// What an item of each `for_each` is.
     items: HashMap<StepIx, Type>,
+    /// The declared inputs of each unit.
+    inputs: Vec<HashMap<&'n str, &'n Node>>,
+    /// The first step that leaves more names than can be kept.
+    overfull: Option<StepIx>,
 }
 
 impl<'m, 'n> Scopes<'m, 'n> {
     pub(crate) fn new(model: &'m Model<'n>, orders: &'m Orders) -> Self {
-        let mut scopes = Self { model, orders, exports: Vec::new(), producers: Vec::new(), items: HashMap::new() };
-        scopes.exports = exports::all(model);
+        let inputs = model.units.iter().map(|unit| exports::inputs(unit).collect()).collect();
+        let (exports, overfull) = exports::all(model);
+        let mut scopes =
+            Self { model, orders, exports, producers: Vec::new(), items: HashMap::new(), inputs, overfull };
         scopes.producers = model.bodies.iter().map(|body| scopes.producers_of(&body.steps)).collect();
         scopes
     }
@@ -99,6 +117,11 @@ impl<'m, 'n> Scopes<'m, 'n> {
     /// Says what an item of a `for_each` is, once its list has been looked at.
     pub(crate) fn set_item(&mut self, step: StepIx, item: Type) {
         self.items.insert(step, item);
+    }
+
+    /// A step that leaves so many names that some were dropped.
+    pub(crate) fn overfull(&self) -> Option<StepIx> {
+        self.overfull
     }
 
     /// What a step leaves behind.

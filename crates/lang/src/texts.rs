@@ -30,7 +30,7 @@ pub(crate) struct Text<'n> {
     pub(crate) place: Place,
     pub(crate) source: String,
     pub(crate) outcome: Result<Analysis, SyntaxError>,
-    /// What each of the analysis' reads means.
+    /// What each of the analysis' reads means; their types have done their work and are not kept.
     pub(crate) lookups: Vec<Lookup>,
 }
 
@@ -235,6 +235,7 @@ fn analysed<'n>(site: Site<'n>, origin: Origin<'n>, place: Place, source: String
             outcome = expr::analyse(&source, language, &typed);
         }
     }
+    let lookups = lookups.into_iter().map(Lookup::without_type).collect();
     Text { site, origin, place, source, outcome, lookups }
 }
 
@@ -247,6 +248,7 @@ fn look_up(read: &Read, place: Place, scopes: &Scopes<'_, '_>) -> Lookup {
             };
             scopes.step_field(place, id, field)
         }
+        ("inputs", [Key::Field(field, _), ..]) => scopes.input_field(place, field),
         (root, _) => scopes.name(place, root),
     }
 }
@@ -265,6 +267,7 @@ impl Typed {
             let (Lookup::Sure(value) | Lookup::Unsure(value, ..)) = lookup else { continue };
             match (read.root.as_str(), read.path.first()) {
                 ("steps", Some(Key::Field(id, _))) => drop(steps.insert(id.clone(), value.clone())),
+                ("inputs", _) => merge_inputs(roots.entry("inputs".to_owned()).or_insert(Type::Null), value),
                 (root, _) if *value != Type::Any => drop(roots.insert(root.to_owned(), value.clone())),
                 _ => {}
             }
@@ -273,6 +276,17 @@ impl Typed {
             roots.insert("steps".to_owned(), Type::Object(Fields { known: steps, open: true }));
         }
         Self { roots }
+    }
+}
+
+/// A text may read several inputs, each told by itself.
+fn merge_inputs(known: &mut Type, more: &Type) {
+    match (known, more) {
+        (Type::Object(known), Type::Object(more)) => {
+            known.open |= more.open;
+            known.known.extend(more.known.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        (known, more) => *known = more.clone(),
     }
 }
 

@@ -42,5 +42,26 @@ fn a_workflow_reaches_a_hundred_others_at_the_most() {
         fs::write(folder.path().join(format!("s{at}.yaml")), uses).unwrap();
     }
     let (codes, text) = refused_in(folder.path(), "w.yaml");
-    assert_eq!(codes, ["LH0102", "LH0408", "LH0413"], "{text}");
+    assert_eq!(codes, ["LH0102"], "{text}");
+}
+
+#[test]
+fn names_that_pass_through_many_levels_are_limited() {
+    let names: Vec<String> = (0..50_000).map(|at| format!("k{at}: 1")).collect();
+    let (open, close) = ("{if: 'true', then: ".repeat(40), "}".repeat(40));
+    refused(format!("do:\n- {open}{{set: {{{}}}}}{close}\n", names.join(", ")), "LH0102");
+}
+
+#[test]
+fn thousands_of_workflows_and_inputs_in_one_file_take_no_more_than_their_share() {
+    let workflows: String = (0..5_000).map(|at| format!("  w{at}: {{do: [{{workflow: w{}}}]}}\n", at + 1)).collect();
+    refused(format!("do: [{{workflow: w0}}]\nworkflows:\n{workflows}"), "LH0408");
+    let inputs: Vec<String> = (0..20_000).map(|at| format!("k{at}: string")).collect();
+    let steps: String = (0..10_000)
+        .map(|at| format!("- {{id: s{at}, run: 'echo {{{{ inputs.k{at} }}}} {{{{ k{at} }}}}'}}\n"))
+        .collect();
+    refused(
+        format!("inputs: {{{}}}\ndo:\n{steps}- {{run: 'echo {{{{ inputs.nope }}}}'}}\n", inputs.join(", ")),
+        "LH0307",
+    );
 }

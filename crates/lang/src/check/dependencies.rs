@@ -1,7 +1,7 @@
 //! LH0207: a step depends on one that does not exist.
 
 use super::Context;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, suggests};
 use crate::model::Order;
 use crate::model::build::one_or_many;
 
@@ -13,7 +13,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             let Some(id) = dep.as_text().filter(|id| !body.by_id.contains_key(*id)) else { continue };
             let message = format!("step `{}` depends on `{id}`, which does not exist", step.id);
             let problem = Diagnostic::error("LH0207", dep.span, message).label("no step of this body has this id");
-            if !super::suggests(out) {
+            if !suggests(out) {
                 out.push(problem);
                 continue;
             }

@@ -1,7 +1,7 @@
 //! LH0211: `next`, `goto` or `rewind` names a step that does not exist.
 
 use super::Context;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, suggests};
 use crate::model::Step;
 use crate::source::Node;
 
@@ -12,7 +12,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             let Some(id) = target.as_text().filter(|id| !body.by_id.contains_key(*id)) else { continue };
             let message = format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id);
             let problem = Diagnostic::error("LH0211", target.span, message).label("no step of this body has this id");
-            let known = super::suggests(out).then(|| body.by_id.keys().map(String::as_str));
+            let known = suggests(out).then(|| body.by_id.keys().map(String::as_str));
             out.push(problem.did_you_mean(id, known.into_iter().flatten(), |_| None));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use longhaul_core::plan::StepIx;
 
 use super::Context;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, suggests};
 use crate::expr::{Key, Read};
 use crate::scope::{Doubt, Lookup, Place};
 use crate::sites::Purpose;
@@ -28,7 +28,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         });
         for (read, lookup) in doubtful.take(FINDINGS_MAX) {
             let span = text.span(context.sources, read.range.clone());
-            let found = finding(context, Reading { text, read, lookup, span, suggests: super::suggests(out) });
+            let found = finding(context, Reading { text, read, lookup, span, suggests: suggests(out) });
             out.extend(found);
         }
     }

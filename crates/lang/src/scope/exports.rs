@@ -12,14 +12,24 @@ use crate::model::{Body, Model, Order, Step, Unit, step_ix};
 use crate::schema;
 use crate::source::Node;
 
-/// The exports of every step, by index.
-pub(super) fn all(model: &Model<'_>) -> Vec<Vec<Export>> {
+/// The most names that are kept, those that a container hands on counted again.
+const EXPORTS_MAX: usize = 300_000;
+
+/// The exports of every step, by index; /// or the first step whose names do not fit any more: each level of nesting has a copy of all names inside it.
+pub(super) fn all(model: &Model<'_>) -> (Vec<Vec<Export>>, Option<StepIx>) {
     let mut exports: Vec<Vec<Export>> = vec![Vec::new(); model.steps.len()];
+    let (mut count, mut overfull) = (0, None);
     // Inner steps have higher numbers than their container, so backwards means inside out.
     for at in (0..model.steps.len()).rev() {
-        exports[at] = of_step(model, &exports, step_ix(at));
+        let mut own = of_step(model, &exports, step_ix(at));
+        count += own.len();
+        if count > EXPORTS_MAX {
+            overfull = Some(step_ix(at));
+            own = Vec::new();
+        }
+        exports[at] = own;
     }
-    exports
+    (exports, overfull)
 }
 
 fn of_step(model: &Model<'_>, known: &[Vec<Export>], at: StepIx) -> Vec<Export> {

@@ -16,6 +16,9 @@ use crate::source::Node;
 /// Fields of `steps.<id>` that are there however the step ended.
 const ALWAYS_THERE: &[&str] = &["status", "error", "attempts", "usage"];
 
+/// The most inputs that the type of `inputs` tells of.
+const INPUTS_TOLD_MAX: usize = 500;
+
 impl Scopes<'_, '_> {
     /// What a bare name means.
     pub(crate) fn name(&self, place: Place, name: &str) -> Lookup {
@@ -50,8 +53,16 @@ impl Scopes<'_, '_> {
                 position: Position::Before,
             });
         }
-        let input = inputs(self.model.unit(self.unit_of(place))).find(|(input, _)| *input == name);
-        better(found, input.map_or(Lookup::Unknown, |(_, node)| Lookup::Sure(input_type(node))))
+        let input = self.inputs[self.unit_of(place).at()].get(name);
+        better(found, input.map_or(Lookup::Unknown, |node| Lookup::Sure(input_type(node))))
+    }
+
+    /// What `inputs.<field>` means. Of many inputs only the one that is read is told.
+    pub(crate) fn input_field(&self, place: Place, field: &str) -> Lookup {
+        match self.inputs[self.unit_of(place).at()].get(field) {
+            Some(node) => Lookup::Sure(Type::closed([(field.to_owned(), input_type(node))])),
+            None => Lookup::Sure(self.inputs_type(place)),
+        }
     }
 
     /// What `steps.<id>.<field>` means.
@@ -258,7 +269,7 @@ impl Scopes<'_, '_> {
     fn inputs_type(&self, place: Place) -> Type {
         let unit = self.model.unit(self.unit_of(place));
         let open = unit.compat.contains(&longhaul_core::plan::Compat::OpenInputs);
-        let known = inputs(unit).map(|(name, node)| (name.to_owned(), input_type(node)));
+        let known = inputs(unit).take(INPUTS_TOLD_MAX).map(|(name, node)| (name.to_owned(), input_type(node)));
         let task = std::iter::once(("task".to_owned(), Type::String));
         Type::Object(Fields { known: task.chain(known).collect(), open })
     }
