@@ -99,7 +99,8 @@ fn piece<'a>(marks: Vec<Mark>, sources: &'a Sources) -> Vec<Element<'a>> {
         .zip(ranges)
         .map(|(mark, range)| mark.kind.span(range.start - start..range.end - start).label(mark.label));
     let (number, _) = file.line_and_column(first);
-    let text = file.text.get(start..end).unwrap_or_default();
+    // The renderer knows of all other control characters. The dot is as long as what it replaces.
+    let text = file.text.get(start..end).unwrap_or_default().replace(|c| ('\u{80}'..='\u{9f}').contains(&c), "·");
     let snippet = Snippet::source(text).line_start(number).fold(true).annotations(annotations);
     if start == line.start {
         return vec![snippet.path(plain(&file.name)).into()];
@@ -128,7 +129,18 @@ mod tests {
     fn no_control_character_gets_through() {
         let text = rendered("a: 1\nb\u{1b}[31m\u{202e}\u{9b}: 2\nc: 3\n", "31m");
         assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
-        insta::assert_snapshot!(text);
+        insta::assert_snapshot!(text, @r"
+        error[LH0108]: no key `␛[2J␊`
+         --> w␛.yaml:2:4
+          |
+        1 | a: 1
+          | - the� start
+        2 | b␛[31m�·: 2
+          |    ^^^ here␍
+          |
+          = help: write␇
+          = more: longhaul explain LH0108
+        ");
     }
 
     #[test]
