@@ -2,6 +2,8 @@
 //!
 //! The targets of cargo-fuzz and the smoke tests of the language crate share this file.
 
+#![allow(dead_code, reason = "each target uses one of these functions, the smoke tests use all")]
+
 use longhaul_core::types::Type;
 use longhaul_lang::diagnostic::{Diagnostic, render};
 use longhaul_lang::dialect::Dialect;
@@ -25,8 +27,7 @@ fn sound(found: &[Diagnostic], sources: &Sources) {
 }
 
 /// Any text, read as YAML, TOML and Markdown.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn yaml(text: &str) {
+pub(crate) fn yaml(text: &str) {
     for (name, format) in [("w.yaml", Format::Yaml), ("w.toml", Format::Toml), ("w.md", Format::Markdown)] {
         let mut sources = Sources::default();
         let file = sources.add(name, text);
@@ -48,8 +49,7 @@ impl Scope for Nothing {
 }
 
 /// Any text, analysed as a template and as an expression.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn template(text: &str) {
+pub(crate) fn template(text: &str) {
     for language in [Language::Template, Language::Expression] {
         match expr::analyse(text, language, &Nothing) {
             Ok(analysis) => {
@@ -66,8 +66,7 @@ pub fn template(text: &str) {
 }
 
 /// Any text, analysed and lowered for a shell.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn shell(text: &str) {
+pub(crate) fn shell(text: &str) {
     let Ok(analysis) = expr::analyse(text, Language::Template, &Nothing) else { return };
     let lowered = shell::lower(text, &analysis.emits, &analysis.tags);
     if analysis.emits.is_empty() && analysis.tags.is_empty() {
@@ -96,8 +95,7 @@ fn said(text: &str) -> Option<String> {
 }
 
 /// Any text, formatted twice: the second time nothing changes, and it says the same as at first.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn format(text: &str) {
+pub(crate) fn format(text: &str) {
     let Some(once) = formatted(text) else { return };
     assert_eq!(formatted(&once).as_ref(), Some(&once), "formatting is not stable");
     assert_eq!(said(text), said(&once), "formatting changed what the file says");
@@ -120,31 +118,26 @@ fn check(text: &str, dialect: Dialect) {
 }
 
 /// Any text, checked as a native workflow.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn check_native(text: &str) {
+pub(crate) fn check_native(text: &str) {
     check(text, Dialect::Native);
 }
 
 /// Any text, checked as an agent007 workflow.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn check_agent007(text: &str) {
+pub(crate) fn check_agent007(text: &str) {
     check(text, Dialect::Agent007);
 }
 
 /// Any text, checked as a workhorse workflow.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn check_workhorse(text: &str) {
+pub(crate) fn check_workhorse(text: &str) {
     check(text, Dialect::Workhorse);
 }
 
 /// Any text, checked as a Valet workflow.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn check_valet(text: &str) {
+pub(crate) fn check_valet(text: &str) {
     check(text, Dialect::Valet);
 }
 
 /// Any text, checked as a work-buddy unit.
-#[allow(dead_code, reason = "each target uses one of these")]
-pub fn check_work_buddy(text: &str) {
+pub(crate) fn check_work_buddy(text: &str) {
     check(text, Dialect::WorkBuddy);
 }
