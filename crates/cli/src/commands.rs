@@ -108,6 +108,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     }
 }
 
+/// The most findings of one file that are printed unless somebody asks for all: nobody reads more, and they
+/// often have one cause.
+const SHOWN_MAX: usize = 100;
+
 /// How a file is to be read, where its keys do not tell.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct DialectArg {
@@ -125,8 +129,12 @@ fn refuse(report: &Report) -> Result<ExitCode> {
 
 /// Prints what was found, beside the data.
 fn tell(report: &Report) {
-    for found in &report.diagnostics {
+    for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
+    }
+    let more = report.diagnostics.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        ui::say(format!("… and {more} more; `longhaul check --all` prints them\n"));
     }
 }
 
