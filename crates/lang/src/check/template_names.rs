@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use longhaul_core::catalog::{self, modifiers};
 use longhaul_core::plan::StepIx;
 
 use super::Context;
@@ -16,6 +17,7 @@ use crate::texts::Text;
 const FINDINGS_MAX: usize = 100;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
+    let misspelt = misspelt_outputs(context);
     for text in context.own_texts() {
         let Ok(analysis) = &text.outcome else { continue };
         if lacks_its_body(context, text.place) {
@@ -32,6 +34,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             !matches!(lookup, Lookup::Sure(_))
                 && !read.guarded
                 && !own.contains(read.root.as_str())
+                && !(matches!(lookup, Lookup::Unknown) && misspelt.contains(read.root.as_str()))
                 && told.insert(as_written(read))
         });
         for (read, lookup) in doubtful.take(FINDINGS_MAX) {
@@ -88,7 +91,6 @@ fn finding(context: &Context<'_, '_>, reading: Reading<'_, '_>) -> Option<Diagno
         Lookup::Unsure(_, step, doubt) => Some(unsure(context, read, *step, *doubt, span)),
         Lookup::NotBefore(producer) if is_named_twice(context, text.place, *producer) => None,
         Lookup::NotBefore(producer) => Some(not_before(context, text.place, read, *producer, span)),
-        Lookup::Unknown if has_misspelt_output(context, &read.root) => None,
         Lookup::Unknown => {
             let mut diagnostic = match suggests {
                 true => unknown(context, text, read, span),
@@ -110,12 +112,13 @@ fn is_named_twice(context: &Context<'_, '_>, place: Place, producer: StepIx) -> 
     context.model.step(step).deps.iter().any(|(dep, _)| *dep != producer && context.model.step(*dep).id == *id)
 }
 
-/// Whether a step names its output so, under a key that is a slip of `output`: LH0108 has said so.
-fn has_misspelt_output(context: &Context<'_, '_>, name: &str) -> bool {
-    let names = |node: &Node| node.as_text() == Some(name) || node.get("as").and_then(Node::as_text) == Some(name);
-    let slip = |key: &Node| key.scalar().is_some_and(|key| closest(key, &["output"]).is_some());
-    let mut entries = context.model.own_steps().flat_map(|(_, step)| step.node.entries().unwrap_or_default());
-    entries.any(|(key, value)| slip(key) && names(value))
+/// Names that steps give their outputs under a key that is a slip of `output`: LH0108 has said so.
+fn misspelt_outputs<'n>(context: &Context<'_, 'n>) -> HashSet<&'n str> {
+    let known = |key: &str| modifiers::ALL.iter().any(|field| field.key == key) || catalog::kind(key).is_some();
+    let slip = |key: &Node| key.scalar().is_some_and(|key| !known(key) && closest(key, &["output"]).is_some());
+    let entries = context.model.own_steps().flat_map(|(_, step)| step.node.entries().unwrap_or_default());
+    let outputs = entries.filter(|(key, _)| slip(key)).map(|(_, value)| value);
+    outputs.filter_map(|value| value.as_text().or_else(|| value.get("as")?.as_text())).collect()
 }
 
 fn nothing_sets(read: &Read, span: Span) -> Diagnostic {
