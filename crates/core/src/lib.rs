@@ -8,6 +8,7 @@ pub mod decide;
 pub mod duration;
 pub mod eval;
 pub mod event;
+pub mod explain;
 pub mod id;
 pub mod index;
 pub mod path;

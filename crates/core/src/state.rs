@@ -306,6 +306,31 @@ impl State {
         self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
     }
 
+    /// How many steps could begin if there were more slots.
+    pub fn ready(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Steps of open bodies that were not reached yet, each with what it waits for.
+    pub fn blocked(&self, plan: &Plan) -> Vec<(StepPath, Vec<StepPath>)> {
+        let mut blocked = Vec::new();
+        for body in self.bodies.iter().filter(|body| body.live > 0) {
+            let steps = &plan.body(body.body).steps;
+            let current: HashMap<StepIx, StepNo> =
+                steps.iter().zip(&body.slots).filter_map(|(step, slot)| Some((*step, slot.current?))).collect();
+            let beside = current.values().next().map(|at| self.step(*at).path.clone());
+            for step in steps.iter().filter(|step| !current.contains_key(step) && !plan.step(**step).deps.is_empty()) {
+                let deps = plan.step(*step).deps.iter().filter_map(|dep| current.get(dep));
+                let on: Vec<StepPath> =
+                    deps.map(|at| self.step(*at)).filter(|dep| dep.live).map(|dep| dep.path.clone()).collect();
+                if let Some(path) = beside.as_ref().filter(|_| !on.is_empty()) {
+                    blocked.push((path.beside(plan.step(*step).id.clone()), on));
+                }
+            }
+        }
+        blocked
+    }
+
     /// Whether the run's time is up.
     pub fn is_past_deadline(&self) -> bool {
         self.deadline_passed
