@@ -78,6 +78,7 @@ pub struct State {
     pub(crate) waiting: BTreeSet<StepNo>,
     pub(crate) deadline_passed: bool,
     pub(crate) visits_most: u32,
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<Json>,
     pub(crate) bodies: Vec<BodyInst>,
     pub(crate) steps: Vec<StepInst>,

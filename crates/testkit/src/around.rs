@@ -44,7 +44,8 @@ impl World for Around {
 
 /// The plan of a workflow; in its place, what is wrong with the text.
 pub fn plan(text: &str) -> Result<Plan, String> {
-    let request = Request { file: "test.yaml".to_owned(), name: "test".to_owned(), text: text.to_owned(), ..Request::default() };
+    let request =
+        Request { file: "test.yaml".to_owned(), name: "test".to_owned(), text: text.to_owned(), ..Request::default() };
     let mut report = check(request, &Around::default());
     let wrong = report.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let wrong: Vec<String> = wrong.map(|found| format!("{}: {}", found.code, found.message)).collect();

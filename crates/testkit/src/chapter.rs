@@ -27,7 +27,8 @@ impl Chapter {
                 (workflow, script) = (String::new(), String::new());
             }
             let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else { continue };
-            let block: String = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+            let block: String =
+                lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
             match kind {
                 "yaml" => workflow = block,
                 "script" => script = block,

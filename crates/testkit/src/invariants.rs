@@ -107,7 +107,8 @@ impl Witness {
             let segments = step.path.segments();
             for end in 1..segments.len() {
                 let Some(index) = segments[end - 1].index else { continue };
-                let prefix: Vec<String> = segments[..end].iter().map(|s| format!("{}#{}[{:?}]", s.id, s.visit, s.index)).collect();
+                let prefix: Vec<String> =
+                    segments[..end].iter().map(|s| format!("{}#{}[{:?}]", s.id, s.visit, s.index)).collect();
                 let container = format!("{}|{}", prefix[..end - 1].join("/"), segments[end - 1].id);
                 inside.entry(container).or_default().insert(index);
             }
@@ -129,5 +130,8 @@ impl Witness {
 
 /// Neither an attempt, nor a timer, a question or a signal that it waits for, nor a pause.
 fn is_stuck(state: &State) -> bool {
-    state.started.is_some() && !state.paused && state.open_attempts().next().is_none() && state.waiting().next().is_none()
+    state.started.is_some()
+        && !state.paused
+        && state.open_attempts().next().is_none()
+        && state.waiting().next().is_none()
 }

@@ -10,6 +10,7 @@ mod chapter;
 mod invariants;
 mod script;
 mod show;
+pub mod sim;
 mod tree;
 mod world;
 

@@ -185,7 +185,9 @@ impl World {
             }
             Ok(taken) => {
                 self.state = after;
-                self.witness.watch(planner, &self.state, &taken.events).map_err(|why| format!("{why}\n{}", self.lines.join("\n")))?;
+                self.witness
+                    .watch(planner, &self.state, &taken.events)
+                    .map_err(|why| format!("{why}\n{}", self.lines.join("\n")))?;
                 self.took(taken);
                 Ok(())
             }
@@ -206,7 +208,9 @@ impl World {
         self.history.extend(taken.events);
         for (path, attempt) in taken.stops {
             self.coming.retain(|(_, event)| !is_result(event, &path, attempt));
-            if !self.state.is_finished() && self.state.find(&path).is_some_and(|step| step.attempts == attempt && step.ended.is_none()) {
+            if !self.state.is_finished()
+                && self.state.find(&path).is_some_and(|step| step.attempts == attempt && step.ended.is_none())
+            {
                 let error = Failure::new(ErrorClass::Failed, "stopped");
                 let stopped = Event::AttemptFailed { path, attempt, error, result: Default::default() };
                 self.coming.push((self.now + 1_000, stopped));

@@ -25,10 +25,16 @@ fn every_chapter_comes_out_as_it_says() {
         let text = std::fs::read_to_string(&file).unwrap();
         let chapters = Chapter::all(&text);
         count += chapters.len();
-        let came: Vec<String> = chapters.iter().map(|chapter| chapter.run().unwrap_or_else(|why| format!("BROKEN {why}\n"))).collect();
+        let came: Vec<String> =
+            chapters.iter().map(|chapter| chapter.run().unwrap_or_else(|why| format!("BROKEN {why}\n"))).collect();
         for (chapter, came) in chapters.iter().zip(&came).filter(|(chapter, _)| chapter.title.contains(&only)) {
             if chapter.events != *came {
-                wrong.push(format!("{}: {}\n--- expected\n{}--- came\n{came}", file.display(), chapter.title, chapter.events));
+                wrong.push(format!(
+                    "{}: {}\n--- expected\n{}--- came\n{came}",
+                    file.display(),
+                    chapter.title,
+                    chapter.events
+                ));
             }
         }
         if update {
