@@ -24,6 +24,7 @@ impl Apply<'_> {
         self.revive(BodyNo(0));
         if let Some(at) = from {
             self.again_from(at);
+            self.keeps_to_caps(at)?;
         }
         if self.state.body(BodyNo(0)).live == 0 {
             return Err(Illegal("no step failed: say from which one the run is to start again".to_owned()));
@@ -49,6 +50,21 @@ impl Apply<'_> {
             }
             at = owner;
         }
+    }
+
+    /// An item that starts over counts as one that is at work.
+    fn keeps_to_caps(&self, at: StepNo) -> Result<(), Illegal> {
+        let mut owner = self.state.body(self.state.step(at).body).owner;
+        while let Some(container) = owner {
+            let step = self.state.step(container);
+            if let Form::ForEach { parallel, .. } = &self.plan.step(step.step).form
+                && step.opened - step.closed > *parallel
+            {
+                return Err(Illegal(format!("`{}` is at work on other items", step.path)));
+            }
+            owner = self.state.body(step.body).owner;
+        }
+        Ok(())
     }
 
     /// Attempts that the end of the run stopped are made again, and an `end` is decided again.
