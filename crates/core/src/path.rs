@@ -56,6 +56,14 @@ impl StepPath {
         Self { segments, attempt: None }
     }
 
+    /// Another step of the same body, on its first visit.
+    pub fn beside(&self, id: StepId) -> Self {
+        let mut segments = self.segments.clone();
+        segments.pop();
+        segments.push(Segment { id, index: None, visit: 1 });
+        Self { segments, attempt: None }
+    }
+
     /// The same step on another visit.
     pub fn visited(mut self, visit: u32) -> Self {
         if let Some(last) = self.segments.last_mut() {

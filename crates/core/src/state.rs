@@ -78,6 +78,7 @@ pub struct State {
     pub(crate) waiting: BTreeSet<StepNo>,
     pub(crate) deadline_passed: bool,
     pub(crate) visits_most: u32,
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<Json>,
     pub(crate) bodies: Vec<BodyInst>,
     pub(crate) steps: Vec<StepInst>,
@@ -304,6 +305,31 @@ impl State {
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
+    }
+
+    /// How many steps could begin if there were more slots.
+    pub fn ready(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Steps of open bodies that were not reached yet, each with what it waits for.
+    pub fn blocked(&self, plan: &Plan) -> Vec<(StepPath, Vec<StepPath>)> {
+        let mut blocked = Vec::new();
+        for body in self.bodies.iter().filter(|body| body.live > 0) {
+            let steps = &plan.body(body.body).steps;
+            let current: HashMap<StepIx, StepNo> =
+                steps.iter().zip(&body.slots).filter_map(|(step, slot)| Some((*step, slot.current?))).collect();
+            let beside = current.values().next().map(|at| self.step(*at).path.clone());
+            for step in steps.iter().filter(|step| !current.contains_key(step) && !plan.step(**step).deps.is_empty()) {
+                let deps = plan.step(*step).deps.iter().filter_map(|dep| current.get(dep));
+                let on: Vec<StepPath> =
+                    deps.map(|at| self.step(*at)).filter(|dep| dep.live).map(|dep| dep.path.clone()).collect();
+                if let Some(path) = beside.as_ref().filter(|_| !on.is_empty()) {
+                    blocked.push((path.beside(plan.step(*step).id.clone()), on));
+                }
+            }
+        }
+        blocked
     }
 
     /// Whether the run's time is up.

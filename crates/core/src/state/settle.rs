@@ -254,15 +254,22 @@ impl Apply<'_> {
             }
             self.state.body_mut(body).slots[position] = Slot { visits: slot.visits, ..Slot::default() };
         }
-        for step in set {
-            let deps = self.plan.step(*step).deps.iter();
-            let waits = deps.filter(|dep| self.current(body, **dep).is_none_or(|at| self.state.step(at).live));
-            let pending = number(waits.count());
-            self.state.body_mut(body).slots[self.index.position(*step)].pending = pending;
+        self.recount(body);
+    }
+
+    /// Counts again what every unreached step waits for, and whether something in the body has failed.
+    fn recount(&mut self, body: BodyNo) {
+        let steps = &self.plan.body(self.state.body(body).body).steps;
+        for (position, step) in steps.iter().enumerate() {
+            if self.state.body(body).slots[position].current.is_none() {
+                let deps = self.plan.step(*step).deps.iter();
+                let waits = deps.filter(|dep| self.current(body, **dep).is_none_or(|at| self.state.step(at).live));
+                let pending = number(waits.count());
+                self.state.body_mut(body).slots[position].pending = pending;
+            }
         }
-        let inst = self.state.body(body);
-        let mut current = inst.slots.iter().filter_map(|slot| slot.current).map(|at| self.state.step(at));
-        let failed = current.any(|step| step.phase == Phase::Done && !step.ok);
+        let current = self.state.body(body).slots.iter().filter_map(|slot| slot.current);
+        let failed = current.map(|at| self.state.step(at)).any(|step| step.phase == Phase::Done && !step.ok);
         self.state.body_mut(body).failed = failed;
     }
 
