@@ -1,7 +1,7 @@
 //! Files about a run, for people and scripts. Never read back: the journal is the truth.
 //!
 //! `<dir>/<run>/run.json`, `context.json`, and for each attempt
-//! `<dir>/<run>/<path>/<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
+//! `<dir>/<run>/steps/<path>/@<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
 //! and visit, so nothing overwrites anything.
 
 use std::io;
@@ -30,11 +30,17 @@ impl Artifacts {
 
     /// The folder of an attempt, made.
     pub(crate) fn attempt(&self, run: &RunId, path: &StepPath, attempt: u32) -> io::Result<PathBuf> {
+        let folder = self.attempt_dir(run, path, attempt);
+        std::fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+
+    /// Where the folder of an attempt is, or would be.
+    pub(crate) fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
         let mut folder = self.run(run).join("steps");
         folder.extend(path.to_string().split('/'));
         folder.push(format!("@{attempt}"));
-        std::fs::create_dir_all(&folder)?;
-        Ok(folder)
+        folder
     }
 
     /// Writes what a run is and how it stands, and the names that it has set. For people: what can not be written is not.

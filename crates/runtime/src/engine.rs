@@ -248,6 +248,11 @@ impl Engine {
         Ok(events)
     }
 
+    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md`.
+    pub fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
+        self.shared.artifacts.attempt_dir(run, path, attempt)
+    }
+
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let loaded = self.load(run).await?;

@@ -13,6 +13,7 @@ mod message;
 mod perform;
 mod record;
 mod recover;
+mod retain;
 mod run_loop;
 mod secrets;
 mod steps;
