@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_runtime::{Engine, Options, System, is_dead};
-use longhaul_store::Sqlite;
+use longhaul_store::{Sqlite, Store};
 
 use crate::project::Project;
 
@@ -56,7 +56,20 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         lease: Duration::from_secs(60),
         guard: std::env::current_exe().ok(),
     };
-    Ok(Engine::new(Arc::new(store), Arc::new(System), options))
+    Ok(Engine::new(failing(Arc::new(store))?, Arc::new(System), options))
+}
+
+/// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process dies, to test coming back.
+#[cfg(debug_assertions)]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    let Ok(point) = std::env::var("LONGHAUL_FAILPOINT") else { return Ok(store) };
+    Ok(Arc::new(longhaul_store::Failpoints::new(store, point.parse()?)))
+}
+
+#[cfg(not(debug_assertions))]
+#[expect(clippy::unnecessary_wraps, reason = "debug builds can refuse")]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    Ok(store)
 }
 
 fn script(agents: &AgentArgs) -> Result<Script> {

@@ -187,15 +187,16 @@ impl Engine {
             event: Event::RunStarted(started),
         };
         state.apply(plan, &index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-        run_loop::record(
+        crate::record::record(
             &self.shared,
             &run,
             planner,
             &state,
             vec![envelope],
-            run_loop::Extras { blobs: vec![blob], ..Default::default() },
+            crate::record::Extras { blobs: vec![blob], ..Default::default() },
         )
         .await?;
+        self.shared.artifacts.write_run(&run, &state);
         Ok(run)
     }
 
@@ -247,6 +248,11 @@ impl Engine {
         Ok(events)
     }
 
+    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md`.
+    pub fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
+        self.shared.artifacts.attempt_dir(run, path, attempt)
+    }
+
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let loaded = self.load(run).await?;
@@ -283,11 +289,15 @@ impl Engine {
                 self.shared.mailroom.forget(run);
                 return Ok(idle);
             };
-            if stop.is_cancelled() || !patient(&self.load(run).await?.state) {
+            let state = self.load(run).await?.state;
+            if stop.is_cancelled() || !patient(&state) {
                 return Ok(idle);
             }
-            let pause =
+            let timer =
                 next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
+            // Who does the work may die without a word.
+            let others = state.open_attempts().next().map(|_| run_loop::LOOK_AT_OTHERS);
+            let pause = timer.into_iter().chain(others).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
                 () = news.notified() => {}
@@ -322,7 +332,7 @@ impl Engine {
 
     /// A new run that shares the past of another one up to the first start of a step.
     pub async fn fork(&self, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
-        run_loop::fork(&self.shared, from, at, inputs).await
+        crate::fork::fork(&self.shared, from, at, inputs).await
     }
 }
 
