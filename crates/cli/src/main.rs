@@ -9,6 +9,7 @@ mod disk;
 mod library;
 mod office;
 mod project;
+mod settings;
 mod story;
 mod ui;
 

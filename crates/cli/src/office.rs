@@ -11,6 +11,7 @@ use longhaul_runtime::{Engine, Options, System, is_dead};
 use longhaul_store::{Sqlite, Store};
 
 use crate::project::Project;
+use crate::settings::Settings;
 
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -47,7 +48,9 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
     let runs_dir = file.parent().map_or_else(|| home.join("runs"), |folder| folder.join("runs"));
+    let settings = Settings::of(&project)?;
     let options = Options {
+        channels: settings.channels,
         runs_dir,
         workspace: project.root,
         script: Arc::new(script(agents)?),

@@ -5,6 +5,7 @@
 //!
 //! [`advance`] takes news in and decides until nothing is left to decide; all of it goes into one commit.
 
+mod aside;
 mod finish;
 mod gate;
 mod inside;
@@ -17,6 +18,7 @@ use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
+pub use aside::on_failure;
 pub use start::{Start, start_of};
 
 /// How many attempts run at once where a workflow does not say.

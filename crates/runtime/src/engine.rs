@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::artifacts::Artifacts;
+use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
 use crate::mailroom::{self, Mailroom};
@@ -43,6 +44,8 @@ pub struct Options {
     pub attempts_max: usize,
     /// How long an attempt is held without being renewed.
     pub lease: Duration,
+    /// Channels that the project has configured, by name.
+    pub channels: IndexMap<String, Channel>,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
 }
@@ -90,6 +93,8 @@ pub enum Pulse {
     Events(RunId, Arc<Vec<Envelope>>),
     /// An attempt printed something.
     Output(RunId, StepPath, Arc<str>),
+    /// Somebody is to be told something.
+    Notice(RunId, StepPath, Arc<str>),
 }
 
 /// What a run is started with.

@@ -3,7 +3,9 @@
 //! **Invariant:** intent is stored before the act, the result after it. What is done here was decided in
 //! `core` and recorded by `store` first.
 
+mod aftermath;
 mod artifacts;
+mod channels;
 mod clock;
 mod codec;
 mod engine;
@@ -18,6 +20,7 @@ mod run_loop;
 mod secrets;
 mod steps;
 
+pub use channels::{Carrier, Channel, Setting};
 pub use clock::{Clock, System};
 pub use engine::{Engine, Error, Options, Pulse, StartRequest};
 pub use message::Message;

@@ -17,7 +17,7 @@ use crate::codec;
 use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
-use crate::{perform, recover};
+use crate::{aftermath, perform, recover};
 
 /// Events between two snapshots.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -82,8 +82,16 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
 pub(crate) async fn until_idle(shared: &Arc<Shared>, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
     let loaded = load(shared, run).await?;
     let (done, finished) = mpsc::unbounded_channel();
-    let mut runner =
-        Runner { shared: Arc::clone(shared), run: run.clone(), loaded, open: HashMap::new(), written: None, done, finished };
+    let mut runner = Runner {
+        shared: Arc::clone(shared),
+        run: run.clone(),
+        loaded,
+        open: HashMap::new(),
+        written: None,
+        fell: false,
+        done,
+        finished,
+    };
     let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
     runner.go(lost, stop).await
 }
@@ -96,6 +104,8 @@ struct Runner {
     open: HashMap<(String, u32), CancellationToken>,
     /// The status that the files for people show.
     written: Option<&'static str>,
+    /// Whether it was here that the run failed.
+    fell: bool,
     done: mpsc::UnboundedSender<Event>,
     finished: mpsc::UnboundedReceiver<Event>,
 }
@@ -106,6 +116,9 @@ impl Runner {
         let went = self.drive(lost, stop).await;
         if went.is_err() {
             self.stop_all().await;
+        }
+        if std::mem::take(&mut self.fell) {
+            aftermath::failed(&self.shared, &self.run, &self.loaded, stop).await;
         }
         went
     }
@@ -232,6 +245,7 @@ impl Runner {
     }
 
     fn act(&mut self, advance: Advance) {
+        self.fell |= aftermath::is_failure(&advance.events);
         for event in &advance.events {
             if let Some(key) = attempt_of(&event.event) {
                 self.open.remove(&key);

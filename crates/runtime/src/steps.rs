@@ -2,7 +2,7 @@
 
 mod files;
 mod http;
-mod notify;
+pub(crate) mod notify;
 mod prompt;
 mod run;
 

@@ -196,6 +196,9 @@ async fn show(mut pulse: tokio::sync::broadcast::Receiver<Pulse>, of: RunId, jso
                     }
                 }
             }
+            Ok(Pulse::Notice(run, step, text)) if run == of && !json => {
+                ui::say(format!("{step}: {}", longhaul_lang::diagnostic::plain(&text)));
+            }
             Ok(_) | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
             Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
         }

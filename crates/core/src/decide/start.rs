@@ -219,7 +219,7 @@ fn params(planner: Planner<'_>, state: &State, at: StepNo, work: &Work) -> Resul
 
 /// `env.X` and `secrets.X` become marks that the runtime replaces where the work is done, so that neither
 /// values nor secrets reach the journal.
-struct Outside<'a>(&'a Scope<'a>);
+pub(super) struct Outside<'a>(pub(super) &'a Scope<'a>);
 
 impl eval::Names for Outside<'_> {
     fn root(&self, name: &str) -> Option<Json> {

@@ -15,7 +15,7 @@ const USUAL: Duration = Duration::from_secs(60);
 /// Bytes of a body that are kept.
 const BODY_BYTES_MAX: usize = 8 << 20;
 
-static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+pub(super) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     // Already installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder().user_agent("longhaul").build().unwrap_or_default()
@@ -87,7 +87,7 @@ fn expected(attempt: &Attempt, status: StatusCode) -> bool {
     }
 }
 
-fn class(status: StatusCode) -> ErrorClass {
+pub(super) fn class(status: StatusCode) -> ErrorClass {
     match status.as_u16() {
         429 => ErrorClass::RateLimit,
         408 | 500..=599 => ErrorClass::Transient,

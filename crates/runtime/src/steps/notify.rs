@@ -1,22 +1,179 @@
-//! `notify`: tells someone. What has no configuration of its own is said where the engine runs.
+//! `notify`: tells someone, through one channel a file.
+//!
+//! **Invariant:** every channel of a step is tried, whatever became of the others; what a channel is told is data to it: no
+//! quote, line break or dash of a text becomes a header, an argument or an address.
 
+mod desktop;
+mod email;
+mod post;
+mod program;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use longhaul_core::event::Failure;
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;
-use serde_json::json;
+use longhaul_core::{Json, eval};
+use serde_json::{Map, json};
+use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Done};
+use crate::channels::Channel;
+use crate::engine::{Pulse, Shared};
+use crate::secrets::{self, Secrets};
+
+/// How long one channel may take where the step does not say.
+const USUAL: Duration = Duration::from_secs(60);
+
+/// What is said, and around it what a channel may need.
+pub(crate) struct Notice<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) run: &'a RunId,
+    pub(crate) step: StepPath,
+    pub(crate) title: Option<String>,
+    pub(crate) text: String,
+    /// Whom, where the channel needs it and its configuration does not say, or says otherwise.
+    pub(crate) to: Option<String>,
+    /// Where files of programs go.
+    pub(crate) folder: PathBuf,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) cancel: CancellationToken,
+}
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
-    let text = attempt.text("text").unwrap_or_default();
-    let title = attempt.text("title").map_or_else(String::new, |title| format!("{title}: "));
-    let channels = attempt.param("channels").and_then(|channels| channels.as_array()).cloned().unwrap_or_default();
-    for channel in &channels {
-        match channel.as_str().unwrap_or_default() {
-            "owner" | "terminal" | "orchestrator" => attempt.say(&format!("{title}{text}\n")),
-            other => {
-                let message = format!("the channel `{other}` can not be reached by this version");
-                return Done::failed(ErrorClass::Failed, message);
+    let owned = |name: &str| attempt.text(name).map(str::to_owned);
+    let folder = match attempt.folder() {
+        Ok(folder) => folder,
+        Err(error) => return Done::failed(ErrorClass::Failed, format!("the output has no place: {error}")),
+    };
+    let notice = Notice {
+        shared: &attempt.shared,
+        run: &attempt.run,
+        step: attempt.start.path.clone(),
+        title: owned("title"),
+        text: owned("text").unwrap_or_default(),
+        to: owned("to"),
+        folder,
+        timeout: attempt.timeout(Some(USUAL)),
+        cancel: attempt.cancel.clone(),
+    };
+    let channels = names(attempt.param("channels"));
+    match notice.tell(&channels).await {
+        Ok(()) => Done::with(json!({"told": channels})),
+        Err(failure) => Done { failure: Some(failure), ..Done::default() },
+    }
+}
+
+/// The names of the channels in a parameter.
+fn names(param: Option<&Json>) -> Vec<String> {
+    let items = param.and_then(Json::as_array).into_iter().flatten();
+    items.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+impl<'a> Notice<'a> {
+    /// What is said about a run that has failed. Without a text, that it has and why.
+    pub(crate) fn of_failure(
+        shared: &'a Shared,
+        run: &'a RunId,
+        params: &Map<String, Json>,
+        why: &str,
+    ) -> Result<(Self, Vec<String>), eval::Problem> {
+        let resolved = secrets::resolve(&Json::Object(params.clone()))?;
+        let owned = |name: &str| resolved.get(name).and_then(Json::as_str).map(str::to_owned);
+        let step = "on_failure".parse().map_err(|_| eval::Problem("`on_failure` is no path".to_owned()))?;
+        let notice = Self {
+            title: owned("title").or_else(|| Some(format!("Run {run} failed"))),
+            text: owned("text").unwrap_or_else(|| why.to_owned()),
+            to: owned("to"),
+            folder: shared.artifacts.run(run).join("on_failure"),
+            timeout: Some(USUAL),
+            cancel: CancellationToken::new(),
+            shared,
+            run,
+            step,
+        };
+        Ok((notice, names(resolved.get("channels"))))
+    }
+
+    /// Tells all channels; the failure names those that could not be told.
+    pub(crate) async fn tell(&self, channels: &[String]) -> Result<(), Failure> {
+        let mut failed: Vec<Failure> = Vec::new();
+        for name in channels {
+            if let Err(mut failure) = self.in_time(name).await {
+                failure.message = format!("the channel `{name}` was not told: {}", failure.message);
+                failed.push(failure);
             }
         }
+        let messages: Vec<&str> = failed.iter().map(|failure| failure.message.as_str()).collect();
+        let message = messages.join("; ");
+        // Trying again helps only if it may help every channel that failed.
+        let hopeless = failed.iter().map(|failure| failure.class).find(|class| !passing(*class));
+        match hopeless.or_else(|| failed.first().map(|failure| failure.class)) {
+            Some(class) => Err(Failure::new(class, message)),
+            None => Ok(()),
+        }
     }
-    Done::with(json!({"told": channels}))
+
+    async fn in_time(&self, name: &str) -> Result<(), Failure> {
+        let late = async {
+            match self.timeout {
+                Some(timeout) => tokio::time::sleep(timeout).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            told = self.through(name) => told,
+            () = late => Err(Failure::new(ErrorClass::Timeout, "it took too long")),
+            () = self.cancel.cancelled() => Err(Failure::new(ErrorClass::Failed, "stopped")),
+        }
+    }
+
+    async fn through(&self, name: &str) -> Result<(), Failure> {
+        match (self.shared.options.channels.get(name), name) {
+            (Some(Channel::Webhook { url }), _) => post::webhook(self, url).await,
+            (Some(Channel::Slack { url }), _) => post::slack(self, url).await,
+            (Some(Channel::Email { to, from, by }), _) => email::send(self, to, from, by).await,
+            (Some(Channel::Command { command }), _) => program::command(self, command).await,
+            (None, "owner" | "terminal" | "orchestrator") => {
+                self.say();
+                Ok(())
+            }
+            (None, "desktop") => desktop::show(self).await,
+            (None, _) => Err(unconfigured(name)),
+        }
+    }
+
+    /// Said where the engine runs.
+    fn say(&self) {
+        let title = self.title.as_ref().map(|title| format!("{title}: ")).unwrap_or_default();
+        say(self.shared, self.run, &self.step, &format!("{title}{}", self.text));
+    }
+
+    /// A headline, also where none was given.
+    fn headline(&self) -> String {
+        self.title.clone().unwrap_or_else(|| format!("Longhaul: {} of {}", self.step, self.run))
+    }
+}
+
+/// Says something about a run where the engine runs.
+pub(crate) fn say(shared: &Shared, run: &RunId, step: &StepPath, text: &str) {
+    let text = Secrets::default().redact(text.to_owned());
+    // Nobody watching is fine.
+    let _ = shared.pulse.send(Pulse::Notice(run.clone(), step.clone(), text.into()));
+}
+
+/// Whether a failure may pass by itself.
+fn passing(class: ErrorClass) -> bool {
+    matches!(class, ErrorClass::Transient | ErrorClass::RateLimit | ErrorClass::Timeout)
+}
+
+fn unconfigured(name: &str) -> Failure {
+    let message = format!("nothing is configured; add `[channels.{name}]` to `.longhaul/config.toml`");
+    Failure::new(ErrorClass::Invalid, message)
+}
+
+fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(ErrorClass::Invalid, message)
 }

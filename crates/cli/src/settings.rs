@@ -1,0 +1,174 @@
+//! What `config.toml` says to the engine: the project's file, then the user's.
+//!
+//! **Invariant:** a mistake is an error that names the file and the key. A name that the project defines is the project's,
+//! whatever the user's own file says.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use indexmap::IndexMap;
+use longhaul_runtime::{Carrier, Channel, Setting};
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use crate::disk;
+use crate::project::Project;
+
+/// What the engine is told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) channels: IndexMap<String, Channel>,
+}
+
+impl Settings {
+    /// The settings of a project and its user.
+    pub(crate) fn of(project: &Project) -> Result<Self> {
+        let user = project.user.iter().map(|user| user.join("config.toml"));
+        let files: Vec<PathBuf> = std::iter::once(project.root.join(".longhaul/config.toml")).chain(user).collect();
+        let mut settings = Self::default();
+        for file in files {
+            settings.add(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
+        }
+        Ok(settings)
+    }
+
+    /// Adds what a file says about names that are not known yet.
+    fn add(&mut self, text: &str) -> Result<()> {
+        let document: DocumentMut = text.parse().map_err(|error| anyhow!("it is not TOML: {error}"))?;
+        for (name, item) in entries(document.get("channels"), "channels")? {
+            let key = format!("channels.{name}");
+            let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
+            let channel = channel(&Keys { table, key })?;
+            self.channels.entry(name.to_owned()).or_insert(channel);
+        }
+        Ok(())
+    }
+}
+
+/// The entries of a table that need not be there.
+fn entries<'a>(item: Option<&'a Item>, key: &str) -> Result<Vec<(&'a str, &'a Item)>> {
+    let Some(item) = item else { return Ok(Vec::new()) };
+    let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
+    Ok(table.iter().collect())
+}
+
+fn channel(keys: &Keys<'_>) -> Result<Channel> {
+    let kind = keys.text("kind")?;
+    let known: &[&str] = match kind {
+        "webhook" | "slack" => &["kind", "url"],
+        "email" => &["kind", "to", "from", "sendmail", "smtp"],
+        "command" => &["kind", "command"],
+        other => bail!("`{}.kind` is `{other}`; it must be webhook, slack, email or command", keys.key),
+    };
+    keys.only(known)?;
+    Ok(match kind {
+        "webhook" => Channel::Webhook { url: keys.setting("url")? },
+        "slack" => Channel::Slack { url: keys.setting("url")? },
+        "email" => Channel::Email { to: keys.texts("to")?, from: keys.text("from")?.to_owned(), by: carrier(keys)? },
+        _ => Channel::Command { command: keys.texts("command")? },
+    })
+}
+
+fn carrier(keys: &Keys<'_>) -> Result<Carrier> {
+    match (keys.table.contains_key("sendmail"), keys.table.contains_key("smtp")) {
+        (true, true) => bail!("`{0}.sendmail` and `{0}.smtp` can not both be given", keys.key),
+        (_, true) => Ok(Carrier::Smtp(keys.text("smtp")?.to_owned())),
+        (true, _) => Ok(Carrier::Sendmail(Path::new(keys.text("sendmail")?).to_owned())),
+        (false, false) => Ok(Carrier::Sendmail("/usr/sbin/sendmail".into())),
+    }
+}
+
+/// A table, and how messages call it.
+struct Keys<'a> {
+    table: &'a dyn TableLike,
+    key: String,
+}
+
+impl<'a> Keys<'a> {
+    fn item(&self, name: &str) -> Result<&'a Item> {
+        self.table.get(name).ok_or_else(|| anyhow!("`{}.{name}` is missing", self.key))
+    }
+
+    fn text(&self, name: &str) -> Result<&'a str> {
+        let text = self.item(name)?.as_str().filter(|text| !text.is_empty());
+        text.ok_or_else(|| anyhow!("`{}.{name}` is not a text", self.key))
+    }
+
+    /// One text or several; at least one.
+    fn texts(&self, name: &str) -> Result<Vec<String>> {
+        let item = self.item(name)?;
+        let one = item.as_str().map(|text| vec![text.to_owned()]);
+        let several = || item.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+        let texts: Option<Vec<String>> = one.or_else(several).filter(|texts: &Vec<String>| !texts.is_empty());
+        texts.ok_or_else(|| anyhow!("`{}.{name}` is not a list of texts", self.key))
+    }
+
+    /// A text, or `{ env = "NAME" }`.
+    fn setting(&self, name: &str) -> Result<Setting> {
+        let item = self.item(name)?;
+        let variable = || item.as_table_like()?.get("env")?.as_str().map(str::to_owned);
+        let written = item.as_str().map(|text| Setting::Written(text.to_owned()));
+        let setting = written.or_else(|| variable().map(Setting::Env));
+        setting.ok_or_else(|| anyhow!("`{}.{name}` is neither a text nor {{ env = \"NAME\" }}", self.key))
+    }
+
+    fn only(&self, known: &[&str]) -> Result<()> {
+        match self.table.iter().find(|(name, _)| !known.contains(name)) {
+            Some((name, _)) => bail!("`{}.{name}` is unknown; known are: {}", self.key, known.join(", ")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings> {
+        let mut settings = Settings::default();
+        settings.add(text)?;
+        Ok(settings)
+    }
+
+    fn complaint(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_kind_of_channel_is_read() {
+        let settings = read(
+            "[channels.hook]\nkind = 'webhook'\nurl = { env = 'HOOK' }\n[channels.team]\nkind = 'slack'\nurl = 'https://x'\n\
+             [channels.mail]\nkind = 'email'\nto = 'a@b'\nfrom = 'c@d'\n\
+             [channels.post]\nkind = 'email'\nto = ['a@b', 'e@f']\nfrom = 'c@d'\nsmtp = 'localhost:25'\n\
+             [channels.pager]\nkind = 'command'\ncommand = ['page', '--now']\n",
+        );
+        let channels = settings.unwrap().channels;
+        assert_eq!(channels["hook"], Channel::Webhook { url: Setting::Env("HOOK".to_owned()) });
+        assert_eq!(channels["team"], Channel::Slack { url: Setting::Written("https://x".to_owned()) });
+        let Channel::Email { by, .. } = &channels["mail"] else { panic!("{channels:?}") };
+        assert_eq!(*by, Carrier::Sendmail("/usr/sbin/sendmail".into()));
+        let Channel::Email { to, by, .. } = &channels["post"] else { panic!("{channels:?}") };
+        assert_eq!((to.len(), by), (2, &Carrier::Smtp("localhost:25".to_owned())));
+        assert_eq!(channels["pager"], Channel::Command { command: vec!["page".to_owned(), "--now".to_owned()] });
+    }
+
+    #[test]
+    fn mistakes_are_named_by_their_key() {
+        assert!(complaint("[channels.x]\nkind = 'pigeon'").starts_with("`channels.x.kind` is `pigeon`"));
+        assert_eq!(complaint("[channels.x]\nkind = 'slack'"), "`channels.x.url` is missing");
+        assert!(complaint("[channels.x]\nkind = 'slack'\nurl = 3").starts_with("`channels.x.url` is neither"));
+        assert!(complaint("[channels.x]\nkind = 'slack'\nuri = 'y'").starts_with("`channels.x.uri` is unknown"));
+        assert_eq!(complaint("[channels]\nx = 1"), "`channels.x` is not a table");
+        assert!(complaint("[channels.x]\nkind = 'command'\ncommand = []").contains("`channels.x.command`"));
+        assert!(complaint("channels = [").starts_with("it is not TOML"));
+    }
+
+    #[test]
+    fn what_is_read_first_goes_before_what_is_read_later() {
+        let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
+        settings.add("[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'").unwrap();
+        assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
+        assert!(settings.channels.contains_key("y"));
+    }
+}

@@ -1,0 +1,34 @@
+//! `email`: a notice as a letter, by sendmail or straight to a server.
+
+mod letter;
+mod smtp;
+
+use longhaul_core::event::Failure;
+
+use super::program::Call;
+use super::{Notice, invalid};
+use crate::channels::Carrier;
+use letter::Letter;
+
+pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &Carrier) -> Result<(), Failure> {
+    // Whom a step names goes before whom the configuration names.
+    let named = notice.to.as_ref().map(|to| to.split(',').map(|to| to.trim().to_owned()).collect::<Vec<_>>());
+    let letter = Letter {
+        from: from.to_owned(),
+        to: named.unwrap_or_else(|| to.to_vec()),
+        subject: notice.headline(),
+        text: notice.text.clone(),
+        at_ms: notice.shared.clock.now_ms(),
+    };
+    let text = letter.text().map_err(invalid)?;
+    match by {
+        Carrier::Smtp(server) => smtp::send(server, &letter, &text).await,
+        Carrier::Sendmail(program) => {
+            let mut args = vec!["-i".into(), "-f".into(), letter.from.clone().into()];
+            args.extend(letter.to.iter().map(Into::into));
+            // sendmail takes lines as the system writes them.
+            let stdin = text.replace("\r\n", "\n").into_bytes();
+            Call { program: program.into(), args, stdin }.make(notice).await
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `command`: a program of the project, and what all programs that are told something have in common.
+
+use std::ffi::OsString;
+
+use longhaul_agents::process::{self, Command, Ended, Files, Mark};
+use longhaul_core::event::Failure;
+use longhaul_core::plan::ErrorClass;
+
+use super::{Notice, invalid};
+
+pub(super) async fn command(notice: &Notice<'_>, command: &[String]) -> Result<(), Failure> {
+    let (program, args) = command.split_first().ok_or_else(|| invalid("the command is empty"))?;
+    let call = Call {
+        program: program.into(),
+        args: args.iter().map(OsString::from).collect(),
+        stdin: notice.text.clone().into_bytes(),
+    };
+    call.make(notice).await
+}
+
+/// A program, and what it is told.
+pub(super) struct Call {
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
+    pub(super) stdin: Vec<u8>,
+}
+
+impl Call {
+    /// Runs the program; anything but a good end is a failure.
+    pub(super) async fn make(self, notice: &Notice<'_>) -> Result<(), Failure> {
+        let failed = |message: String| Failure::new(ErrorClass::Failed, message);
+        std::fs::create_dir_all(&notice.folder).map_err(|error| failed(format!("the output has no place: {error}")))?;
+        let files = Files { stdout: notice.folder.join("stdout"), stderr: notice.folder.join("stderr") };
+        let engine = notice.shared.worker.as_str().to_owned();
+        let mark = Mark { engine, attempt: format!("{}/{}", notice.run, notice.step) };
+        let name = self.program.to_string_lossy().into_owned();
+        let mut command = Command::new(self.program, files, mark);
+        command.args = self.args;
+        command.stdin = self.stdin;
+        command.cwd = Some(notice.shared.options.workspace.clone());
+        command.env.extend(variables(notice));
+        notice.shared.guarded().await;
+        let output = process::run(command, notice.cancel.clone(), |_| {}).await;
+        match output.map_err(|error| failed(error.to_string()))?.ended {
+            Ended::Exited(0) => Ok(()),
+            Ended::Exited(code) => Err(failed(format!("`{name}` ended with exit code {code}"))),
+            Ended::Signalled(signal) => Err(failed(format!("`{name}` was ended by signal {signal}"))),
+            Ended::TimedOut | Ended::Cancelled => Err(failed("stopped".to_owned())),
+        }
+    }
+}
+
+fn variables(notice: &Notice<'_>) -> [(OsString, OsString); 3] {
+    // No variable can hold a NUL.
+    let title = notice.title.as_deref().unwrap_or_default().replace('\0', "");
+    [
+        ("LONGHAUL_TITLE".into(), title.into()),
+        ("LONGHAUL_RUN".into(), notice.run.as_str().into()),
+        ("LONGHAUL_STEP".into(), notice.step.to_string().into()),
+    ]
+}
