@@ -33,6 +33,9 @@ pub(crate) struct AgentArgs {
     /// Attempts at once, over all runs
     #[arg(long, default_value_t = 16, value_name = "N")]
     slots: usize,
+    /// Do steps anew whose earlier results could be used, and keep the new ones
+    #[arg(long)]
+    no_cache: bool,
 }
 
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
@@ -51,6 +54,7 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        refresh_cache: agents.no_cache,
         runs_dir,
         workspace: project.root,
         script: Arc::new(script(agents)?),

@@ -725,7 +725,7 @@ pub enum Risk {
 /// When an earlier result may be used again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cache {
-    /// Values it depends on; empty means everything the step reads.
+    /// Values it depends on, beside what the step itself reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Expr>,
     /// Files it depends on.

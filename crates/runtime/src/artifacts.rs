@@ -24,6 +24,11 @@ impl Artifacts {
         Self { root }
     }
 
+    /// Where results are that may be used again: beside the runs, which come and go.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.root.parent().unwrap_or(&self.root).join("cache")
+    }
+
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {
         self.root.join(run.as_str())
     }

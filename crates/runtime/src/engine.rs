@@ -44,6 +44,8 @@ pub struct Options {
     pub attempts_max: usize,
     /// How long an attempt is held without being renewed.
     pub lease: Duration,
+    /// Whether earlier results are done anew instead of being used.
+    pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
     /// The program whose `__guard` clears up after an engine that was killed.

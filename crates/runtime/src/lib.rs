@@ -5,6 +5,7 @@
 
 mod aftermath;
 mod artifacts;
+mod cache;
 mod channels;
 mod clock;
 mod codec;

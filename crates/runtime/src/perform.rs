@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
+use crate::cache;
 use crate::engine::{Shared, problem};
 use crate::run_loop::Loaded;
 use crate::secrets::{self, Secrets};
@@ -38,7 +39,8 @@ pub(crate) fn begin(
         let workflow_dir =
             started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
         let (output, workflow_dir) = (step.output.clone(), workflow_dir.into());
-        let attempt = Attempt { shared, run, output, workflow_dir, secrets: Secrets::default(), start, cancel };
+        let cache = step.cache.clone().filter(|_| start.cache_inputs.is_some());
+        let attempt = Attempt { shared, run, output, workflow_dir, cache, secrets: Secrets::default(), start, cancel };
         let event = match make(attempt).await {
             Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
             Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },
@@ -52,6 +54,13 @@ async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Re
     if let Err(problem) = resolve(&mut attempt.start) {
         return Err((Failure::new(ErrorClass::Invalid, problem.0), event::Result::default()));
     }
+    let entry = match cache::entry(&attempt).await {
+        Ok(entry) => entry,
+        Err(message) => return Err((Failure::new(ErrorClass::Invalid, message), event::Result::default())),
+    };
+    if let Some(known) = entry.as_ref().and_then(cache::Entry::known) {
+        return Ok(known);
+    }
     let secrets = attempt.secrets.clone();
     let output = attempt.output.clone();
     let folder = attempt.folder();
@@ -61,6 +70,9 @@ async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Re
         Some(failure) => Err((failure, done.result)),
         None => accept(&output, done),
     };
+    if let (Some(entry), Ok(result)) = (&entry, &finished) {
+        entry.keep(result);
+    }
     if let (Ok(folder), Ok(result)) = (folder, &finished) {
         // For people; the journal has it anyway.
         let _ = write_whole(&folder.join("output.json"), result.output.to_string().as_bytes());
@@ -69,7 +81,8 @@ async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Re
 }
 
 fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
-    for value in start.params.values_mut().chain(start.env.values_mut()) {
+    let inputs = start.cache_inputs.iter_mut().flatten();
+    for value in start.params.values_mut().chain(start.env.values_mut()).chain(inputs) {
         *value = secrets::resolve(value)?;
     }
     Ok(())

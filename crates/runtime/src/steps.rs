@@ -1,6 +1,6 @@
 //! What each kind of work does, one a file.
 
-mod files;
+pub(crate) mod files;
 mod http;
 pub(crate) mod notify;
 mod prompt;
@@ -15,7 +15,7 @@ use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{self, Failure};
 use longhaul_core::id::RunId;
-use longhaul_core::plan::{ErrorClass, Output, Timeout};
+use longhaul_core::plan::{Cache, ErrorClass, Output, Timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
@@ -29,6 +29,8 @@ pub(crate) struct Attempt {
     pub(crate) start: Start,
     pub(crate) output: Output,
     pub(crate) workflow_dir: PathBuf,
+    /// When an earlier result may be used.
+    pub(crate) cache: Option<Cache>,
     pub(crate) secrets: Secrets,
     pub(crate) cancel: CancellationToken,
 }
@@ -70,12 +72,12 @@ impl Attempt {
         self.start.params.get(name)
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.param(name)?.as_str()
     }
 
     /// The folder that the work runs in.
-    fn cwd(&self) -> PathBuf {
+    pub(crate) fn cwd(&self) -> PathBuf {
         let workspace = &self.shared.options.workspace;
         self.start.cwd.as_ref().map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd))
     }

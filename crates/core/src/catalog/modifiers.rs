@@ -60,7 +60,7 @@ const REWIND: &[Field] = &[
 ];
 
 const CACHE: &[Field] = &[
-    field("inputs", List(&Expr), "Values the result depends on; without it, everything the step reads."),
+    field("inputs", List(&Expr), "Values the result depends on, beside what the step itself reads."),
     field("files", List(&Glob), "Files the result depends on."),
     field("ttl", Shape::Duration, "How long it stays good."),
 ];

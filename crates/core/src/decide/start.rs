@@ -30,6 +30,8 @@ pub struct Start {
     pub cwd: Option<String>,
     /// How long it may take.
     pub timeout: Timeout,
+    /// The values of `cache.inputs`, if an earlier result may be used.
+    pub cache_inputs: Option<Vec<Json>>,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
@@ -191,7 +193,12 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
     let env: Result<Map<String, Json>, Problem> =
         step.env.iter().map(|(name, arg)| Ok((name.clone(), eval::arg(arg, manner, &Outside(&scope()))?))).collect();
     let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose()?;
-    Ok(Start { path: inst.path.clone(), attempt, step: inst.step, kind, params, env: env?, cwd, timeout: step.timeout })
+    let cache = step.cache.as_ref().filter(|_| matches!(step.form, Form::Work(_)));
+    let cache_inputs = cache
+        .map(|cache| cache.inputs.iter().map(|expr| eval::value(&expr.0, manner, &Outside(&scope()))).collect())
+        .transpose()?;
+    let (path, timeout) = (inst.path.clone(), step.timeout);
+    Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs })
 }
 
 /// Parameters, each rendered. Names that only a prompt sees are rendered first.

@@ -19,7 +19,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
 }
 
 /// Paths below a folder that match, sorted.
-fn matching(root: &std::path::Path, pattern: &str) -> Result<Vec<String>, String> {
+pub(crate) fn matching(root: &std::path::Path, pattern: &str) -> Result<Vec<String>, String> {
     let glob = Glob::new(pattern).map_err(|error| error.to_string())?.compile_matcher();
     let hidden = |entry: &walkdir::DirEntry| entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
     let entries = WalkDir::new(root).into_iter().filter_entry(|entry| !hidden(entry)).filter_map(Result::ok);

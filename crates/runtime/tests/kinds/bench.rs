@@ -53,6 +53,7 @@ impl Bench {
             attempts_max: 8,
             lease: Duration::from_secs(60),
             channels: IndexMap::new(),
+            refresh_cache: false,
             guard: None,
         };
         Self { dir, store: Arc::new(Memory::default()), clock: Arc::default(), options }
