@@ -54,6 +54,7 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        backends_max: settings.backends_max,
         refresh_cache: agents.no_cache,
         runs_dir,
         workspace: project.root,

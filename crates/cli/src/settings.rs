@@ -17,6 +17,8 @@ use crate::project::Project;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) channels: IndexMap<String, Channel>,
+    /// Prompts at once, by backend.
+    pub(crate) backends_max: IndexMap<String, usize>,
 }
 
 impl Settings {
@@ -39,6 +41,14 @@ impl Settings {
             let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
             let channel = channel(&Keys { table, key })?;
             self.channels.entry(name.to_owned()).or_insert(channel);
+        }
+        let limits = document.get("limits").map(|limits| limits.as_table_like().context("`limits` is not a table"));
+        let backends = limits.transpose()?.and_then(|limits| limits.get("backends"));
+        for (name, item) in entries(backends, "limits.backends")? {
+            let max =
+                item.as_integer().and_then(|max| usize::try_from(max).ok()).filter(|max| (1..=10_000).contains(max));
+            let max = max.ok_or_else(|| anyhow!("`limits.backends.{name}` is not a number from 1 to 10000"))?;
+            self.backends_max.entry(name.to_owned()).or_insert(max);
         }
         Ok(())
     }
@@ -151,6 +161,17 @@ mod tests {
         let Channel::Email { to, by, .. } = &channels["post"] else { panic!("{channels:?}") };
         assert_eq!((to.len(), by), (2, &Carrier::Smtp("localhost:25".to_owned())));
         assert_eq!(channels["pager"], Channel::Command { command: vec!["page".to_owned(), "--now".to_owned()] });
+    }
+
+    #[test]
+    fn limits_of_backends_are_read() {
+        let settings = read("[limits]\nbackends = { claude = 2, codex = 1 }").unwrap();
+        assert_eq!(settings.backends_max, IndexMap::from([("claude".to_owned(), 2), ("codex".to_owned(), 1)]));
+        assert!(
+            complaint("[limits]\nbackends = { claude = 0 }").starts_with("`limits.backends.claude` is not a number")
+        );
+        assert_eq!(complaint("limits = 3"), "`limits` is not a table");
+        assert_eq!(complaint("[limits]\nbackends = 3"), "`limits.backends` is not a table");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
-pub use aside::on_failure;
+pub use aside::{group, on_failure};
 pub use start::{Start, start_of};
 
 /// How many attempts run at once where a workflow does not say.
@@ -81,6 +81,20 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
     Ok(advance)
 }
 
+/// Takes news in for a run that must not begin yet: nothing is decided but its end.
+pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
+    let mut advance = Advance::default();
+    for event in news {
+        record(planner, state, event, at, &mut advance)?;
+    }
+    while let Some(decision) = ending(planner, state).filter(|decision| !decision.events.is_empty()) {
+        for event in decision.events {
+            record(planner, state, event, at, &mut advance)?;
+        }
+    }
+    Ok(advance)
+}
+
 fn record(
     planner: Planner<'_>,
     state: &mut State,
@@ -114,13 +128,10 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.is_finished() || state.started.is_none() {
         return None;
     }
-    if state.cancelling {
-        return finish::cancelled(state);
-    }
-    if let Some(decision) = finish::over_limit(planner, state) {
+    if let Some(decision) = ending(planner, state) {
         return Some(decision);
     }
-    if state.paused {
+    if state.paused || state.cancelling {
         return None;
     }
     if let Some(at) = state.agenda.front() {
@@ -145,4 +156,15 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
         }
         _ => Some(decision),
     }
+}
+
+/// The end of a run whatever its steps do: by a person, or by a limit.
+fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
+    if state.is_finished() || state.started.is_none() {
+        return None;
+    }
+    if state.cancelling {
+        return finish::cancelled(state);
+    }
+    finish::over_limit(planner, state)
 }

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
-use longhaul_core::decide::Planner;
+use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
@@ -17,7 +17,7 @@ use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
-use tokio::sync::{Mutex, OnceCell, Semaphore, broadcast};
+use tokio::sync::{Mutex, OnceCell, broadcast};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -28,6 +28,7 @@ use crate::codec;
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
+use crate::slots::Slots;
 
 /// How an engine works.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct Options {
     pub agent: String,
     /// Attempts at once, over all runs.
     pub attempts_max: usize,
+    /// Prompts at once, by backend; the others have no limit of their own.
+    pub backends_max: IndexMap<String, usize>,
     /// How long an attempt is held without being renewed.
     pub lease: Duration,
     /// Whether earlier results are done anew instead of being used.
@@ -128,7 +131,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) artifacts: Artifacts,
     pub(crate) worker: WorkerId,
-    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) slots: Slots,
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     guard: OnceCell<Option<Guard>>,
@@ -141,7 +144,7 @@ impl Engine {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
             artifacts: Artifacts::new(options.runs_dir.clone()),
-            slots: Arc::new(Semaphore::new(options.attempts_max)),
+            slots: Slots::new(options.attempts_max, &options.backends_max, &options.agent),
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
             guard: OnceCell::new(),
@@ -183,6 +186,9 @@ impl Engine {
             owner: request.owner,
             forked: None,
         };
+        if let Some(Err(problem)) = group(plan, &started) {
+            return Err(Error::Input(format!("`concurrency.group` can not be rendered: {}", problem.0)));
+        }
         let index = Index::of(plan);
         let mut state = State::default();
         let planner = Planner { plan, index: &index };

@@ -3,6 +3,7 @@
 //! **Invariant:** intent is stored before the act, the result after it. What is done here was decided in
 //! `core` and recorded by `store` first.
 
+mod admission;
 mod aftermath;
 mod artifacts;
 mod cache;
@@ -19,6 +20,7 @@ mod recover;
 mod retain;
 mod run_loop;
 mod secrets;
+mod slots;
 mod steps;
 
 pub use channels::{Carrier, Channel, Setting};

@@ -31,9 +31,8 @@ pub(crate) fn begin(
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
         let (path, number) = (start.path.clone(), start.attempt);
-        let slots = Arc::clone(&shared.slots);
         let _slot = tokio::select! {
-            slot = slots.acquire_owned() => slot.ok(),
+            slot = shared.slots.take(&start) => Some(slot),
             () = cancel.cancelled() => None,
         };
         let workflow_dir =

@@ -10,6 +10,7 @@ use longhaul_core::state::State;
 use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer};
 use serde_json::json;
 
+use crate::admission;
 use crate::codec;
 use crate::engine::{Error, Shared};
 
@@ -92,9 +93,9 @@ fn head(planner: Planner<'_>, state: &State) -> Head {
     });
     Head {
         workflow: planner.plan.main().name.clone(),
-        status: state.status_word().to_owned(),
+        status: admission::status_word(planner.plan, state).to_owned(),
         summary: summary.to_string(),
-        group: None,
+        group: admission::group_of(planner.plan, state),
         parent: None,
     }
 }

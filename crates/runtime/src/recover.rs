@@ -100,7 +100,7 @@ async fn ready(shared: &Shared) -> Result<Vec<RunId>, Error> {
     let now = shared.clock.now_ms();
     let mut runs = shared.store.with_mail(1000).await?;
     runs.extend(shared.store.due(now, 1000).await?.into_iter().map(|timer| timer.run));
-    let active = Query { statuses: vec!["running".to_owned()], limit: 1000, ..Query::default() };
+    let active = Query { statuses: vec!["running".to_owned(), "queued".to_owned()], limit: 1000, ..Query::default() };
     for row in shared.store.runs(active).await? {
         let held = shared.store.tasks(&row.run).await?;
         let cared_for = held.iter().any(|task| {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use longhaul_core::decide::{Advance, Planner, advance};
+use longhaul_core::decide::{Advance, Planner, advance, take_in};
 use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
@@ -13,6 +13,7 @@ use longhaul_core::state::{Phase, State};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::{self, Admission};
 use crate::codec;
 use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
@@ -117,6 +118,10 @@ impl Runner {
         if went.is_err() {
             self.stop_all().await;
         }
+        if self.loaded.state.is_finished() {
+            // Who is not woken looks by itself, a little later.
+            let _ = admission::leave(&self.shared, &self.loaded).await;
+        }
         if std::mem::take(&mut self.fell) {
             aftermath::failed(&self.shared, &self.run, &self.loaded, stop).await;
         }
@@ -173,7 +178,13 @@ impl Runner {
         let mut attempts = 0;
         let mut ended = ended;
         loop {
-            let (news, mut extras) = self.news(&ended, &lost, mail).await?;
+            let (mut news, mut extras) = self.news(&ended, &lost, mail).await?;
+            let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
+            let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
+            if let Admission::Refused(event) = admission {
+                news = vec![event];
+                extras = Extras::default();
+            }
             let more = !extras.consumed.is_empty();
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
@@ -342,7 +353,10 @@ impl Runner {
     fn idle(&self) -> Idle {
         match &self.loaded.state.finished {
             Some(finished) => Idle::Finished(finished.outcome),
-            None => Idle::Waiting { next_due: next_due(&self.loaded) },
+            None => {
+                let look = admission::look_again(&self.loaded, self.shared.clock.now_ms());
+                Idle::Waiting { next_due: next_due(&self.loaded).into_iter().chain(look).min() }
+            }
         }
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use longhaul_core::event::Ended;
-use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_core::state::{Phase, StepInst};
+use longhaul_runtime::Loaded;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::{story, ui};
 /// List runs, newest first
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only these statuses: running, waiting, paused, succeeded, failed, cancelled
+    /// Only these statuses: queued, running, waiting, paused, succeeded, failed, cancelled
     #[arg(long)]
     status: Vec<String>,
     /// Only of this workflow
@@ -81,9 +82,10 @@ pub(crate) fn status(args: &OneArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
-        let state = engine.load(&run).await?.state;
+        let loaded = engine.load(&run).await?;
+        let state = &loaded.state;
         if args.json {
-            ui::print_json(&state_json(run.as_str(), &state))?;
+            ui::print_json(&state_json(run.as_str(), &loaded))?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut out = ui::out();
@@ -92,7 +94,7 @@ pub(crate) fn status(args: &OneArgs) -> Result<ExitCode> {
             "{} {} {}",
             ui::bold(&run),
             state.started.as_ref().map_or("", |started| &started.workflow),
-            state.status_word()
+            loaded.status_word()
         )?;
         for step in state.steps() {
             writeln!(out, "  {:<10} {}{}", word(step), step.path, detail(step))?;
@@ -127,7 +129,8 @@ fn detail(step: &StepInst) -> String {
     [again, question, error].into_iter().flatten().collect()
 }
 
-fn state_json(run: &str, state: &State) -> Value {
+fn state_json(run: &str, loaded: &Loaded) -> Value {
+    let state = &loaded.state;
     let steps = state.steps().iter().map(|step| {
         json!({
             "path": step.path, "status": word(step), "attempts": step.attempts, "output": step.result.output,
@@ -135,7 +138,7 @@ fn state_json(run: &str, state: &State) -> Value {
         })
     });
     json!({
-        "run": run, "status": state.status_word(), "workflow": state.started.as_ref().map(|started| &started.workflow),
+        "run": run, "status": loaded.status_word(), "workflow": state.started.as_ref().map(|started| &started.workflow),
         "steps": steps.collect::<Vec<_>>(), "finished": state.finished, "usage": state.usage,
     })
 }

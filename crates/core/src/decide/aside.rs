@@ -1,11 +1,14 @@
-//! What is rendered beside the steps: what is said when a run has failed.
+//! What is rendered beside the steps: what is said when a run has failed, and which runs count together.
 
-use serde_json::Map;
+use indexmap::IndexMap;
+use serde_json::{Map, json};
 
 use super::Planner;
 use super::start::Outside;
 use crate::Json;
 use crate::eval::{self, Manner, Problem};
+use crate::event::RunStarted;
+use crate::plan::Plan;
 use crate::state::{BodyNo, Scope, State};
 
 /// The parameters of what is done because a run has failed, rendered; `None` if the workflow says nothing.
@@ -16,4 +19,36 @@ pub fn on_failure(planner: Planner<'_>, state: &State) -> Option<Result<Map<Stri
     let manner = Manner::of(&unit.compat);
     let rendered = work.params.iter().map(|(name, arg)| Ok((name.clone(), eval::arg(arg, manner, &Outside(&scope))?)));
     Some(rendered.collect())
+}
+
+/// The group whose runs count together; `None` if the workflow has none. It depends on nothing but the start, so it stays
+/// what it is for as long as the run lives.
+pub fn group(plan: &Plan, started: &RunStarted) -> Option<Result<String, Problem>> {
+    let unit = plan.main();
+    let concurrency = unit.concurrency.as_ref()?;
+    Some(eval::text(&concurrency.group.0, Manner::of(&unit.compat), &AtStart(started), &IndexMap::new()))
+}
+
+/// The names that are set when a run starts.
+struct AtStart<'a>(&'a RunStarted);
+
+impl eval::Names for AtStart<'_> {
+    fn root(&self, name: &str) -> Option<Json> {
+        let mut inputs = Map::from_iter([("task".to_owned(), json!(self.0.task))]);
+        inputs.extend(self.0.inputs.clone());
+        match name {
+            "inputs" => Some(Json::Object(inputs)),
+            "run" => Some(json!(self.0.about)),
+            "trigger" => Some(self.0.trigger.clone()),
+            _ => inputs.remove(name),
+        }
+    }
+
+    fn step(&self, _id: &str) -> Option<Json> {
+        None
+    }
+
+    fn step_ids(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

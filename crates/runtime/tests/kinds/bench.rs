@@ -54,6 +54,7 @@ impl Bench {
             lease: Duration::from_secs(60),
             channels: IndexMap::new(),
             refresh_cache: false,
+            backends_max: IndexMap::new(),
             guard: None,
         };
         Self { dir, store: Arc::new(Memory::default()), clock: Arc::default(), options }
