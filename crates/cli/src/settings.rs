@@ -131,8 +131,6 @@ impl<'a> Keys<'a> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn read(text: &str) -> Result<Settings> {

@@ -32,7 +32,7 @@ pub(crate) enum Admission {
     /// Take in what it is told, and wait.
     Held,
     /// End at once, with this event.
-    Refused(Event),
+    Refused(Box<Event>),
 }
 
 /// Whether a run waits to be let in: it has a group, and nothing has been decided about it.
@@ -98,11 +98,8 @@ async fn full(
         WhenFull::Queue => Ok(Admission::Held),
         WhenFull::Skip => {
             let message = Some(format!("skipped: the group `{group}` is full"));
-            Ok(Admission::Refused(Event::RunFinished {
-                outcome: Outcome::Cancelled,
-                message,
-                outputs: Default::default(),
-            }))
+            let event = Event::RunFinished { outcome: Outcome::Cancelled, message, outputs: Default::default() };
+            Ok(Admission::Refused(Box::new(event)))
         }
         WhenFull::CancelOldest => {
             if let Some(oldest) = earlier.last() {

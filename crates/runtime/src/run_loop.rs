@@ -182,7 +182,7 @@ impl Runner {
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
             let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
             if let Admission::Refused(event) = admission {
-                news = vec![event];
+                news = vec![*event];
                 extras = Extras::default();
             }
             let more = !extras.consumed.is_empty();

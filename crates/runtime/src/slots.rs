@@ -53,8 +53,6 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::future::Future;
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};

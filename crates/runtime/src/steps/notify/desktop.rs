@@ -29,8 +29,6 @@ fn found(path: Option<&OsStr>) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]
