@@ -9,8 +9,13 @@ use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_runtime::{Engine, Options, System, is_dead};
 use longhaul_store::{Sqlite, Store};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::project::Project;
+
+/// The exit code of what was stopped by a signal.
+pub(crate) const PARKED: u8 = 130;
 
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -86,6 +91,28 @@ fn prepare(home: &std::path::Path) -> Result<()> {
         std::fs::write(&ignore, "longhaul.db*\nruns/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
+    Ok(())
+}
+
+/// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
+/// at once; its guard clears up.
+pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            if stop.is_cancelled() {
+                std::process::exit(PARKED.into());
+            }
+            stop.cancel();
+        }
+    });
     Ok(())
 }
 
