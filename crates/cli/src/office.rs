@@ -17,6 +17,9 @@ use crate::project::Project;
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
 
+/// Long enough for a machine that is busy, short enough for people who wait for a takeover.
+const LEASE: Duration = Duration::from_secs(60);
+
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct EngineArgs {
@@ -58,10 +61,16 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         script: Arc::new(script(agents)?),
         agent: agents.agent.clone(),
         attempts_max: agents.slots.max(1),
-        lease: Duration::from_secs(60),
+        lease: lease(),
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(Arc::new(store))?, Arc::new(System), options))
+}
+
+/// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
+fn lease() -> Duration {
+    let told = std::env::var("LONGHAUL_LEASE_MS").ok().filter(|_| cfg!(debug_assertions));
+    told.and_then(|ms| ms.parse().ok()).map_or(LEASE, Duration::from_millis)
 }
 
 /// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process dies, to test coming back.
