@@ -6,6 +6,8 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod logs;
+mod prune;
 mod run;
 mod runs;
 mod schema;
@@ -47,6 +49,9 @@ enum Command {
     Events(runs::OneArgs),
     /// Print what a run, or a step of it, left
     Outputs(runs::OneArgs),
+    Logs(logs::Args),
+    Export(prune::ExportArgs),
+    Prune(prune::Args),
     /// Say yes to a gate or a review
     Approve(tell::Args),
     /// Say no to a gate or a review
@@ -86,6 +91,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Status(args) => runs::status(&args),
         Command::Events(args) => runs::events(&args),
         Command::Outputs(args) => runs::outputs(&args),
+        Command::Logs(args) => logs::run(&args),
+        Command::Export(args) => prune::export(&args),
+        Command::Prune(args) => prune::run(&args),
         Command::Approve(args) => tell::run(&args, What::Approve),
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),

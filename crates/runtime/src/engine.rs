@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::artifacts::Artifacts;
 use crate::clock::Clock;
 use crate::codec;
+use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
@@ -124,6 +125,7 @@ pub(crate) struct Shared {
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
+    pub(crate) leases: Leases,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -137,6 +139,7 @@ impl Engine {
             slots: Arc::new(Semaphore::new(options.attempts_max)),
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
+            leases: Leases::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -282,7 +285,7 @@ impl Engine {
         patient: impl Fn(&State) -> bool,
     ) -> Result<Idle, Error> {
         let news = self.shared.mailroom.listen(run);
-        let _renewing = self.keep_leases(stop.clone());
+        let _renewing = self.keep_leases();
         loop {
             let idle = run_loop::until_idle(&self.shared, run, &stop).await?;
             let Idle::Waiting { next_due } = idle else {
@@ -316,18 +319,9 @@ impl Engine {
         crate::recover::work(self, stop).await
     }
 
-    /// Keeps the leases of this engine alive until the guard is dropped.
-    pub(crate) fn keep_leases(&self, stop: CancellationToken) -> tokio_util::task::AbortOnDropHandle<()> {
-        let shared = Arc::clone(&self.shared);
-        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
-            let lease = shared.options.lease;
-            let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-            while !stop.is_cancelled() {
-                tokio::time::sleep(lease / 4).await;
-                // A failed renewal is tried again; the fence decides in the end.
-                let _ = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await;
-            }
-        }))
+    /// Keeps the leases of this engine alive until the answer is dropped.
+    pub(crate) fn keep_leases(&self) -> tokio_util::task::AbortOnDropHandle<()> {
+        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.

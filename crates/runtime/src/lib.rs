@@ -8,6 +8,7 @@ mod clock;
 mod codec;
 mod engine;
 mod fork;
+mod leases;
 mod mailroom;
 mod message;
 mod perform;

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::engine::{Shared, problem};
+use crate::leases::Leases;
 use crate::run_loop::Loaded;
 use crate::secrets::{self, Secrets};
 use crate::steps::{self, Attempt, Done};
@@ -27,8 +28,11 @@ pub(crate) fn begin(
 ) {
     let step = loaded.plan.0.step(start.step).clone();
     let started = loaded.state.started.clone();
+    let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
+    let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
+        let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
         let slots = Arc::clone(&shared.slots);
         let _slot = tokio::select! {

@@ -82,8 +82,15 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
 pub(crate) async fn until_idle(shared: &Arc<Shared>, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
     let loaded = load(shared, run).await?;
     let (done, finished) = mpsc::unbounded_channel();
-    let mut runner =
-        Runner { shared: Arc::clone(shared), run: run.clone(), loaded, open: HashMap::new(), written: None, done, finished };
+    let mut runner = Runner {
+        shared: Arc::clone(shared),
+        run: run.clone(),
+        loaded,
+        open: HashMap::new(),
+        written: None,
+        done,
+        finished,
+    };
     let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
     runner.go(lost, stop).await
 }

@@ -44,7 +44,9 @@ enum Side {
 
 /// A text that names no failpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a failpoint: CALL:before|after:NUMBER, where CALL is append, post, claim, renew, save_snapshot or remove")]
+#[error(
+    "`{0}` is not a failpoint: CALL:before|after:NUMBER, where CALL is append, post, claim, renew, save_snapshot or remove"
+)]
 pub struct NotAFailpoint(String);
 
 impl FromStr for Failpoint {
@@ -238,7 +240,9 @@ mod tests {
 
     #[test]
     fn what_names_no_failpoint_is_refused() {
-        for text in ["", "append", "append:before", "append:before:x", "append:during:1", "read:before:1", "append:after:1:1"] {
+        for text in
+            ["", "append", "append:before", "append:before:x", "append:during:1", "read:before:1", "append:after:1:1"]
+        {
             assert_eq!(text.parse::<Failpoint>(), Err(NotAFailpoint(text.to_owned())), "{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! `longhaul runs`, `status`, `events`, `outputs`, `export`: looking at runs.
+//! `longhaul runs`, `status`, `events`, `outputs`: looking at runs.
 
 use std::io::Write;
 use std::process::ExitCode;
