@@ -196,11 +196,11 @@ impl StepInst {
         matches!(self.skipped, Some(Skip::Route | Skip::Denied))
     }
 
-    fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
+    /// A step that is nowhere yet: whoever adds it says where it enters.
+    pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
             step,
             path,
-            // Nowhere yet: whoever adds a step says where it enters.
             phase: Phase::Done,
             ended: None,
             ok: false,
