@@ -157,6 +157,11 @@ impl Engine {
         self.shared.pulse.subscribe()
     }
 
+    /// What time it is for this engine.
+    pub fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
+    }
+
     /// The mark of this engine in the environment of what it starts.
     pub fn mark(&self) -> &str {
         self.shared.worker.as_str()

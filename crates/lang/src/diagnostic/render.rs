@@ -100,7 +100,12 @@ fn piece<'a>(marks: Vec<Mark>, sources: &'a Sources) -> Vec<Element<'a>> {
         .map(|(mark, range)| mark.kind.span(range.start - start..range.end - start).label(mark.label));
     let (number, _) = file.line_and_column(first);
     // The renderer knows of all other control characters. The dot is as long as what it replaces.
-    let text = file.text.get(start..end).unwrap_or_default().trim_end_matches('\r').replace(|c| ('\u{80}'..='\u{9f}').contains(&c), "·");
+    let text = file
+        .text
+        .get(start..end)
+        .unwrap_or_default()
+        .trim_end_matches('\r')
+        .replace(|c| ('\u{80}'..='\u{9f}').contains(&c), "·");
     let snippet = Snippet::source(text).line_start(number).fold(true).annotations(annotations);
     if start == line.start {
         return vec![snippet.path(plain(&file.name)).into()];
