@@ -6,8 +6,14 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod logs;
+mod prune;
+mod run;
+mod runs;
 mod schema;
 mod show;
+mod tell;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -17,6 +23,8 @@ use longhaul_lang::Report;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
 use serde_json::{Value, json};
+
+use tell::What;
 
 use crate::disk;
 use crate::library::Entry;
@@ -32,6 +40,38 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(Box<run::Args>),
+    Resume(run::ResumeArgs),
+    Runs(runs::ListArgs),
+    /// Show what a run is doing, step by step
+    Status(runs::OneArgs),
+    /// Print what happened in a run
+    Events(runs::OneArgs),
+    /// Print what a run, or a step of it, left
+    Outputs(runs::OneArgs),
+    Logs(logs::Args),
+    Export(prune::ExportArgs),
+    Prune(prune::Args),
+    /// Say yes to a gate or a review
+    Approve(tell::Args),
+    /// Say no to a gate or a review
+    Deny(tell::Args),
+    /// Say yes to a review with another value
+    Edit(tell::Args),
+    /// Answer a question
+    Answer(tell::Args),
+    /// Send a signal to a run
+    Signal(tell::Args),
+    /// Stop a run
+    Cancel(tell::Args),
+    /// Start nothing new in a run
+    Pause(tell::Args),
+    /// Let a paused run go on
+    Unpause(tell::Args),
+    /// Start a failed or cancelled run again; finished steps are kept
+    Retry(tell::Args),
+    Fork(worker::ForkArgs),
+    Worker(worker::Args),
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
@@ -45,6 +85,26 @@ enum Command {
 /// Carries a command out.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Resume(args) => run::resume(&args),
+        Command::Runs(args) => runs::list(&args),
+        Command::Status(args) => runs::status(&args),
+        Command::Events(args) => runs::events(&args),
+        Command::Outputs(args) => runs::outputs(&args),
+        Command::Logs(args) => logs::run(&args),
+        Command::Export(args) => prune::export(&args),
+        Command::Prune(args) => prune::run(&args),
+        Command::Approve(args) => tell::run(&args, What::Approve),
+        Command::Deny(args) => tell::run(&args, What::Deny),
+        Command::Edit(args) => tell::run(&args, What::Edit),
+        Command::Answer(args) => tell::run(&args, What::Answer),
+        Command::Signal(args) => tell::run(&args, What::Signal),
+        Command::Cancel(args) => tell::run(&args, What::Cancel),
+        Command::Pause(args) => tell::run(&args, What::Pause),
+        Command::Unpause(args) => tell::run(&args, What::Unpause),
+        Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Fork(args) => worker::fork(&args),
+        Command::Worker(args) => worker::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
@@ -55,6 +115,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Explain(args) => explain::run(&args),
     }
 }
+
+/// The most findings of one file that are printed unless somebody asks for all: nobody reads more, and they
+/// often have one cause.
+const SHOWN_MAX: usize = 100;
 
 /// How a file is to be read, where its keys do not tell.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -73,8 +137,12 @@ fn refuse(report: &Report) -> Result<ExitCode> {
 
 /// Prints what was found, beside the data.
 fn tell(report: &Report) {
-    for found in &report.diagnostics {
+    for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
+    }
+    let more = report.diagnostics.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        ui::say(format!("… and {more} more; `longhaul check --all` prints them\n"));
     }
 }
 

@@ -7,7 +7,9 @@ mod builtin;
 mod commands;
 mod disk;
 mod library;
+mod office;
 mod project;
+mod story;
 mod ui;
 
 use std::process::ExitCode;
@@ -15,6 +17,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    if let Some(code) = guard() {
+        return code;
+    }
     let cli = commands::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,
@@ -24,4 +29,15 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The process that clears up after an engine that was killed is this program under another name.
+fn guard() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    (args.next().as_deref() == Some(longhaul_agents::process::GUARD_COMMAND)).then_some(())?;
+    let engine = args.next()?;
+    Some(match longhaul_agents::process::guard_main(&engine) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
 }

@@ -20,6 +20,11 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
+/// A line of data.
+pub(crate) fn print_line(text: impl std::fmt::Display) -> Result<()> {
+    Ok(writeln!(out(), "{text}")?)
+}
+
 /// Writes data to a file, or to standard output.
 pub(crate) fn deliver(text: &str, file: Option<&Path>) -> Result<()> {
     match file {
@@ -37,7 +42,7 @@ pub(crate) fn say(text: impl std::fmt::Display) {
 /// Says what went wrong, with its causes.
 pub(crate) fn complain(error: &anyhow::Error) {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let causes: Vec<String> = error.chain().map(|cause| longhaul_lang::diagnostic::plain(&cause.to_string())).collect();
     say(format!("{red}error{red:#}: {}", causes.join(": ")));
 }
 
@@ -71,4 +76,10 @@ pub(crate) fn good(text: impl std::fmt::Display) -> String {
 /// "1 step", "2 steps".
 pub(crate) fn count(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `text` as bad news.
+pub(crate) fn bad(text: impl std::fmt::Display) -> String {
+    let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
+    format!("{red}{text}{red:#}")
 }

@@ -353,7 +353,8 @@ impl State {
                 Outcome::Cancelled => "cancelled",
             },
             None if self.paused => "paused",
-            None if !self.open.is_empty() || self.waiting.is_empty() => "running",
+            // Something that is still to be decided is not waited for.
+            None if !self.open.is_empty() || self.waiting.is_empty() || !self.agenda.is_empty() => "running",
             None => "waiting",
         }
     }
@@ -362,6 +363,11 @@ impl State {
     pub fn questions(&self) -> impl Iterator<Item = (&StepInst, &Question)> {
         let asked = self.waiting().filter(|step| step.phase == Phase::Question);
         asked.filter_map(|step| Some((step, step.question.as_ref()?)))
+    }
+
+    /// The names that are set at the top of the workflow.
+    pub fn top_names(&self) -> IndexMap<String, Json> {
+        self.bodies.first().map(|body| body.names.clone()).unwrap_or_default()
     }
 
     /// Whether the run is over.

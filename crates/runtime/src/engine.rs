@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
 use longhaul_core::decide::Planner;
@@ -16,13 +17,14 @@ use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
-use tokio::sync::{Mutex, Semaphore, broadcast};
+use tokio::sync::{Mutex, OnceCell, Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::artifacts::Artifacts;
 use crate::clock::Clock;
 use crate::codec;
+use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
@@ -42,6 +44,8 @@ pub struct Options {
     pub attempts_max: usize,
     /// How long an attempt is held without being renewed.
     pub lease: Duration,
+    /// The program whose `__guard` clears up after an engine that was killed.
+    pub guard: Option<PathBuf>,
 }
 
 /// What went wrong, by what the caller can do.
@@ -121,6 +125,8 @@ pub(crate) struct Shared {
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
+    pub(crate) leases: Leases,
+    guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
 
@@ -133,6 +139,8 @@ impl Engine {
             slots: Arc::new(Semaphore::new(options.attempts_max)),
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
+            leases: Leases::default(),
+            guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
             clock,
@@ -175,10 +183,23 @@ impl Engine {
         let mut state = State::default();
         let planner = Planner { plan, index: &index };
         // The first event alone: whoever drives the run decides what follows.
-        let envelope = Envelope { v: longhaul_core::event::VERSION, seq: 1, at: self.shared.clock.now_ms(), event: Event::RunStarted(started) };
+        let envelope = Envelope {
+            v: longhaul_core::event::VERSION,
+            seq: 1,
+            at: self.shared.clock.now_ms(),
+            event: Event::RunStarted(started),
+        };
         state.apply(plan, &index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-        run_loop::record(&self.shared, &run, planner, &state, vec![envelope], run_loop::Extras { blobs: vec![blob], ..Default::default() })
-            .await?;
+        crate::record::record(
+            &self.shared,
+            &run,
+            planner,
+            &state,
+            vec![envelope],
+            crate::record::Extras { blobs: vec![blob], ..Default::default() },
+        )
+        .await?;
+        self.shared.artifacts.write_run(&run, &state);
         Ok(run)
     }
 
@@ -230,6 +251,11 @@ impl Engine {
         Ok(events)
     }
 
+    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md`.
+    pub fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
+        self.shared.artifacts.attempt_dir(run, path, attempt)
+    }
+
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let loaded = self.load(run).await?;
@@ -238,23 +264,43 @@ impl Engine {
         }
         let body = serde_json::to_string(&message).map_err(Error::encoding)?;
         let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
-        let message = NewMessage { run: run.clone(), source: "engine".to_owned(), dedup, body, at_ms: self.shared.clock.now_ms() };
+        let message = NewMessage {
+            run: run.clone(),
+            source: "engine".to_owned(),
+            dedup,
+            body,
+            at_ms: self.shared.clock.now_ms(),
+        };
         let posted = self.shared.store.post(message).await?;
         self.shared.mailroom.wake(run);
         Ok(posted)
     }
 
-    /// Drives a run until it is over or `stop` says so; waits for timers and messages in between.
-    pub async fn drive(&self, run: &RunId, stop: CancellationToken) -> Result<Idle, Error> {
+    /// Drives a run until it is over or `stop` says so; waits for timers and messages in between, as long as
+    /// `patient` says that waiting makes sense.
+    pub async fn drive(
+        &self,
+        run: &RunId,
+        stop: CancellationToken,
+        patient: impl Fn(&State) -> bool,
+    ) -> Result<Idle, Error> {
         let news = self.shared.mailroom.listen(run);
-        let _renewing = self.keep_leases(stop.clone());
+        let _renewing = self.keep_leases();
         loop {
             let idle = run_loop::until_idle(&self.shared, run, &stop).await?;
-            let Idle::Waiting { next_due } = idle else { return Ok(idle) };
-            if stop.is_cancelled() {
+            let Idle::Waiting { next_due } = idle else {
+                self.shared.mailroom.forget(run);
+                return Ok(idle);
+            };
+            let state = self.load(run).await?.state;
+            if stop.is_cancelled() || !patient(&state) {
                 return Ok(idle);
             }
-            let pause = next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
+            let timer =
+                next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
+            // Who does the work may die without a word.
+            let others = state.open_attempts().next().map(|_| run_loop::LOOK_AT_OTHERS);
+            let pause = timer.into_iter().chain(others).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
                 () = news.notified() => {}
@@ -273,27 +319,27 @@ impl Engine {
         crate::recover::work(self, stop).await
     }
 
-    /// Keeps the leases of this engine alive until the guard is dropped.
-    pub(crate) fn keep_leases(&self, stop: CancellationToken) -> tokio_util::task::AbortOnDropHandle<()> {
-        let shared = Arc::clone(&self.shared);
-        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
-            let lease = shared.options.lease;
-            let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-            while !stop.is_cancelled() {
-                tokio::time::sleep(lease / 4).await;
-                // A failed renewal is tried again; the fence decides in the end.
-                let _ = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await;
-            }
-        }))
+    /// Keeps the leases of this engine alive until the answer is dropped.
+    pub(crate) fn keep_leases(&self) -> tokio_util::task::AbortOnDropHandle<()> {
+        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
     pub async fn fork(&self, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
-        run_loop::fork(&self.shared, from, at, inputs).await
+        crate::fork::fork(&self.shared, from, at, inputs).await
     }
 }
 
 impl Shared {
+    /// Makes sure that somebody clears up if this process is killed; begun with the first command.
+    pub(crate) async fn guarded(&self) {
+        let start = || async {
+            let program = self.options.guard.as_deref()?;
+            Guard::start(program, self.worker.as_str()).ok()
+        };
+        self.guard.get_or_init(start).await;
+    }
+
     /// The plan with a content hash, remembered.
     pub(crate) async fn plan(&self, hash: &str) -> Result<Arc<(Plan, Index)>, Error> {
         let mut plans = self.plans.lock().await;
@@ -319,7 +365,9 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
             (Some(value), _) => value.clone(),
             (None, Some(default)) => default.clone(),
             (None, None) if input.optional => Json::Null,
-            (None, None) => return Err(Error::Input(format!("the input `{name}` is missing; give it with --input {name}=…"))),
+            (None, None) => {
+                return Err(Error::Input(format!("the input `{name}` is missing; give it with --input {name}=…")));
+            }
         };
         let optional = value.is_null() && input.optional;
         if let Some(why) = problem(&input.schema, &value).filter(|_| !optional) {

@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::engine::{Shared, problem};
+use crate::leases::Leases;
 use crate::run_loop::Loaded;
-use crate::secrets::Secrets;
+use crate::secrets::{self, Secrets};
 use crate::steps::{self, Attempt, Done};
 
 /// Begins an attempt. Its end is sent to `done`, whatever it is.
@@ -27,16 +28,21 @@ pub(crate) fn begin(
 ) {
     let step = loaded.plan.0.step(start.step).clone();
     let started = loaded.state.started.clone();
+    let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
+    let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
+        let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
         let slots = Arc::clone(&shared.slots);
         let _slot = tokio::select! {
             slot = slots.acquire_owned() => slot.ok(),
             () = cancel.cancelled() => None,
         };
-        let workflow_dir = started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
-        let attempt = Attempt { shared, run, output: step.output.clone(), workflow_dir: workflow_dir.into(), start, cancel };
+        let workflow_dir =
+            started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+        let (output, workflow_dir) = (step.output.clone(), workflow_dir.into());
+        let attempt = Attempt { shared, run, output, workflow_dir, secrets: Secrets::default(), start, cancel };
         let event = match make(attempt).await {
             Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
             Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },
@@ -47,10 +53,10 @@ pub(crate) fn begin(
 }
 
 async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Result)> {
-    let mut secrets = Secrets::default();
-    if let Err(problem) = resolve(&mut attempt.start, &mut secrets) {
+    if let Err(problem) = resolve(&mut attempt.start) {
         return Err((Failure::new(ErrorClass::Invalid, problem.0), event::Result::default()));
     }
+    let secrets = attempt.secrets.clone();
     let output = attempt.output.clone();
     let folder = attempt.folder();
     let mut done = steps::make(attempt).await;
@@ -66,9 +72,9 @@ async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Re
     finished
 }
 
-fn resolve(start: &mut Start, secrets: &mut Secrets) -> Result<(), eval::Problem> {
+fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
     for value in start.params.values_mut().chain(start.env.values_mut()) {
-        *value = secrets.resolve(value)?;
+        *value = secrets::resolve(value)?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ pub(crate) async fn lost_attempts(shared: &Shared, run: &RunId, state: &State) -
 pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
     let busy: Arc<Mutex<HashSet<RunId>>> = Arc::default();
     let tasks = TaskTracker::new();
-    let _renewing = engine.keep_leases(stop.clone());
+    let _renewing = engine.keep_leases();
     let mut changes = engine.shared.store.watch();
     while !stop.is_cancelled() {
         changes.borrow_and_update();

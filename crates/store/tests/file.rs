@@ -83,9 +83,9 @@ async fn damage_to_an_event_is_noticed_in_its_run_only() {
         ("UPDATE event SET at_ms = at_ms + 1 WHERE HURT AND seq = 2", "event 2 of run hurt"),
         ("UPDATE event SET id = randomblob(16) WHERE HURT AND seq = 1", "event 1 of run hurt"),
         ("UPDATE event SET checksum = randomblob(16) WHERE HURT AND seq = 5", "event 5 of run hurt"),
-        ("DELETE FROM event WHERE HURT AND seq = 2", "event 2 of run hurt"),
-        ("DELETE FROM event WHERE HURT AND seq = 5", "event 5 of run hurt"),
-        ("DELETE FROM event WHERE HURT", "event 1 of run hurt"),
+        ("DELETE FROM event WHERE HURT AND seq = 2", "event 2 of run hurt is missing"),
+        ("DELETE FROM event WHERE HURT AND seq = 5", "event 5 of run hurt is missing"),
+        ("DELETE FROM event WHERE HURT", "event 1 of run hurt is missing"),
     ] {
         let (store, _file) = damaged(damage).await;
         let read = store.read(&id("hurt"), 0, 100).await;

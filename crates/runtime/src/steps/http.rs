@@ -73,7 +73,8 @@ async fn read(attempt: &Attempt, mut response: Response) -> Done {
     let value = serde_json::from_str(&text).unwrap_or(Json::String(text));
     let mut done = Done::with(value);
     done.result.exit_code = Some(i32::from(status.as_u16()));
-    done.failure = (!expected(attempt, status)).then(|| Failure::new(class(status), format!("the server answered {status}")));
+    done.failure =
+        (!expected(attempt, status)).then(|| Failure::new(class(status), format!("the server answered {status}")));
     done
 }
 

@@ -9,16 +9,12 @@ use longhaul_core::event::{Failure, Usage};
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done};
-use crate::artifacts::write_whole;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let Some(prompt) = attempt.text("text") else {
         return Done::failed(ErrorClass::Invalid, "the prompt has no text; skills can not be run by this version");
     };
-    if let Ok(folder) = attempt.folder() {
-        // For people; the journal can render it again.
-        let _ = write_whole(&folder.join("prompt.md"), prompt.as_bytes());
-    }
+    attempt.keep("prompt.md", prompt);
     let agent = attempt.param("agent");
     let backend = agent.and_then(|agent| agent.get("backend")?.as_str()).unwrap_or(&attempt.shared.options.agent);
     if backend != "scripted" && attempt.shared.options.agent != "scripted" {
@@ -29,10 +25,9 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
 }
 
 async fn scripted(attempt: &Attempt, prompt: &str) -> Done {
-    let path = attempt.start.path.to_string();
     let visit = attempt.start.path.segments().last().map_or(1, |segment| segment.visit);
     let ask = Ask {
-        path: &path,
+        path: &attempt.start.path,
         attempt: attempt.start.attempt,
         prompt,
         schema: attempt.output.schema.as_ref(),
@@ -49,6 +44,7 @@ async fn scripted(attempt: &Attempt, prompt: &str) -> Done {
         return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
     }
     attempt.say(&reply.text);
+    attempt.keep("stdout", &reply.text);
     answered(&attempt.cwd(), reply)
 }
 
@@ -57,10 +53,10 @@ fn answered(workspace: &Path, reply: Reply) -> Done {
         return Done::failed(ErrorClass::Failed, format!("a file can not be written: {error}"));
     }
     let mut done = Done::with(Json::String(reply.text));
-    done.result.usage = reply.usage.map(|usage| Usage {
-        input_tokens: usage.input_tokens,
-        output_tokens: usage.output_tokens,
-        usd: usage.usd,
+    done.result.usage = Some(Usage {
+        input_tokens: reply.usage.input_tokens,
+        output_tokens: reply.usage.output_tokens,
+        usd: reply.usage.usd,
     });
     done.failure = reply.failure.map(|failure| Failure {
         class: failure.class,

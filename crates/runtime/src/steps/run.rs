@@ -23,9 +23,11 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     command.timeout = attempt.timeout(None);
     command.stdin = attempt.param("stdin").map(|value| as_text(value).into_bytes()).unwrap_or_default();
     command.env.extend(variables(attempt));
+    command.secrets = attempt.secrets.values().to_vec();
     let said = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) | Chunk::Stderr(bytes) => attempt.say(&String::from_utf8_lossy(bytes)),
     };
+    attempt.shared.guarded().await;
     match process::run(command, attempt.cancel.clone(), said).await {
         Ok(output) => judged(&output),
         Err(error) => Done::failed(ErrorClass::Failed, error.to_string()),
@@ -69,7 +71,9 @@ fn judged(output: &process::Output) -> Done {
     done.result.stdout = Some(stdout);
     done.failure = match output.ended {
         Ended::Exited(0) => None,
-        Ended::Exited(code) => Some(Failure::new(ErrorClass::Failed, with_reason(format!("exit code {code}"), &stderr))),
+        Ended::Exited(code) => {
+            Some(Failure::new(ErrorClass::Failed, with_reason(format!("exit code {code}"), &stderr)))
+        }
         Ended::Signalled(signal) => Some(Failure::new(ErrorClass::Failed, format!("ended by signal {signal}"))),
         Ended::TimedOut => Some(Failure::new(ErrorClass::Timeout, "it took too long and was ended")),
         Ended::Cancelled => Some(Failure::new(ErrorClass::Failed, "stopped")),

@@ -138,10 +138,32 @@ fn network(magic: u32) -> Option<&'static str> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_writer_keeps_the_promise_that_was_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        for (synchronous, level) in [(Synchronous::Full, 2), (Synchronous::Normal, 1)] {
+            let db =
+                open_writer(&folder.path().join("store.db"), &Options { synchronous, ..Options::default() }).unwrap();
+            assert_eq!(number(&db, "synchronous"), Ok(level));
+            assert_eq!(number(&db, "foreign_keys"), Ok(1));
+            assert_eq!(number(&db, "busy_timeout"), Ok(5_000));
+        }
+    }
+
+    #[test]
+    fn readers_cannot_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, options) = (folder.path().join("store.db"), Options::default());
+        let _writer = open_writer(&path, &options).unwrap();
+        let refused = open_reader(&path, &options).unwrap().execute("DELETE FROM run", []);
+        assert_eq!(refused.map_err(Error::from), Err(Error::ReadOnly));
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn network_file_systems_are_told_from_local_ones() {
         assert_eq!(network(0x6969), Some("NFS"));

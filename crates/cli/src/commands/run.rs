@@ -1,0 +1,215 @@
+//! `longhaul run` and `longhaul resume`: a run in the foreground.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use longhaul_core::event::Envelope;
+use longhaul_core::id::RunId;
+use longhaul_core::plan::Outcome;
+use longhaul_core::state::{Phase, State};
+use longhaul_runtime::{Engine, Idle, Pulse, StartRequest};
+use serde_json::json;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use super::DialectArg;
+use crate::disk::Disk;
+use crate::office::{self, AgentArgs, EngineArgs};
+use crate::{story, ui};
+
+/// The exit code of a run that waits for a person.
+const WAITING: u8 = 3;
+
+/// Run a workflow in the foreground
+///
+/// Ctrl-C parks the run; `longhaul resume` goes on where it was. Exits with 0 if it succeeded, 1 if it failed or was
+/// cancelled, 3 if it waits for a person and nobody is at the terminal.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A name or a path
+    workflow: String,
+    /// What is to be done
+    #[arg(default_value = "")]
+    task: String,
+    /// An input, as NAME=VALUE; a value that is JSON is taken as such
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    input: Vec<String>,
+    /// Inputs from a JSON file
+    #[arg(long, value_name = "FILE")]
+    inputs_file: Option<PathBuf>,
+    /// The id of the run; a run that has it already goes on
+    #[arg(long, value_name = "ID")]
+    run_id: Option<String>,
+    /// With --run-id: start anew even if the run exists, under a new id
+    #[arg(long)]
+    fresh: bool,
+    /// Only record the run; `longhaul worker` or `resume` does the work
+    #[arg(long)]
+    detach: bool,
+    #[command(flatten)]
+    dialect: DialectArg,
+    #[command(flatten)]
+    agents: AgentArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print what happens as JSON, an event a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Go on with a run in the foreground
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResumeArgs {
+    /// The run, or the beginning of its id
+    run: String,
+    #[command(flatten)]
+    agents: AgentArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print what happens as JSON, an event a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let disk = Disk::current()?;
+    let entry = disk.find(&args.workflow)?;
+    let report = disk.check(&entry, args.dialect.dialect)?;
+    if report.has_errors() {
+        return super::refuse(&report);
+    }
+    let Some(plan) = report.workflows.into_iter().find_map(|workflow| workflow.plan) else {
+        bail!("there is nothing to run")
+    };
+    let here = if entry.dir.as_os_str().is_empty() { std::path::Path::new(".") } else { &entry.dir };
+    let workflow_dir = std::path::absolute(here).unwrap_or_default();
+    office::block_on(async {
+        let engine = office::open(&args.engine, &args.agents)?;
+        let wanted = args.run_id.as_deref().map(parse_id).transpose()?.filter(|_| !args.fresh);
+        let known = match &wanted {
+            Some(run) => engine.find(run.as_str()).await.ok().filter(|found| found == run),
+            None => None,
+        };
+        let request = StartRequest {
+            task: args.task.clone(),
+            inputs: inputs(args)?,
+            run: wanted,
+            trigger: json!({"type": "manual"}),
+            owner: std::env::var("USER").ok(),
+            workflow_dir,
+        };
+        let run = match known {
+            Some(run) => run,
+            None => engine.start(&plan, request).await?,
+        };
+        if args.detach {
+            ui::print_line(&run)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        foreground(&engine, &run, args.json).await
+    })
+}
+
+pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &args.agents)?;
+        let run = engine.find(&args.run).await?;
+        foreground(&engine, &run, args.json).await
+    })
+}
+
+fn parse_id(text: &str) -> Result<RunId> {
+    RunId::new(text).with_context(|| {
+        format!(
+            "`{text}` can not be the id of a run: 4 to 40 small letters and digits, with single dashes between them"
+        )
+    })
+}
+
+fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
+    let mut inputs: IndexMap<String, Json> = match &args.inputs_file {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+            serde_json::from_str(&text).with_context(|| format!("{} is not a JSON object", file.display()))?
+        }
+        None => IndexMap::new(),
+    };
+    for pair in &args.input {
+        let Some((name, value)) = pair.split_once('=') else { bail!("`{pair}` is not NAME=VALUE") };
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned()));
+        inputs.insert(name.to_owned(), value);
+    }
+    Ok(inputs)
+}
+
+/// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
+async fn foreground(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode> {
+    let stop = CancellationToken::new();
+    let shown = CancellationToken::new();
+    let showing = tokio::spawn(show(engine.pulse(), run.clone(), json, shown.clone()));
+    office::stop_on_signals(stop.clone())?;
+    ui::say(format!("run {run}"));
+    let idle = drive(engine, run, &stop).await;
+    shown.cancel();
+    showing.await?;
+    conclude(engine, run, &idle?, &stop).await
+}
+
+/// Nobody at the terminal means nobody to answer: a run that waits for people alone is left waiting.
+async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken) -> Result<Idle> {
+    let attended = std::io::stdin().is_terminal();
+    Ok(engine.drive(run, stop.clone(), |state| attended || !only_people_wait(state)).await?)
+}
+
+fn only_people_wait(state: &State) -> bool {
+    state.questions().next().is_some()
+        && state.open_attempts().next().is_none()
+        && state.waiting().all(|step| step.phase == Phase::Question)
+}
+
+async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &CancellationToken) -> Result<ExitCode> {
+    match idle {
+        Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
+        Idle::Finished(_) => Ok(ExitCode::FAILURE),
+        Idle::Waiting { .. } if stop.is_cancelled() => {
+            ui::say(format!("parked; go on with: longhaul resume {run}"));
+            Ok(ExitCode::from(office::PARKED))
+        }
+        Idle::Waiting { .. } => {
+            let asked = engine.load(run).await?.state.questions().count();
+            ui::say(format!("{run} waits for {}; then: longhaul resume {run}", ui::count(asked.max(1), "answer")));
+            Ok(ExitCode::from(WAITING))
+        }
+    }
+}
+
+/// Prints what happens, until it is told that nothing more will, and then what is still there.
+async fn show(mut pulse: Receiver<Pulse>, of: RunId, json: bool, over: CancellationToken) {
+    loop {
+        let news = tokio::select! {
+            biased;
+            news = pulse.recv() => news,
+            () = over.cancelled() => return,
+        };
+        match news {
+            Ok(Pulse::Events(run, events)) if run == of => {
+                events.iter().for_each(|envelope| print(&run, envelope, json));
+            }
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+fn print(run: &RunId, envelope: &Envelope, json: bool) {
+    let line = if json { serde_json::to_string(envelope).ok() } else { story::line(run, envelope) };
+    if let Some(line) = line {
+        // Nobody who reads is no reason to stop the run.
+        let _ = ui::print_line(&line);
+    }
+}

@@ -1,0 +1,119 @@
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`: telling a run something.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use longhaul_core::Json;
+use longhaul_core::event::Answer;
+use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
+use longhaul_runtime::Message;
+use serde_json::json;
+
+use crate::office::{self, AgentArgs, EngineArgs};
+use crate::ui;
+
+/// Name a run, perhaps a step, perhaps a value
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The run, or the beginning of its id
+    run: String,
+    /// The step; may be left out if only one asks
+    step: Option<String>,
+    /// The value, as JSON or as text
+    value: Option<String>,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
+    /// From this step on (retry)
+    #[arg(long, value_name = "STEP")]
+    from: Option<String>,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    Approve,
+    Deny,
+    Edit,
+    Answer,
+    Signal,
+    Cancel,
+    Pause,
+    Unpause,
+    Retry,
+}
+
+pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let run = engine.find(&args.run).await?;
+        let state = engine.load(&run).await?.state;
+        let message = message(args, what, &state)?;
+        engine.tell(&run, message, None).await?;
+        if args.json {
+            ui::print_json(&json!({"run": run, "told": true}))?;
+        } else {
+            ui::say(format!("told {run}; it goes on by itself if something drives it, else: longhaul resume {run}"));
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn message(args: &Args, what: What, state: &State) -> Result<Message> {
+    let by = std::env::var("USER").ok();
+    let answer =
+        |answer| -> Result<Message> { Ok(Message::Answer { path: asked(args, state)?, answer, by: by.clone() }) };
+    match what {
+        What::Approve => match value(args) {
+            Some(choice) => answer(Answer::Value { value: choice }),
+            None => answer(Answer::Approve),
+        },
+        What::Deny => answer(Answer::Deny { reason: args.reason.clone() }),
+        What::Edit => match value(args) {
+            Some(value) => answer(Answer::Edit { value }),
+            None => bail!("what should it be instead? longhaul edit RUN STEP VALUE"),
+        },
+        What::Answer => match value(args) {
+            Some(value) => answer(Answer::Value { value }),
+            None => bail!("what is the answer? longhaul answer RUN STEP VALUE"),
+        },
+        What::Signal => match &args.step {
+            Some(name) => Ok(Message::Signal { name: name.clone(), data: value(args).unwrap_or_default(), by }),
+            None => bail!("which signal? longhaul signal RUN NAME [VALUE]"),
+        },
+        What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
+        What::Pause => Ok(Message::Pause { by }),
+        What::Unpause => Ok(Message::Unpause { by }),
+        What::Retry => {
+            let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
+            Ok(Message::Retry { from, by })
+        }
+    }
+}
+
+fn value(args: &Args) -> Option<Json> {
+    let text = args.value.as_ref()?;
+    Some(serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone())))
+}
+
+/// The step that is meant: the one named, or the only one that asks.
+fn asked(args: &Args, state: &State) -> Result<StepPath> {
+    if let Some(step) = &args.step {
+        return step.parse().map_err(anyhow::Error::msg);
+    }
+    let open: Vec<&StepPath> = state.questions().map(|(step, _)| &step.path).collect();
+    match open.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => bail!("this run asks nothing at the moment"),
+        several => bail!(
+            "several steps ask: {}; name one",
+            several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}

@@ -1,0 +1,70 @@
+//! `longhaul worker`: drives every run that has something to do. `longhaul fork`: a new run from an old one.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use tokio_util::sync::CancellationToken;
+
+use crate::office::{self, AgentArgs, EngineArgs};
+use crate::ui;
+
+/// Drive queued and waiting runs until stopped
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    agents: AgentArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &args.agents)?;
+        let stop = CancellationToken::new();
+        office::stop_on_signals(stop.clone())?;
+        ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
+        engine.work(stop).await?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Start a new run that shares the past of another one up to a step
+#[derive(Debug, clap::Args)]
+pub(crate) struct ForkArgs {
+    /// The run, or the beginning of its id
+    run: String,
+    /// The step that is the first to be done anew
+    #[arg(long, value_name = "STEP")]
+    at: String,
+    /// Another input, as NAME=VALUE
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    input: Vec<String>,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
+    let mut inputs: IndexMap<String, Json> = IndexMap::new();
+    for pair in &args.input {
+        let Some((name, value)) = pair.split_once('=') else { bail!("`{pair}` is not NAME=VALUE") };
+        inputs.insert(name.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned())));
+    }
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let run = engine.find(&args.run).await?;
+        let at = args.at.parse().map_err(anyhow::Error::msg)?;
+        let forked = engine.fork(&run, &at, inputs.clone()).await?;
+        if args.json {
+            ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
+        } else {
+            ui::print_line(&forked)?;
+            ui::say(format!("go on with: longhaul resume {forked}"));
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}

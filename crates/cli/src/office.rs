@@ -1,0 +1,134 @@
+//! The engine of a project: its store, its files, its settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use longhaul_agents::process;
+use longhaul_agents::scripted::Script;
+use longhaul_runtime::{Engine, Options, System, is_dead};
+use longhaul_store::{Sqlite, Store};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::project::Project;
+
+/// The exit code of what was stopped by a signal.
+pub(crate) const PARKED: u8 = 130;
+
+/// Long enough for a machine that is busy, short enough for people who wait for a takeover.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// How an engine is opened.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct EngineArgs {
+    /// The file that keeps the runs [default: .longhaul/longhaul.db of the project]
+    #[arg(long, env = "LONGHAUL_STORE", value_name = "FILE", global = true)]
+    store: Option<PathBuf>,
+}
+
+/// Settings of agents, for commands that may start work.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct AgentArgs {
+    /// Who does prompts that name no backend, or all of them with `scripted`
+    #[arg(long, env = "LONGHAUL_AGENT", default_value = "scripted")]
+    agent: String,
+    /// What the scripted agent says: a file with replies by step
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Attempts at once, over all runs
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    slots: usize,
+}
+
+/// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
+pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
+    let project = Project::current()?;
+    let home = project.root.join(".longhaul");
+    let file = args.store.clone().unwrap_or_else(|| home.join("longhaul.db"));
+    if args.store.is_none() {
+        prepare(&home)?;
+    }
+    let store = Sqlite::open(&file, longhaul_store::Options::default())
+        .with_context(|| format!("{} can not be opened", file.display()))?;
+    // Strays of engines that were killed go before anything new begins.
+    process::sweep(is_dead);
+    let runs_dir = file.parent().map_or_else(|| home.join("runs"), |folder| folder.join("runs"));
+    let options = Options {
+        runs_dir,
+        workspace: project.root,
+        script: Arc::new(script(agents)?),
+        agent: agents.agent.clone(),
+        attempts_max: agents.slots.max(1),
+        lease: lease(),
+        guard: std::env::current_exe().ok(),
+    };
+    Ok(Engine::new(failing(Arc::new(store))?, Arc::new(System), options))
+}
+
+/// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
+fn lease() -> Duration {
+    let told = std::env::var("LONGHAUL_LEASE_MS").ok().filter(|_| cfg!(debug_assertions));
+    told.and_then(|ms| ms.parse().ok()).map_or(LEASE, Duration::from_millis)
+}
+
+/// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process dies, to test coming back.
+#[cfg(debug_assertions)]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    let Ok(point) = std::env::var("LONGHAUL_FAILPOINT") else { return Ok(store) };
+    Ok(Arc::new(longhaul_store::Failpoints::new(store, point.parse()?)))
+}
+
+#[cfg(not(debug_assertions))]
+#[expect(clippy::unnecessary_wraps, reason = "debug builds can refuse")]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    Ok(store)
+}
+
+fn script(agents: &AgentArgs) -> Result<Script> {
+    let Some(file) = &agents.script else { return Ok(Script::builtin()) };
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+    Script::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))
+}
+
+/// The folder of the project, with what should not be committed left out.
+fn prepare(home: &std::path::Path) -> Result<()> {
+    std::fs::create_dir_all(home).with_context(|| format!("{} can not be made", home.display()))?;
+    let ignore = home.join(".gitignore");
+    if !ignore.exists() {
+        std::fs::write(&ignore, "longhaul.db*\nruns/\n")
+            .with_context(|| format!("{} can not be written", ignore.display()))?;
+    }
+    Ok(())
+}
+
+/// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
+/// at once; its guard clears up.
+pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            if stop.is_cancelled() {
+                std::process::exit(PARKED.into());
+            }
+            stop.cancel();
+        }
+    });
+    Ok(())
+}
+
+/// Runs a future on a Tokio runtime.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(future);
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    result
+}

@@ -1,0 +1,94 @@
+//! What happens in a run, a line an event, for people.
+
+use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Skip};
+use longhaul_core::id::RunId;
+use longhaul_core::plan::Outcome;
+
+use crate::ui;
+
+/// An event as a line; `None` for what people need not see.
+pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
+    Some(match &envelope.event {
+        Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
+        Event::AttemptStarted { path, attempt: 1 } => format!("  ▸ {path}"),
+        Event::AttemptStarted { path, attempt } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
+        Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
+        Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
+        Event::RetryScheduled { path, due, .. } if *due > envelope.at => {
+            format!(
+                "  ↻ {path} again in {}",
+                longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0))
+            )
+        }
+        Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", skip(*why)))),
+        Event::QuestionAsked { path, kind, text, choices, .. } => {
+            question(run, &path.to_string(), *kind, text, choices)
+        }
+        Event::Answered { path, answer, by } => {
+            format!(
+                "  ● {path}: {}{}",
+                answered(answer),
+                by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))
+            )
+        }
+        Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
+        Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
+        Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated => {
+            format!("  {}", ui::dim(format!("– {path} failed, and the run goes on")))
+        }
+        Event::Rewound { to, .. } => format!("  ↶ back to {to}"),
+        Event::LimitReached { limit } => format!("  ! the limit on {limit} was reached"),
+        Event::Refused { what, why } => format!("  ! {what} refused: {why}"),
+        Event::CancelRequested { reason, .. } => {
+            format!("  ■ cancel{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
+        }
+        Event::Paused { .. } => "  ‖ paused".to_owned(),
+        Event::Unpaused { .. } => "  ▶ goes on".to_owned(),
+        Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
+        Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
+        _ => return None,
+    })
+}
+
+fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[String]) -> String {
+    let how = match kind {
+        QuestionKind::Approval => format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}"),
+        QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
+        QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
+        QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),
+    };
+    let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
+    format!("  {} {path}: {text}{choices}\n      {}", ui::bold("?"), ui::dim(how))
+}
+
+fn answered(answer: &Answer) -> String {
+    match answer {
+        Answer::Approve => "approved".to_owned(),
+        Answer::Deny { reason } => reason.as_ref().map_or("denied".to_owned(), |reason| format!("denied: {reason}")),
+        Answer::Edit { .. } => "edited".to_owned(),
+        Answer::Value { value } => format!("answered {value}"),
+        Answer::Skip => "skipped".to_owned(),
+        Answer::TimedOut => "nobody answered in time".to_owned(),
+    }
+}
+
+fn skip(why: Skip) -> &'static str {
+    match why {
+        Skip::When => "its `when` is false",
+        Skip::Route => "another way was chosen",
+        Skip::Denied => "denied",
+        Skip::Upstream => "what it needs failed",
+        Skip::Cancelled => "cancelled",
+    }
+}
+
+fn finished(run: &RunId, outcome: Outcome, message: Option<&str>) -> String {
+    let message = message.map_or_else(String::new, |message| format!(": {message}"));
+    match outcome {
+        Outcome::Success => format!("{} {run} succeeded{message}", ui::good("✓")),
+        Outcome::Failure => {
+            format!("{} {run} failed{message}\n  {}", ui::bad("✗"), ui::dim(format!("longhaul retry {run}")))
+        }
+        Outcome::Cancelled => format!("■ {run} cancelled{message}"),
+    }
+}
