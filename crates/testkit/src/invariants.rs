@@ -85,10 +85,10 @@ impl Witness {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
-            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-                if self.open.remove(&path.to_string()) != Some(*attempt) {
-                    return Err(format!("a result of `{path}@{attempt}`, which is not open"));
-                }
+            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. }
+                if self.open.remove(&path.to_string()) != Some(*attempt) =>
+            {
+                return Err(format!("a result of `{path}@{attempt}`, which is not open"));
             }
             Event::RunFinished { .. } => self.finished = true,
             Event::Reopened { .. } => self.finished = false,

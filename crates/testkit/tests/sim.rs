@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use longhaul_testkit::sim::simulate;
+use longhaul_testkit::sim::{simulate, simulate_all};
 
 fn hold(seeds: Range<u64>) {
-    let failed: Vec<String> = seeds.filter_map(|seed| simulate(seed).err()).collect();
+    let failed: Vec<String> = simulate_all(seeds).filter_map(Result::err).collect();
     assert!(failed.is_empty(), "{} seeds failed; the first:\n{}", failed.len(), failed[0]);
 }
 
