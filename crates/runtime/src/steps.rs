@@ -104,8 +104,14 @@ pub(crate) async fn make(attempt: Attempt) -> Done {
         "http" => http::make(&attempt).await,
         "notify" => notify::make(&attempt).await,
         "glob" => files::make(&attempt).await,
+        "noop" => noop(&attempt),
         other => Done::failed(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
     }
+}
+
+/// Nothing at all, with the output that it was given. No workflow file can say it: plans that measure the engine do.
+fn noop(attempt: &Attempt) -> Done {
+    Done::with(attempt.param("output").cloned().unwrap_or_default())
 }
 
 /// A value as text: texts as they are, everything else as JSON.
