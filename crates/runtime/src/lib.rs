@@ -14,6 +14,7 @@ mod recover;
 mod run_loop;
 mod secrets;
 mod steps;
+mod worker;
 
 pub use clock::{Clock, System};
 pub use engine::{Engine, Error, Options, Pulse, StartRequest};

@@ -1,5 +1,6 @@
 //! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use longhaul_core::decide::Start;
@@ -25,8 +26,10 @@ pub(crate) fn begin(
     cancel: CancellationToken,
     done: mpsc::UnboundedSender<Event>,
 ) {
-    let step = loaded.plan.0.step(start.step).clone();
-    let started = loaded.state.started.clone();
+    let output = loaded.plan.0.step(start.step).output.clone();
+    let started = loaded.state.started.as_ref();
+    let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+    let workflow_dir = PathBuf::from(workflow_dir);
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
         let (path, number) = (start.path.clone(), start.attempt);
@@ -35,10 +38,7 @@ pub(crate) fn begin(
             slot = slots.acquire_owned() => slot.ok(),
             () = cancel.cancelled() => None,
         };
-        let workflow_dir =
-            started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
-        let attempt =
-            Attempt { shared, run, output: step.output.clone(), workflow_dir: workflow_dir.into(), start, cancel };
+        let attempt = Attempt { shared, run, output, workflow_dir, start, cancel };
         let event = match make(attempt).await {
             Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
             Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },
@@ -54,14 +54,14 @@ async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Re
         return Err((Failure::new(ErrorClass::Invalid, problem.0), event::Result::default()));
     }
     let output = attempt.output.clone();
-    let folder = attempt.folder();
+    let folder = steps::leaves_files(&attempt).then(|| attempt.folder());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
     let finished = match done.failure {
         Some(failure) => Err((failure, done.result)),
         None => accept(&output, done),
     };
-    if let (Ok(folder), Ok(result)) = (folder, &finished) {
+    if let (Some(Ok(folder)), Ok(result)) = (folder, &finished) {
         // For people; the journal has it anyway.
         let _ = write_whole(&folder.join("output.json"), result.output.to_string().as_bytes());
     }

@@ -22,7 +22,7 @@ use crate::engine::{Error, Pulse, Shared, new_run_id};
 use crate::message::Message;
 use crate::{perform, recover};
 
-/// Events between two snapshots.
+/// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
 /// Events that are read at once.
 const PAGE: usize = 1000;
@@ -46,6 +46,8 @@ pub struct Loaded {
     pub plan: Arc<(Plan, Index)>,
     /// What is true of it.
     pub state: State,
+    /// The last event of the newest snapshot; 0 if there is none.
+    pub(crate) snapshot_seq: u64,
 }
 
 /// What goes into a commit beside the events.
@@ -62,6 +64,7 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
     let snapshot = shared.store.snapshot(run).await?;
     let restored = snapshot.and_then(|(_, bytes)| serde_json::from_slice::<State>(&bytes).ok());
     let mut state = restored.unwrap_or_default();
+    let snapshot_seq = state.seq;
     let mut plan = match &state.started {
         Some(started) => Some(shared.plan(&started.plan).await?),
         None => None,
@@ -83,17 +86,24 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
         }
     }
     let plan = plan.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
-    Ok(Loaded { plan, state })
+    Ok(Loaded { plan, state, snapshot_seq })
 }
 
-/// Drives a run until nothing of it is under way in this process and nothing can be decided.
-pub(crate) async fn until_idle(shared: &Arc<Shared>, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
+/// Drives a run until nothing of it is under way in this process and nothing can be decided. Answers what the run has come
+/// to, too: whoever asked need not load it again.
+pub(crate) async fn until_idle(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    stop: &CancellationToken,
+) -> Result<(Idle, State), Error> {
     let loaded = load(shared, run).await?;
     let (done, finished) = mpsc::unbounded_channel();
     let mut runner =
         Runner { shared: Arc::clone(shared), run: run.clone(), loaded, open: HashMap::new(), done, finished };
     let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
-    runner.go(lost, stop).await
+    let idle = runner.go(lost, stop).await;
+    shared.mailroom.forget(run);
+    Ok((idle?, runner.loaded.state))
 }
 
 struct Runner {
@@ -149,14 +159,13 @@ impl Runner {
             let more = !extras.consumed.is_empty();
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
-            let before = self.loaded.state.seq;
             let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             if advance.events.is_empty() {
                 return Ok(false);
             }
             extras.lost.clone_from(&lost);
-            match self.commit(before, &advance, extras).await {
+            match self.commit(&advance, extras).await {
                 Ok(()) => {
                     self.act(advance);
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
@@ -205,15 +214,25 @@ impl Runner {
         Ok((news, extras))
     }
 
-    async fn commit(&self, before: u64, advance: &Advance, extras: Extras) -> Result<(), Error> {
+    async fn commit(&mut self, advance: &Advance, extras: Extras) -> Result<(), Error> {
         let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
         let planner = Planner { plan, index };
-        record(&self.shared, &self.run, planner, &self.loaded.state, advance.events.clone(), extras).await?;
-        let seq = self.loaded.state.seq;
-        if seq / SNAPSHOT_EVENTS > before / SNAPSHOT_EVENTS {
-            let bytes = serde_json::to_vec(&self.loaded.state).map_err(Error::encoding)?;
-            self.shared.store.save_snapshot(&self.run, seq, bytes).await?;
+        record(&self.shared, &self.run, planner, &self.loaded.state, &advance.events, extras).await?;
+        self.snapshot()
+    }
+
+    /// Keeps the state now and then, so that loading a long run does not begin at its beginning.
+    fn snapshot(&mut self) -> Result<(), Error> {
+        let state = &self.loaded.state;
+        let pause = SNAPSHOT_EVENTS.max(state.steps().len() as u64);
+        if state.seq - self.loaded.snapshot_seq < pause {
+            return Ok(());
         }
+        let (seq, bytes) = (state.seq, serde_json::to_vec(state).map_err(Error::encoding)?);
+        self.loaded.snapshot_seq = seq;
+        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
+        // Nobody waits for it: it goes with the next commit, and a run without it is only slower to load.
+        tokio::spawn(async move { shared.store.save_snapshot(&run, seq, bytes).await });
         Ok(())
     }
 
@@ -283,7 +302,6 @@ impl Runner {
             ended.push(as_lost(event));
         }
         let at = self.shared.clock.now_ms();
-        let before = self.loaded.state.seq;
         let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
         let news: Vec<Event> = ended.into_iter().filter(|event| still_open(&self.loaded.state, event)).collect();
         if !news.is_empty() {
@@ -291,7 +309,7 @@ impl Runner {
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             // Recorded, not begun: starts that follow are lost at once and found by whoever goes on.
             advance.starts.clear();
-            self.commit(before, &advance, Extras::default()).await?;
+            self.commit(&advance, Extras::default()).await?;
         }
         Ok(self.idle())
     }
@@ -373,7 +391,7 @@ pub(crate) async fn record(
     run: &RunId,
     planner: Planner<'_>,
     state: &State,
-    events: Vec<Envelope>,
+    events: &[Envelope],
     extras: Extras,
 ) -> Result<(), Error> {
     let mut blobs = extras.blobs;
@@ -383,7 +401,7 @@ pub(crate) async fn record(
     append.blobs = blobs;
     append.consumed = extras.consumed;
     append.head = Some(head(planner, state));
-    for envelope in &events {
+    for envelope in events {
         effects(shared, run, planner, &envelope.event, &extras.lost, &mut append);
     }
     match shared.store.append(append).await {
@@ -509,7 +527,7 @@ pub(crate) async fn fork(
         events.push(envelope);
     }
     let blob = plan_blob(plan)?;
-    record(shared, &run, Planner { plan, index }, &state, events, Extras { blobs: vec![blob], ..Extras::default() })
+    record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs: vec![blob], ..Extras::default() })
         .await?;
     Ok(run)
 }

@@ -96,6 +96,11 @@ impl Attempt {
     }
 }
 
+/// Whether people may want to look at what an attempt left.
+pub(crate) fn leaves_files(attempt: &Attempt) -> bool {
+    attempt.start.kind != "noop"
+}
+
 /// Makes an attempt.
 pub(crate) async fn make(attempt: Attempt) -> Done {
     match attempt.start.kind.as_str() {
