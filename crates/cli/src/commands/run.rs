@@ -12,6 +12,7 @@ use longhaul_core::plan::Outcome;
 use longhaul_core::state::{Phase, State};
 use longhaul_runtime::{Engine, Idle, Pulse, StartRequest};
 use serde_json::json;
+use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
@@ -142,8 +143,8 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
 async fn foreground(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode> {
-    let stop = CancellationToken::new();
-    let showing = tokio::spawn(show(engine.pulse(), run.clone(), json));
+    let (stop, over) = (CancellationToken::new(), CancellationToken::new());
+    let showing = tokio::spawn(show(engine.pulse(), run.clone(), json, over.clone()));
     let signal = stop.clone();
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
@@ -152,8 +153,8 @@ async fn foreground(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode
     });
     ui::say(format!("run {run}"));
     let idle = drive(engine, run, &stop).await?;
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    showing.abort();
+    over.cancel();
+    showing.await?;
     conclude(engine, run, &idle, &stop).await
 }
 
@@ -185,9 +186,15 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
     }
 }
 
-async fn show(mut pulse: tokio::sync::broadcast::Receiver<Pulse>, of: RunId, json: bool) {
+/// Shows what happens until it is over, and then what is left to show.
+async fn show(mut pulse: broadcast::Receiver<Pulse>, of: RunId, json: bool, over: CancellationToken) {
     loop {
-        match pulse.recv().await {
+        let news = tokio::select! {
+            biased;
+            news = pulse.recv() => news,
+            () = over.cancelled() => return,
+        };
+        match news {
             Ok(Pulse::Events(run, events)) if run == of => {
                 for envelope in events.iter() {
                     let line = if json { serde_json::to_string(envelope).ok() } else { story::line(&run, envelope) };
@@ -196,8 +203,8 @@ async fn show(mut pulse: tokio::sync::broadcast::Receiver<Pulse>, of: RunId, jso
                     }
                 }
             }
-            Ok(_) | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
-            Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
         }
     }
 }
