@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+mod bench;
 mod check;
 mod convert;
 mod explain;
@@ -80,6 +81,7 @@ enum Command {
     Fmt(fmt::Args),
     Schema(schema::Args),
     Explain(explain::Args),
+    Bench(bench::Args),
 }
 
 /// Carries a command out.
@@ -113,6 +115,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Fmt(args) => fmt::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }
 

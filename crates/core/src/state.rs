@@ -293,6 +293,11 @@ impl State {
         self.open.iter().map(|at| self.step(*at))
     }
 
+    /// How many attempts are open.
+    pub fn running(&self) -> usize {
+        self.open.len()
+    }
+
     /// Steps that wait for a time, a signal or a person.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))

@@ -200,7 +200,7 @@ impl Engine {
             &run,
             planner,
             &state,
-            vec![envelope],
+            &[envelope],
             crate::record::Extras { blobs: vec![blob], ..Default::default() },
         )
         .await?;
@@ -277,7 +277,7 @@ impl Engine {
             at_ms: self.shared.clock.now_ms(),
         };
         let posted = self.shared.store.post(message).await?;
-        self.shared.mailroom.wake(run);
+        self.shared.mailroom.tell(run);
         Ok(posted)
     }
 
@@ -292,12 +292,11 @@ impl Engine {
         let news = self.shared.mailroom.listen(run);
         let _renewing = self.keep_leases();
         loop {
-            let idle = run_loop::until_idle(&self.shared, run, &stop).await?;
+            let (idle, state) = run_loop::until_idle(&self.shared, run, &stop).await?;
             let Idle::Waiting { next_due } = idle else {
                 self.shared.mailroom.forget(run);
                 return Ok(idle);
             };
-            let state = self.load(run).await?.state;
             if stop.is_cancelled() || !patient(&state) {
                 return Ok(idle);
             }
@@ -316,12 +315,12 @@ impl Engine {
 
     /// Drives a run as far as it goes without waiting.
     pub async fn nudge(&self, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
-        run_loop::until_idle(&self.shared, run, stop).await
+        Ok(run_loop::until_idle(&self.shared, run, stop).await?.0)
     }
 
     /// Drives every run that has something to do, until `stop`.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
-        crate::recover::work(self, stop).await
+        crate::worker::work(self, stop).await
     }
 
     /// Keeps the leases of this engine alive until the answer is dropped.

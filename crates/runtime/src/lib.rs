@@ -18,6 +18,7 @@ mod retain;
 mod run_loop;
 mod secrets;
 mod steps;
+mod worker;
 
 pub use clock::{Clock, System};
 pub use engine::{Engine, Error, Options, Pulse, StartRequest};

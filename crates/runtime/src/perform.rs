@@ -1,5 +1,6 @@
 //! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use longhaul_core::decide::Start;
@@ -26,8 +27,10 @@ pub(crate) fn begin(
     cancel: CancellationToken,
     done: mpsc::UnboundedSender<Event>,
 ) {
-    let step = loaded.plan.0.step(start.step).clone();
-    let started = loaded.state.started.clone();
+    let output = loaded.plan.0.step(start.step).output.clone();
+    let started = loaded.state.started.as_ref();
+    let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+    let workflow_dir = PathBuf::from(workflow_dir);
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
@@ -39,9 +42,6 @@ pub(crate) fn begin(
             slot = slots.acquire_owned() => slot.ok(),
             () = cancel.cancelled() => None,
         };
-        let workflow_dir =
-            started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
-        let (output, workflow_dir) = (step.output.clone(), workflow_dir.into());
         let attempt = Attempt { shared, run, output, workflow_dir, secrets: Secrets::default(), start, cancel };
         let event = match make(attempt).await {
             Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
@@ -58,14 +58,14 @@ async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Re
     }
     let secrets = attempt.secrets.clone();
     let output = attempt.output.clone();
-    let folder = attempt.folder();
+    let folder = steps::leaves_files(&attempt).then(|| attempt.folder());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
     let finished = match done.failure {
         Some(failure) => Err((failure, done.result)),
         None => accept(&output, done),
     };
-    if let (Ok(folder), Ok(result)) = (folder, &finished) {
+    if let (Some(Ok(folder)), Ok(result)) = (folder, &finished) {
         // For people; the journal has it anyway.
         let _ = write_whole(&folder.join("output.json"), result.output.to_string().as_bytes());
     }

@@ -30,7 +30,7 @@ pub(crate) async fn record(
     run: &RunId,
     planner: Planner<'_>,
     state: &State,
-    events: Vec<Envelope>,
+    events: &[Envelope],
     extras: Extras,
 ) -> Result<(), Error> {
     let mut blobs = extras.blobs;
@@ -41,7 +41,7 @@ pub(crate) async fn record(
     append.consumed = extras.consumed;
     append.head = Some(head(planner, state));
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
-    for envelope in &events {
+    for envelope in events {
         tasks(shared, &envelope.event, &extras.lost, &mut append);
     }
     match shared.store.append(append).await {
