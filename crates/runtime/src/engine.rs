@@ -403,7 +403,7 @@ pub(crate) fn new_run_id(now_ms: i64) -> RunId {
         (0..count).rev().map(|at| char::from(LETTERS[(value >> (5 * at) & 31) as usize])).collect()
     };
     let text = format!("{}-{}", letters(seconds, 6), letters(random, 4));
-    RunId::new(text).unwrap_or_else(|| unreachable_id())
+    RunId::new(text).unwrap_or_else(unreachable_id)
 }
 
 #[expect(clippy::unwrap_used, reason = "the letters above are those of the grammar")]
