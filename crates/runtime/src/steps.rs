@@ -45,7 +45,7 @@ impl Done {
         Self { result: event::Result { output: output.into(), ..event::Result::default() }, failure: None }
     }
 
-    fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
+    pub(crate) fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
     }
 
