@@ -1,11 +1,14 @@
 //! The commands, one a file.
 
+mod bench;
 mod check;
 mod convert;
 mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod logs;
+mod prune;
 mod run;
 mod runs;
 mod schema;
@@ -47,6 +50,9 @@ enum Command {
     Events(runs::OneArgs),
     /// Print what a run, or a step of it, left
     Outputs(runs::OneArgs),
+    Logs(logs::Args),
+    Export(prune::ExportArgs),
+    Prune(prune::Args),
     /// Say yes to a gate or a review
     Approve(tell::Args),
     /// Say no to a gate or a review
@@ -75,6 +81,7 @@ enum Command {
     Fmt(fmt::Args),
     Schema(schema::Args),
     Explain(explain::Args),
+    Bench(bench::Args),
 }
 
 /// Carries a command out.
@@ -86,6 +93,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Status(args) => runs::status(&args),
         Command::Events(args) => runs::events(&args),
         Command::Outputs(args) => runs::outputs(&args),
+        Command::Logs(args) => logs::run(&args),
+        Command::Export(args) => prune::export(&args),
+        Command::Prune(args) => prune::run(&args),
         Command::Approve(args) => tell::run(&args, What::Approve),
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),
@@ -105,6 +115,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Fmt(args) => fmt::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }
 

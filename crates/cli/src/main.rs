@@ -3,6 +3,7 @@
 //! Data goes to stdout, talk to stderr. Exit codes: 0 all is well, 1 the answer is no (errors were found, a
 //! run failed), 2 the question was wrong (unknown command, no such file).
 
+mod bench;
 mod builtin;
 mod commands;
 mod disk;

@@ -73,6 +73,11 @@ pub(crate) fn good(text: impl std::fmt::Display) -> String {
     format!("{green}{text}{green:#}")
 }
 
+/// The same for counts of runs, which are larger.
+pub(crate) fn count_of(n: u64, word: &str) -> String {
+    count(usize::try_from(n).unwrap_or(usize::MAX), word)
+}
+
 /// "1 step", "2 steps".
 pub(crate) fn count(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })

@@ -326,6 +326,8 @@ impl Failure {
 pub enum Skip {
     /// Its `when` is false.
     When,
+    /// Its `run_if` asks for something else.
+    RunIf,
     /// A choice led elsewhere.
     Route,
     /// A gate before it was denied.

@@ -15,6 +15,7 @@ pub mod path;
 pub mod plan;
 pub mod state;
 pub mod types;
+pub mod view;
 
 /// A JSON value. Objects keep the order in which their keys were written.
 pub type Json = serde_json::Value;

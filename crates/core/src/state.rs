@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Usage};
+use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Skip, Usage};
 use crate::id::StepId;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
@@ -135,6 +135,8 @@ pub(crate) struct Slot {
     pub(crate) visits: u32,
     /// Rounds that a `rewind` of this step has begun, beside the first.
     pub(crate) rounds: u32,
+    /// An instance that was blocked and never began: the next one takes its place and its address.
+    pub(crate) spare: Option<StepNo>,
 }
 
 /// A step that was reached.
@@ -156,6 +158,8 @@ pub struct StepInst {
     pub result: event::Result,
     /// Why it failed.
     pub error: Option<Failure>,
+    /// Why it was left out.
+    pub skipped: Option<Skip>,
     /// What a person chose.
     pub choice: Option<String>,
     /// Whether the output is the declared default.
@@ -173,8 +177,6 @@ pub struct StepInst {
     pub(crate) body: BodyNo,
     /// Whether its body counts on it: reached and not over.
     pub(crate) live: bool,
-    /// Skipped because a choice led elsewhere.
-    pub(crate) dead: bool,
     pub(crate) lost: u32,
     pub(crate) answer: Option<Answer>,
     pub(crate) chosen: Option<StepId>,
@@ -189,17 +191,23 @@ pub struct StepInst {
 }
 
 impl StepInst {
-    fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
+    /// Whether a choice or a gate before it led elsewhere.
+    pub(crate) fn is_dead(&self) -> bool {
+        matches!(self.skipped, Some(Skip::Route | Skip::Denied))
+    }
+
+    /// A step that is nowhere yet: whoever adds it says where it enters.
+    pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
             step,
             path,
-            // Nowhere yet: whoever adds a step says where it enters.
             phase: Phase::Done,
             ended: None,
             ok: false,
             attempts: 0,
             result: event::Result::default(),
             error: None,
+            skipped: None,
             choice: None,
             defaulted: false,
             since,
@@ -209,7 +217,6 @@ impl StepInst {
             usage: Usage::default(),
             body,
             live: false,
-            dead: false,
             lost: 0,
             answer: None,
             chosen: None,
@@ -286,6 +293,11 @@ impl State {
         self.open.iter().map(|at| self.step(*at))
     }
 
+    /// How many attempts are open.
+    pub fn running(&self) -> usize {
+        self.open.len()
+    }
+
     /// Steps that wait for a time, a signal or a person.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))
@@ -337,7 +349,22 @@ impl State {
         self.deadline_passed
     }
 
-    /// The run in a word.
+    /// Whether nothing has been decided about any step.
+    pub fn is_untouched(&self) -> bool {
+        self.steps.iter().all(|step| step.phase == Phase::Ready && step.attempts == 0)
+    }
+
+    /// Whether it waits to be let in: it has a group, and nothing has been decided about it.
+    pub fn is_queued(&self, plan: &Plan) -> bool {
+        plan.main().concurrency.is_some() && !self.is_finished() && self.is_untouched()
+    }
+
+    /// The run in a word; `queued` if it waits for others of its group.
+    pub fn status_in(&self, plan: &Plan) -> &'static str {
+        if !self.paused && self.is_queued(plan) { "queued" } else { self.status_word() }
+    }
+
+    /// The run in a word, whatever its group.
     pub fn status_word(&self) -> &'static str {
         match &self.finished {
             Some(finished) => match finished.outcome {

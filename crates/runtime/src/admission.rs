@@ -10,7 +10,7 @@ use longhaul_core::decide::group;
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Concurrency, Outcome, Plan, WhenFull};
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::State;
 use longhaul_store::{NewMessage, Query, RunRow};
 
 use crate::engine::{Error, Shared};
@@ -35,31 +35,9 @@ pub(crate) enum Admission {
     Refused(Box<Event>),
 }
 
-/// Whether a run waits to be let in: it has a group, and nothing has been decided about it.
-fn is_queued(plan: &Plan, state: &State) -> bool {
-    plan.main().concurrency.is_some() && !state.is_finished() && is_untouched(state)
-}
-
-/// Whether nothing has been decided about any step.
-fn is_untouched(state: &State) -> bool {
-    state.steps().iter().all(|step| step.phase == Phase::Ready && step.attempts == 0)
-}
-
-/// The run in a word.
-pub(crate) fn status_word(plan: &Plan, state: &State) -> &'static str {
-    if !state.paused && is_queued(plan, state) { "queued" } else { state.status_word() }
-}
-
-impl Loaded {
-    /// The run in a word; `queued` if it waits for others of its group.
-    pub fn status_word(&self) -> &'static str {
-        status_word(&self.plan.0, &self.state)
-    }
-}
-
 /// When a run that waits to be let in is to ask again, though nobody told it anything.
 pub(crate) fn look_again(loaded: &Loaded, now_ms: i64) -> Option<i64> {
-    is_queued(&loaded.plan.0, &loaded.state).then(|| now_ms.saturating_add(LOOK_AGAIN_MS))
+    loaded.state.is_queued(&loaded.plan.0).then(|| now_ms.saturating_add(LOOK_AGAIN_MS))
 }
 
 /// The group that lists show; one that can not be rendered has been refused at the start.
@@ -73,7 +51,7 @@ pub(crate) async fn ask(shared: &Shared, run: &RunId, loaded: &Loaded) -> Result
     let (Some(concurrency), Some(group)) = (&plan.main().concurrency, group_of(plan, state)) else {
         return Ok(Admission::Open);
     };
-    if !is_untouched(state) {
+    if !state.is_untouched() {
         return Ok(Admission::Open);
     }
     if state.is_finished() {
@@ -122,7 +100,7 @@ async fn cancel(shared: &Shared, oldest: &RunId, by: &RunId) -> Result<(), Error
         at_ms: shared.clock.now_ms(),
     };
     shared.store.post(message).await?;
-    shared.mailroom.wake(oldest);
+    shared.mailroom.tell(oldest);
     Ok(())
 }
 
@@ -130,7 +108,7 @@ async fn cancel(shared: &Shared, oldest: &RunId, by: &RunId) -> Result<(), Error
 pub(crate) async fn leave(shared: &Shared, loaded: &Loaded) -> Result<(), Error> {
     let Some(group) = group_of(&loaded.plan.0, &loaded.state) else { return Ok(()) };
     for row in unfinished(shared, group, None).await? {
-        shared.mailroom.wake(&row.run);
+        shared.mailroom.tell(&row.run);
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ use crate::artifacts::Artifacts;
 use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
+use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
@@ -53,6 +54,23 @@ pub struct Options {
     pub channels: IndexMap<String, Channel>,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            runs_dir: PathBuf::from("runs"),
+            workspace: PathBuf::from("."),
+            script: Arc::new(Script::builtin()),
+            agent: "scripted".to_owned(),
+            attempts_max: 16,
+            backends_max: IndexMap::new(),
+            lease: Duration::from_secs(60),
+            refresh_cache: false,
+            channels: IndexMap::new(),
+            guard: None,
+        }
+    }
 }
 
 /// What went wrong, by what the caller can do.
@@ -134,6 +152,7 @@ pub(crate) struct Shared {
     pub(crate) slots: Slots,
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
+    pub(crate) leases: Leases,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -147,6 +166,7 @@ impl Engine {
             slots: Slots::new(options.attempts_max, &options.backends_max, &options.agent),
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
+            leases: Leases::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -162,6 +182,11 @@ impl Engine {
     /// Follows what happens in runs that this engine drives.
     pub fn pulse(&self) -> broadcast::Receiver<Pulse> {
         self.shared.pulse.subscribe()
+    }
+
+    /// What time it is for this engine.
+    pub fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
     }
 
     /// The mark of this engine in the environment of what it starts.
@@ -205,7 +230,7 @@ impl Engine {
             &run,
             planner,
             &state,
-            vec![envelope],
+            &[envelope],
             crate::record::Extras { blobs: vec![blob], ..Default::default() },
         )
         .await?;
@@ -282,7 +307,7 @@ impl Engine {
             at_ms: self.shared.clock.now_ms(),
         };
         let posted = self.shared.store.post(message).await?;
-        self.shared.mailroom.wake(run);
+        self.shared.mailroom.tell(run);
         Ok(posted)
     }
 
@@ -295,14 +320,13 @@ impl Engine {
         patient: impl Fn(&State) -> bool,
     ) -> Result<Idle, Error> {
         let news = self.shared.mailroom.listen(run);
-        let _renewing = self.keep_leases(stop.clone());
+        let _renewing = self.keep_leases();
         loop {
-            let idle = run_loop::until_idle(&self.shared, run, &stop).await?;
+            let (idle, state) = run_loop::until_idle(&self.shared, run, &stop).await?;
             let Idle::Waiting { next_due } = idle else {
                 self.shared.mailroom.forget(run);
                 return Ok(idle);
             };
-            let state = self.load(run).await?.state;
             if stop.is_cancelled() || !patient(&state) {
                 return Ok(idle);
             }
@@ -321,26 +345,17 @@ impl Engine {
 
     /// Drives a run as far as it goes without waiting.
     pub async fn nudge(&self, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
-        run_loop::until_idle(&self.shared, run, stop).await
+        Ok(run_loop::until_idle(&self.shared, run, stop).await?.0)
     }
 
     /// Drives every run that has something to do, until `stop`.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
-        crate::recover::work(self, stop).await
+        crate::worker::work(self, stop).await
     }
 
-    /// Keeps the leases of this engine alive until the guard is dropped.
-    pub(crate) fn keep_leases(&self, stop: CancellationToken) -> tokio_util::task::AbortOnDropHandle<()> {
-        let shared = Arc::clone(&self.shared);
-        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
-            let lease = shared.options.lease;
-            let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-            while !stop.is_cancelled() {
-                tokio::time::sleep(lease / 4).await;
-                // A failed renewal is tried again; the fence decides in the end.
-                let _ = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await;
-            }
-        }))
+    /// Keeps the leases of this engine alive until the answer is dropped.
+    pub(crate) fn keep_leases(&self) -> tokio_util::task::AbortOnDropHandle<()> {
+        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
@@ -413,6 +428,7 @@ pub(crate) fn problem(schema: &Json, value: &Json) -> Option<String> {
 }
 
 /// Short, sortable by time, easy to type: no letters that look like others.
+#[expect(clippy::expect_used, reason = "only letters of the grammar are put together here")]
 pub(crate) fn new_run_id(now_ms: i64) -> RunId {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     // Seconds since 2025 in six letters last until the 2050s; four more tell runs of one second apart.
@@ -422,10 +438,5 @@ pub(crate) fn new_run_id(now_ms: i64) -> RunId {
         (0..count).rev().map(|at| char::from(LETTERS[(value >> (5 * at) & 31) as usize])).collect()
     };
     let text = format!("{}-{}", letters(seconds, 6), letters(random, 4));
-    RunId::new(text).unwrap_or_else(|| unreachable_id())
-}
-
-#[expect(clippy::unwrap_used, reason = "the letters above are those of the grammar")]
-fn unreachable_id() -> RunId {
-    RunId::new("0000-0000").unwrap()
+    RunId::new(text).expect("the letters are those of the grammar")
 }

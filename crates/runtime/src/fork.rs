@@ -61,7 +61,7 @@ pub(crate) async fn fork(
         events.push(envelope);
     }
     let blob = plan_blob(plan)?;
-    record(shared, &run, Planner { plan, index }, &state, events, Extras { blobs: vec![blob], ..Extras::default() })
+    record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs: vec![blob], ..Extras::default() })
         .await?;
     Ok(run)
 }

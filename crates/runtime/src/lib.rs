@@ -12,6 +12,7 @@ mod clock;
 mod codec;
 mod engine;
 mod fork;
+mod leases;
 mod mailroom;
 mod message;
 mod perform;
@@ -22,6 +23,7 @@ mod run_loop;
 mod secrets;
 mod slots;
 mod steps;
+mod worker;
 
 pub use channels::{Carrier, Channel, Setting};
 pub use clock::{Clock, System};

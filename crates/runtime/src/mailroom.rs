@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
 use crate::engine::Shared;
 
@@ -23,6 +23,8 @@ pub(crate) struct Mailroom {
     listeners: Mutex<HashMap<RunId, Vec<Arc<Notify>>>>,
     /// Runs whose work another process does: any change may be about them.
     foreign: Mutex<HashMap<RunId, usize>>,
+    /// The worker of this engine, who drives runs that nobody listens for.
+    worker: Mutex<Option<mpsc::UnboundedSender<RunId>>>,
 }
 
 impl Mailroom {
@@ -34,6 +36,15 @@ impl Mailroom {
             of_run.push(Arc::clone(&notify));
         }
         notify
+    }
+
+    /// Runs that were told something while nobody listened for them.
+    pub(crate) fn unheard(&self) -> mpsc::UnboundedReceiver<RunId> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        if let Ok(mut worker) = self.worker.lock() {
+            *worker = Some(sender);
+        }
+        receiver
     }
 
     pub(crate) fn forget(&self, run: &RunId) {
@@ -56,7 +67,19 @@ impl Mailroom {
         }
     }
 
-    pub(crate) fn wake(&self, run: &RunId) {
+    /// Wakes whoever listens for a run that was told something; the worker, if nobody does.
+    pub(crate) fn tell(&self, run: &RunId) {
+        let heard = self.listeners.lock().is_ok_and(|listeners| listeners.contains_key(run));
+        self.wake(run);
+        if let Ok(worker) = self.worker.lock()
+            && let Some(worker) = worker.as_ref().filter(|_| !heard)
+        {
+            // A worker that has stopped needs to know nothing.
+            let _ = worker.send(run.clone());
+        }
+    }
+
+    fn wake(&self, run: &RunId) {
         if let Ok(listeners) = self.listeners.lock() {
             listeners.get(run).into_iter().flatten().for_each(|listener| listener.notify_one());
         }
@@ -76,16 +99,16 @@ impl Mailroom {
 pub(crate) async fn deliver(shared: Weak<Shared>) {
     let Some(mut changes) = shared.upgrade().map(|shared| shared.store.watch()) else { return };
     while changes.changed().await.is_ok() {
-        tokio::time::sleep(TOGETHER).await;
         changes.borrow_and_update();
         let Some(shared) = shared.upgrade() else { return };
-        if shared.mailroom.is_empty() {
-            continue;
+        if !shared.mailroom.is_empty() {
+            shared.mailroom.wake_foreign();
+            // A store that does not answer now is asked again at the next change.
+            for run in shared.store.with_mail(RUNS_MAX).await.unwrap_or_default() {
+                shared.mailroom.wake(&run);
+            }
         }
-        shared.mailroom.wake_foreign();
-        // A store that does not answer now is asked again at the next change.
-        for run in shared.store.with_mail(RUNS_MAX).await.unwrap_or_default() {
-            shared.mailroom.wake(&run);
-        }
+        drop(shared);
+        tokio::time::sleep(TOGETHER).await;
     }
 }

@@ -1,9 +1,10 @@
 //! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use longhaul_core::decide::Start;
-use longhaul_core::event::{self, Event, Failure};
+use longhaul_core::event::{Event, Failure};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{ErrorClass, Output, Parse};
 use longhaul_core::{Json, eval};
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::artifacts::write_whole;
 use crate::cache;
 use crate::engine::{Shared, problem};
+use crate::leases::Leases;
 use crate::run_loop::Loaded;
 use crate::secrets::{self, Secrets};
 use crate::steps::{self, Attempt, Done};
@@ -26,57 +28,58 @@ pub(crate) fn begin(
     cancel: CancellationToken,
     done: mpsc::UnboundedSender<Event>,
 ) {
-    let step = loaded.plan.0.step(start.step).clone();
-    let started = loaded.state.started.clone();
+    let step = loaded.plan.0.step(start.step);
+    let (output, cache) = (step.output.clone(), step.cache.clone().filter(|_| start.cache_inputs.is_some()));
+    let started = loaded.state.started.as_ref();
+    let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+    let workflow_dir = PathBuf::from(workflow_dir);
+    let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
+    let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
+        let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
         let _slot = tokio::select! {
             slot = shared.slots.take(&start) => Some(slot),
             () = cancel.cancelled() => None,
         };
-        let workflow_dir =
-            started.as_ref().and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
-        let (output, workflow_dir) = (step.output.clone(), workflow_dir.into());
-        let cache = step.cache.clone().filter(|_| start.cache_inputs.is_some());
         let attempt = Attempt { shared, run, output, workflow_dir, cache, secrets: Secrets::default(), start, cancel };
-        let event = match make(attempt).await {
-            Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
-            Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },
+        let Done { result, failure } = make(attempt).await;
+        let event = match failure {
+            None => Event::AttemptSucceeded { path, attempt: number, result },
+            Some(error) => Event::AttemptFailed { path, attempt: number, error, result },
         };
         // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
         let _ = done.send(event);
     });
 }
 
-async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Result)> {
+async fn make(mut attempt: Attempt) -> Done {
     if let Err(problem) = resolve(&mut attempt.start) {
-        return Err((Failure::new(ErrorClass::Invalid, problem.0), event::Result::default()));
+        return Done::failed(ErrorClass::Invalid, problem.0);
     }
     let entry = match cache::entry(&attempt).await {
         Ok(entry) => entry,
-        Err(message) => return Err((Failure::new(ErrorClass::Invalid, message), event::Result::default())),
+        Err(message) => return Done::failed(ErrorClass::Invalid, message),
     };
-    if let Some(known) = entry.as_ref().and_then(cache::Entry::known) {
-        return Ok(known);
+    if let Some(result) = entry.as_ref().and_then(cache::Entry::known) {
+        return Done { result, failure: None };
     }
-    let secrets = attempt.secrets.clone();
-    let output = attempt.output.clone();
-    let folder = attempt.folder();
+    let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
+    let folder = steps::leaves_files(&attempt).then(|| attempt.folder());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
-    let finished = match done.failure {
-        Some(failure) => Err((failure, done.result)),
-        None => accept(&output, done),
-    };
-    if let (Some(entry), Ok(result)) = (&entry, &finished) {
-        entry.keep(result);
+    if done.failure.is_none() {
+        done = accept(&output, done);
     }
-    if let (Ok(folder), Ok(result)) = (folder, &finished) {
+    if let (Some(entry), None) = (&entry, &done.failure) {
+        entry.keep(&done.result);
+    }
+    if let (Some(Ok(folder)), None) = (folder, &done.failure) {
         // For people; the journal has it anyway.
-        let _ = write_whole(&folder.join("output.json"), result.output.to_string().as_bytes());
+        let _ = write_whole(&folder.join("output.json"), done.result.output.to_string().as_bytes());
     }
-    finished
+    done
 }
 
 fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
@@ -88,38 +91,37 @@ fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
 }
 
 /// Text becomes the value that the step promises, or the attempt has failed.
-fn accept(output: &Output, done: Done) -> Result<event::Result, (Failure, event::Result)> {
-    let mut result = done.result;
-    let text = match &result.output {
+fn accept(output: &Output, mut done: Done) -> Done {
+    let text = match &done.result.output {
         Json::String(text) => text.clone(),
-        _ => return check(output, result),
+        _ => return check(output, done),
     };
-    result.output = match output.parse {
+    done.result.output = match output.parse {
         Parse::Text => Json::String(text),
         Parse::Lines => Json::Array(text.lines().map(|line| Json::String(line.to_owned())).collect()),
         Parse::Json => match parse(&text) {
             Some(value) => value,
             None => {
                 let message = format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>());
-                return Err((Failure::new(ErrorClass::Invalid, message), result));
+                return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
             }
         },
     };
-    check(output, result)
+    check(output, done)
 }
 
-fn check(output: &Output, mut result: event::Result) -> Result<event::Result, (Failure, event::Result)> {
-    if let Some(why) = output.schema.as_ref().and_then(|schema| problem(schema, &result.output)) {
+fn check(output: &Output, mut done: Done) -> Done {
+    if let Some(why) = output.schema.as_ref().and_then(|schema| problem(schema, &done.result.output)) {
         let message = format!("the answer does not follow its schema: {why}");
-        return Err((Failure::new(ErrorClass::Invalid, message), result));
+        return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
     }
-    if let (Some(max), Json::String(text)) = (output.max_chars, &result.output) {
+    if let (Some(max), Json::String(text)) = (output.max_chars, &done.result.output) {
         let max = usize::try_from(max).unwrap_or(usize::MAX);
         if text.chars().count() > max {
-            result.output = Json::String(text.chars().take(max).collect::<String>() + "\n[cut]");
+            done.result.output = Json::String(text.chars().take(max).collect::<String>() + "\n[cut]");
         }
     }
-    Ok(result)
+    done
 }
 
 /// One JSON value: the whole text, a fenced block, or the outermost braces.

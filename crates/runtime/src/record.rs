@@ -31,7 +31,7 @@ pub(crate) async fn record(
     run: &RunId,
     planner: Planner<'_>,
     state: &State,
-    events: Vec<Envelope>,
+    events: &[Envelope],
     extras: Extras,
 ) -> Result<(), Error> {
     let mut blobs = extras.blobs;
@@ -42,7 +42,7 @@ pub(crate) async fn record(
     append.consumed = extras.consumed;
     append.head = Some(head(planner, state));
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
-    for envelope in &events {
+    for envelope in events {
         tasks(shared, &envelope.event, &extras.lost, &mut append);
     }
     match shared.store.append(append).await {
@@ -93,7 +93,7 @@ fn head(planner: Planner<'_>, state: &State) -> Head {
     });
     Head {
         workflow: planner.plan.main().name.clone(),
-        status: admission::status_word(planner.plan, state).to_owned(),
+        status: state.status_in(planner.plan).to_owned(),
         summary: summary.to_string(),
         group: admission::group_of(planner.plan, state),
         parent: None,

@@ -20,7 +20,7 @@ use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::{aftermath, perform, recover};
 
-/// Events between two snapshots.
+/// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
 /// How often a commit is decided anew because others moved the run on.
 const TRIES: u32 = 50;
@@ -48,6 +48,8 @@ pub struct Loaded {
     pub plan: Arc<(Plan, Index)>,
     /// What is true of it.
     pub state: State,
+    /// The last event of the newest snapshot; 0 if there is none.
+    pub(crate) snapshot_seq: u64,
 }
 
 /// A run's plan and state, from its newest snapshot and what came after.
@@ -55,6 +57,7 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
     let snapshot = shared.store.snapshot(run).await?;
     let restored = snapshot.and_then(|(_, bytes)| serde_json::from_slice::<State>(&bytes).ok());
     let mut state = restored.unwrap_or_default();
+    let snapshot_seq = state.seq;
     let mut plan = match &state.started {
         Some(started) => Some(shared.plan(&started.plan).await?),
         None => None,
@@ -76,11 +79,16 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
         }
     }
     let plan = plan.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
-    Ok(Loaded { plan, state })
+    Ok(Loaded { plan, state, snapshot_seq })
 }
 
-/// Drives a run until nothing of it is under way in this process and nothing can be decided.
-pub(crate) async fn until_idle(shared: &Arc<Shared>, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
+/// Drives a run until nothing of it is under way in this process and nothing can be decided. Answers what the run has come
+/// to, too: whoever asked need not load it again.
+pub(crate) async fn until_idle(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    stop: &CancellationToken,
+) -> Result<(Idle, State), Error> {
     let loaded = load(shared, run).await?;
     let (done, finished) = mpsc::unbounded_channel();
     let mut runner = Runner {
@@ -94,7 +102,9 @@ pub(crate) async fn until_idle(shared: &Arc<Shared>, run: &RunId, stop: &Cancell
         finished,
     };
     let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
-    runner.go(lost, stop).await
+    let idle = runner.go(lost, stop).await;
+    shared.mailroom.forget(run);
+    Ok((idle?, runner.loaded.state))
 }
 
 struct Runner {
@@ -170,7 +180,7 @@ impl Runner {
     /// Whether somebody else is at work on this run.
     fn waits_for_others(&self) -> bool {
         let state = &self.loaded.state;
-        !state.is_finished() && state.open_attempts().count() > self.open.len()
+        !state.is_finished() && state.running() > self.open.len()
     }
 
     /// Takes in whatever is new, records what follows, and acts on it. True if there may be more to take in.
@@ -188,7 +198,6 @@ impl Runner {
             let more = !extras.consumed.is_empty();
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
-            let before = self.loaded.state.seq;
             extras.timers_before = self.loaded.state.timers(plan);
             let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
@@ -196,7 +205,7 @@ impl Runner {
                 return Ok(false);
             }
             extras.lost.clone_from(&lost);
-            match self.commit(before, &advance, extras).await {
+            match self.commit(&advance, extras).await {
                 Ok(()) => {
                     self.act(advance);
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
@@ -243,15 +252,25 @@ impl Runner {
         Ok((news, extras))
     }
 
-    async fn commit(&self, before: u64, advance: &Advance, extras: Extras) -> Result<(), Error> {
+    async fn commit(&mut self, advance: &Advance, extras: Extras) -> Result<(), Error> {
         let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
         let planner = Planner { plan, index };
-        record(&self.shared, &self.run, planner, &self.loaded.state, advance.events.clone(), extras).await?;
-        let seq = self.loaded.state.seq;
-        if seq / SNAPSHOT_EVENTS > before / SNAPSHOT_EVENTS {
-            let bytes = serde_json::to_vec(&self.loaded.state).map_err(Error::encoding)?;
-            self.shared.store.save_snapshot(&self.run, seq, bytes).await?;
+        record(&self.shared, &self.run, planner, &self.loaded.state, &advance.events, extras).await?;
+        self.snapshot()
+    }
+
+    /// Keeps the state now and then, so that loading a long run does not begin at its beginning.
+    fn snapshot(&mut self) -> Result<(), Error> {
+        let state = &self.loaded.state;
+        let pause = SNAPSHOT_EVENTS.max(state.steps().len() as u64);
+        if state.seq - self.loaded.snapshot_seq < pause {
+            return Ok(());
         }
+        let (seq, bytes) = (state.seq, serde_json::to_vec(state).map_err(Error::encoding)?);
+        self.loaded.snapshot_seq = seq;
+        let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
+        // Nobody waits for it: it goes with the next commit, and a run without it is only slower to load.
+        tokio::spawn(async move { shared.store.save_snapshot(&run, seq, bytes).await });
         Ok(())
     }
 
@@ -344,7 +363,7 @@ impl Runner {
             events.push(envelope);
         }
         let extras = Extras { timers_before: self.loaded.state.timers(plan), ..Extras::default() };
-        record(&self.shared, &self.run, Planner { plan, index }, &state, events.clone(), extras).await?;
+        record(&self.shared, &self.run, Planner { plan, index }, &state, &events, extras).await?;
         self.loaded.state = state;
         let _ = self.shared.pulse.send(Pulse::Events(self.run.clone(), Arc::new(events)));
         Ok(())

@@ -47,7 +47,7 @@ impl Done {
         Self { result: event::Result { output: output.into(), ..event::Result::default() }, failure: None }
     }
 
-    fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
+    pub(crate) fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
     }
 
@@ -106,6 +106,11 @@ impl Attempt {
     }
 }
 
+/// Whether people may want to look at what an attempt left.
+pub(crate) fn leaves_files(attempt: &Attempt) -> bool {
+    attempt.start.kind != "noop"
+}
+
 /// Makes an attempt.
 pub(crate) async fn make(attempt: Attempt) -> Done {
     match attempt.start.kind.as_str() {
@@ -114,8 +119,14 @@ pub(crate) async fn make(attempt: Attempt) -> Done {
         "http" => http::make(&attempt).await,
         "notify" => notify::make(&attempt).await,
         "glob" => files::make(&attempt).await,
+        "noop" => noop(&attempt),
         other => Done::failed(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
     }
+}
+
+/// Nothing at all, with the output that it was given. No workflow file can say it: plans that measure the engine do.
+fn noop(attempt: &Attempt) -> Done {
+    Done::with(attempt.param("output").cloned().unwrap_or_default())
 }
 
 /// A value as text: texts as they are, everything else as JSON.

@@ -201,7 +201,6 @@ impl Store for Failpoints {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::{EventId, Head, Memory, NewEvent};

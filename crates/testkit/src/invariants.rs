@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use longhaul_core::decide::{Planner, decide};
 use longhaul_core::event::{Ended, Envelope, Event};
+use longhaul_core::path::StepPath;
 use longhaul_core::plan::Form;
 use longhaul_core::state::{Phase, State};
 
@@ -40,6 +41,9 @@ impl Witness {
         }
         if !live.is_finished() && is_stuck(live) {
             return report("the run stands still and nothing will move it");
+        }
+        if let Some(path) = orphan(live) {
+            return report(&format!("`{path}` is under way, but what it is inside of is not"));
         }
         self.caps(planner, live)
     }
@@ -85,10 +89,10 @@ impl Witness {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
-            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-                if self.open.remove(&path.to_string()) != Some(*attempt) {
-                    return Err(format!("a result of `{path}@{attempt}`, which is not open"));
-                }
+            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. }
+                if self.open.remove(&path.to_string()) != Some(*attempt) =>
+            {
+                return Err(format!("a result of `{path}@{attempt}`, which is not open"));
             }
             Event::RunFinished { .. } => self.finished = true,
             Event::Reopened { .. } => self.finished = false,
@@ -126,6 +130,23 @@ impl Witness {
         }
         Ok(())
     }
+}
+
+/// A step that works or waits inside a container that does not.
+fn orphan(state: &State) -> Option<StepPath> {
+    let outside = |path: &StepPath| {
+        let segments = path.segments();
+        (1..segments.len()).any(|end| {
+            let first = StepPath::root(segments[0].id.clone()).visited(segments[0].visit);
+            let inward = |container: StepPath, at: usize| {
+                container.child(segments[at - 1].index, segments[at].id.clone()).visited(segments[at].visit)
+            };
+            let container = (1..end).fold(first, inward);
+            state.find(&container).is_none_or(|step| step.phase != Phase::Inside)
+        })
+    };
+    let under_way = state.open_attempts().chain(state.waiting()).map(|step| &step.path);
+    under_way.filter(|_| !state.is_finished()).find(|path| outside(path)).cloned()
 }
 
 /// Neither an attempt, nor a timer, a question or a signal that it waits for, nor a pause.

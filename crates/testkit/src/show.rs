@@ -125,6 +125,7 @@ fn failure(error: &Failure) -> String {
 fn skip(why: Skip) -> &'static str {
     match why {
         Skip::When => "when",
+        Skip::RunIf => "run_if",
         Skip::Route => "not chosen",
         Skip::Denied => "denied",
         Skip::Upstream => "upstream failed",

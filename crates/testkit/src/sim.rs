@@ -7,6 +7,8 @@ mod chance;
 mod faults;
 mod generate;
 
+use std::ops::Range;
+
 use longhaul_core::decide::{Planner, Start, advance};
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::index::Index;
@@ -15,8 +17,9 @@ use longhaul_core::state::State;
 
 use crate::{Witness, line, tree};
 pub use chance::Chance;
-pub use generate::workflow;
 
+/// Seeds in a row that share a workflow.
+const SEEDS_PER_WORKFLOW: u64 = 4;
 /// Things that happen before outcomes become good and nobody interferes any more.
 const PATIENCE: u32 = 60;
 /// Things that happen before a run counts as endless.
@@ -33,17 +36,44 @@ pub struct Summary {
     pub lines: Vec<String>,
 }
 
+/// The text of the workflow of a seed. Several seeds in a row share one, each in another weather: checking it is
+/// what costs the most.
+pub fn workflow(seed: u64) -> String {
+    generate::workflow(seed / SEEDS_PER_WORKFLOW)
+}
+
 /// Runs a seed; in its place, what did not hold, with everything needed to look at it.
 pub fn simulate(seed: u64) -> Result<Summary, String> {
-    let text = workflow(seed);
-    let told = |why: String| format!("seed {seed}: {why}\nlook at it with: longhaul-sim --seed {seed}\n{text}");
-    let plan = crate::plan(&text).map_err(|why| told(format!("the checker refuses what was generated:\n{why}")))?;
-    let mut sim = Sim::new(plan, seed);
+    run(seed, &checked(seed)?)
+}
+
+/// Runs seeds, one after the other.
+pub fn simulate_all(seeds: Range<u64>) -> impl Iterator<Item = Result<Summary, String>> {
+    let mut known: Option<(u64, Plan)> = None;
+    seeds.map(move |seed| {
+        let number = seed / SEEDS_PER_WORKFLOW;
+        if known.as_ref().is_none_or(|(of, _)| *of != number) {
+            known = Some((number, checked(seed)?));
+        }
+        known.as_ref().map_or_else(|| simulate(seed), |(_, plan)| run(seed, plan))
+    })
+}
+
+fn told(seed: u64, why: &str) -> String {
+    format!("seed {seed}: {why}\nlook at it with: longhaul-sim --seed {seed}\n{}", workflow(seed))
+}
+
+fn checked(seed: u64) -> Result<Plan, String> {
+    crate::plan(&workflow(seed)).map_err(|why| told(seed, &format!("the checker refuses what was generated:\n{why}")))
+}
+
+fn run(seed: u64, plan: &Plan) -> Result<Summary, String> {
+    let mut sim = Sim::new(plan.clone(), seed);
     match sim.run() {
         Ok(()) => Ok(sim.summary()),
         Err(why) => {
             let lines = sim.lines().join("\n");
-            Err(told(format!("{why}\n{}{lines}", tree(&sim.plan, &sim.state))))
+            Err(told(seed, &format!("{why}\n{}{lines}", tree(&sim.plan, &sim.state))))
         }
     }
 }

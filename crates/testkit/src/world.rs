@@ -82,6 +82,27 @@ impl World {
         Err("the run does not end".to_owned())
     }
 
+    /// Runs for a while; in its place, what did not hold.
+    pub fn run_for(&mut self, ms: i64) -> Result<(), String> {
+        let started = Event::RunStarted(self.started());
+        self.news(started)?;
+        while self.soonest().is_some_and(|at| at <= ZERO + ms) && self.next()? {}
+        self.now = ZERO + ms;
+        Ok(())
+    }
+
+    /// When the next thing happens by itself.
+    fn soonest(&self) -> Option<i64> {
+        let timers = self.state.timers(&self.plan).into_iter().map(|(_, due)| due);
+        let act = self.script.at.get(self.acts).map(|(at, _)| ZERO + at);
+        self.coming.iter().map(|(at, _)| *at).chain(timers).chain(act).min()
+    }
+
+    /// The moment at which the world stands.
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+
     fn started(&self) -> RunStarted {
         let mut inputs: indexmap::IndexMap<String, longhaul_core::Json> = self.script.inputs.iter().cloned().collect();
         for (name, input) in &self.plan.main().inputs {
@@ -106,8 +127,7 @@ impl World {
         let coming = coming.map(|(order, (at, _))| (*at, order));
         let timer = self.state.timers(&self.plan).into_iter().min_by_key(|(_, due)| *due);
         let act = self.script.at.get(self.acts).map(|(at, _)| ZERO + at);
-        let soonest = [coming.map(|(at, _)| at), timer.as_ref().map(|(_, due)| *due), act].into_iter().flatten().min();
-        match soonest {
+        match self.soonest() {
             None => match self.script.then.get(self.thens).cloned() {
                 None => return Ok(false),
                 Some(act) => {

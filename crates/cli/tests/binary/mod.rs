@@ -1,6 +1,6 @@
 //! The real command, as a child process, with nothing of the user's around it.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -69,7 +69,7 @@ pub(super) fn first_failure(state: &State, body: BodyNo) -> Option<Failure> {
     let steps = state.body(body).slots.iter().filter_map(|slot| slot.current).map(|at| state.step(at));
     let step = steps.into_iter().find(|step| step.ended == Some(Ended::Failed) && !step.ok)?;
     let error = step.error.as_ref()?;
-    let message = if error.message.starts_with('`') {
+    let message = if error.message.starts_with(&format!("`{}", step.path)) {
         error.message.clone()
     } else {
         format!("`{}`: {}", step.path, error.message)

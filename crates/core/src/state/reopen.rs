@@ -21,6 +21,10 @@ impl Apply<'_> {
         self.state.finished = None;
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.resume_stopped();
+        if let Some(at) = from {
+            // Before anything is revived: a container that failed would start over as another visit.
+            self.open_again(self.state.step(at).body);
+        }
         self.revive(BodyNo(0));
         if let Some(at) = from {
             self.again_from(at);
@@ -88,8 +92,6 @@ impl Apply<'_> {
     /// Forgets a step and what came after it, in its body and in the bodies around it.
     fn again_from(&mut self, at: StepNo) {
         let (step, body) = (self.state.step(at).step, self.state.step(at).body);
-        self.open_again(body);
-        self.revive(body);
         match self.plan.body(self.state.body(body).body).order {
             Order::Machine { .. } => {
                 self.abandon_body(body);

@@ -29,14 +29,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let own = own_names(context, text);
         let mut told = HashSet::new();
         let reads = analysis.reads.iter().zip(&text.lookups);
+        let known = |read: &Read, lookup: &Lookup| match lookup {
+            Lookup::Sure(_) => true,
+            Lookup::Unknown if misspelt.contains(read.root.as_str()) => true,
+            _ => read.guarded || own.contains(read.root.as_str()),
+        };
         // A text that reads the same name five times has one mistake in it.
-        let doubtful = reads.filter(|(read, lookup)| {
-            !matches!(lookup, Lookup::Sure(_))
-                && !read.guarded
-                && !own.contains(read.root.as_str())
-                && !(matches!(lookup, Lookup::Unknown) && misspelt.contains(read.root.as_str()))
-                && told.insert(as_written(read))
-        });
+        let doubtful = reads.filter(|(read, lookup)| !known(read, lookup) && told.insert(as_written(read)));
         for (read, lookup) in doubtful.take(FINDINGS_MAX) {
             let span = text.span(context.sources, place_of(read, lookup));
             let found = finding(context, Reading { text, read, lookup, span, suggests: suggests(out) });

@@ -87,13 +87,18 @@ pub(super) fn chain_after(db: &Connection, id: &RunId, (run, seq): (i64, u64)) -
     Ok(Chain::after(id, seq, tip))
 }
 
+/// One write, because each one goes through the row and its indexes again.
 fn head(db: &Connection, append: &Append, (run, last): (i64, u64)) -> Result<(), Error> {
-    let mut update = db.prepare_cached("UPDATE run SET last_seq = ?2, updated_ms = ?3 WHERE number = ?1")?;
-    update.execute(params![run, last.cast_signed(), append.at_ms()])?;
-    let Some(Head { workflow, status, summary, group, parent }) = &append.head else { return Ok(()) };
-    let sql = "UPDATE run SET workflow = ?2, status = ?3, summary = ?4, run_group = ?5, parent = ?6 WHERE number = ?1";
+    let (last, at_ms) = (last.cast_signed(), append.at_ms());
+    let Some(Head { workflow, status, summary, group, parent }) = &append.head else {
+        let mut update = db.prepare_cached("UPDATE run SET last_seq = ?2, updated_ms = ?3 WHERE number = ?1")?;
+        update.execute(params![run, last, at_ms])?;
+        return Ok(());
+    };
+    let sql = "UPDATE run SET last_seq = ?2, updated_ms = ?3, workflow = ?4, status = ?5, summary = ?6, run_group = ?7,
+               parent = ?8 WHERE number = ?1";
     let parent = parent.as_ref().map(RunId::as_str);
-    db.prepare_cached(sql)?.execute(params![run, workflow, status, summary, group, parent])?;
+    db.prepare_cached(sql)?.execute(params![run, last, at_ms, workflow, status, summary, group, parent])?;
     Ok(())
 }
 

@@ -188,14 +188,14 @@ impl Clerk {
     }
 
     fn try_transact(&mut self, requests: &mut Vec<Box<dyn Request>>) -> Result<bool, Error> {
-        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         // Only now: while others had the lock, more may have come.
         requests.extend(self.waiting(BATCH_MAX - requests.len()));
         let mut written = false;
         for request in requests {
             written |= self.perform(request.as_mut())?;
         }
-        self.db.execute_batch("COMMIT")?;
+        self.db.prepare_cached("COMMIT")?.execute([])?;
         Ok(written)
     }
 

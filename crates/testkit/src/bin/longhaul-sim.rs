@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use longhaul_testkit::sim::{simulate, workflow};
+use longhaul_testkit::sim::{simulate, simulate_all, workflow};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,8 +36,8 @@ fn one(seed: u64) -> ExitCode {
 fn many(from: u64, to: u64) -> ExitCode {
     let mut failed = 0;
     let mut events = 0;
-    for seed in from..to {
-        match simulate(seed) {
+    for outcome in simulate_all(from..to) {
+        match outcome {
             Ok(summary) => events += summary.events,
             Err(why) => {
                 failed += 1;

@@ -97,7 +97,11 @@ impl Sim {
         let (path, attempt) = (start.path.clone(), start.attempt);
         let word = if self.is_patient() && self.chance.one_in(3) { "bad" } else { "good" };
         let output = if start.kind == "glob" { json!(["x.md", "y.md"]) } else { json!(word) };
-        let usage = self.chance.one_in(3).then(|| Usage { input_tokens: 7, output_tokens: 3, usd: 0.1 });
+        let usage = self.chance.one_in(3).then(|| Usage {
+            input_tokens: 7,
+            output_tokens: 3,
+            usd: 1.0 / (3.0 + self.chance.below(9_999) as f64),
+        });
         let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
         let stopped = self.state.cancelling && self.chance.one_in(2);
         if stopped || (self.is_patient() && self.chance.one_in(4)) {

@@ -11,7 +11,7 @@ use super::Chance;
 const DEPTH_MAX: u32 = 3;
 
 /// The text of a workflow.
-pub fn workflow(seed: u64) -> String {
+pub(super) fn workflow(seed: u64) -> String {
     let mut maker = Maker { chance: Chance::new(seed), made: 0, budget: 0, subs: Map::new() };
     maker.budget = 3 + maker.chance.below(9);
     let subs = maker.chance.below(3);

@@ -1,0 +1,181 @@
+//! Workloads that measure the engine, each beside what the machine can do at all.
+//!
+//! **Invariant:** a figure is measured in the same run as the limit that it is held against, on the same disk and at the
+//! same setting. What a workload was to do is counted afterwards in the store, not assumed.
+
+mod chains;
+mod cold;
+mod crowd;
+mod killed;
+mod machine;
+mod parked;
+mod plans;
+pub(crate) mod report;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use longhaul_agents::scripted::Script;
+use longhaul_runtime::{Engine, Options, System};
+use longhaul_store::{Sqlite, Store, Synchronous};
+
+use report::Figure;
+
+/// What can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Part {
+    Chain,
+    FanOut,
+    Crowd,
+    Commands,
+    Growth,
+    Parked,
+    Killed,
+    Cold,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 8] =
+        [Self::Chain, Self::FanOut, Self::Crowd, Self::Commands, Self::Growth, Self::Parked, Self::Killed, Self::Cold];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Chain => "chain",
+            Self::FanOut => "fan-out",
+            Self::Crowd => "crowd",
+            Self::Commands => "commands",
+            Self::Growth => "growth",
+            Self::Parked => "parked",
+            Self::Killed => "killed",
+            Self::Cold => "cold",
+        }
+    }
+}
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Steps of the chain, and of the fan-out.
+    steps: usize,
+    /// Runs at once, and steps of each.
+    crowd: (usize, usize),
+    commands: usize,
+    /// Steps of chains whose steps leave 1 KiB each, from short to long.
+    growth: [usize; 3],
+    parked: usize,
+    /// How long parked runs are watched.
+    idle: Duration,
+    /// Commits and processes that the limits are found with.
+    probes: usize,
+    cold: usize,
+}
+
+impl Sizes {
+    pub(crate) const FULL: Self = Self {
+        steps: 1000,
+        crowd: (1000, 10),
+        commands: 200,
+        growth: [100, 1000, 5000],
+        parked: 10_000,
+        idle: Duration::from_secs(5),
+        probes: 500,
+        cold: 20,
+    };
+    pub(crate) const SMOKE: Self = Self {
+        steps: 20,
+        crowd: (10, 3),
+        commands: 3,
+        growth: [5, 10, 20],
+        parked: 20,
+        idle: Duration::from_millis(50),
+        probes: 10,
+        cold: 1,
+    };
+}
+
+/// A folder to measure in, and how.
+pub(crate) struct Bench {
+    folder: PathBuf,
+    synchronous: Synchronous,
+    sizes: Sizes,
+}
+
+impl Bench {
+    pub(crate) fn new(parent: Option<PathBuf>, synchronous: Synchronous, sizes: Sizes) -> Result<Self> {
+        let parent = parent.unwrap_or_else(std::env::temp_dir);
+        let folder = parent.join(format!("longhaul-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
+        Ok(Self { folder, synchronous, sizes })
+    }
+
+    /// A new store for a workload.
+    fn store(&self, name: &str) -> Result<Arc<dyn Store>> {
+        self.open(&self.file(name))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.db"))
+    }
+
+    fn open(&self, file: &Path) -> Result<Arc<dyn Store>> {
+        let options = longhaul_store::Options { synchronous: self.synchronous, ..Default::default() };
+        Ok(Arc::new(Sqlite::open(file, options)?))
+    }
+
+    fn engine(&self, store: &Arc<dyn Store>) -> Engine {
+        let options = Options {
+            runs_dir: self.folder.join("runs"),
+            workspace: self.folder.clone(),
+            script: Arc::new(Script::builtin()),
+            agent: "scripted".to_owned(),
+            attempts_max: 16,
+            lease: Duration::from_secs(60),
+            guard: std::env::current_exe().ok(),
+            ..Options::default()
+        };
+        Engine::new(Arc::clone(store), Arc::new(System), options)
+    }
+
+    /// This program once more, as the part of a workload that is a process of its own.
+    fn child(&self, part: Part, store: &Path) -> Result<tokio::process::Command> {
+        let mut command = tokio::process::Command::new(std::env::current_exe()?);
+        command.args(["bench", "--only", part.name(), "--dir"]).arg(&self.folder).arg("--child").arg(store);
+        if self.synchronous == Synchronous::Normal {
+            command.args(["--synchronous", "normal"]);
+        }
+        Ok(command)
+    }
+}
+
+/// Files that can not be removed lie in a folder for such files.
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Measures one workload.
+pub(crate) async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
+    match part {
+        Part::Chain => chains::chain(bench).await,
+        Part::FanOut => chains::fan_out(bench).await,
+        Part::Crowd => crowd::measure(bench).await,
+        Part::Commands => chains::commands(bench).await,
+        Part::Growth => chains::growth(bench).await,
+        Part::Parked => parked::measure(bench).await,
+        Part::Killed => killed::measure(bench).await,
+        Part::Cold => cold::measure(bench).await,
+    }
+}
+
+/// What a workload does in a process of its own.
+pub(crate) async fn child(bench: &Bench, store: &Path, parts: &[Part]) -> Result<()> {
+    let store = bench.open(store)?;
+    match parts {
+        [Part::Parked] => parked::child(bench, &store).await,
+        [Part::Killed] => killed::child(bench, &store).await,
+        _ => bail!("this workload has no process of its own"),
+    }
+}

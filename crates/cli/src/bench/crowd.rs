@@ -1,0 +1,69 @@
+//! Many runs at once, all driven by one worker.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use longhaul_core::id::RunId;
+use longhaul_core::plan::Plan;
+use longhaul_runtime::{Engine, StartRequest};
+use longhaul_store::Query;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::machine::spend;
+use super::report::Figure;
+use super::{Bench, plans};
+
+/// How often it is looked whether all is done.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
+    let (runs, steps) = bench.sizes.crowd;
+    let store = bench.store("crowd")?;
+    let engine = bench.engine(&store);
+    let ids = start_all(&engine, &plans::chain(steps, 0)?, runs).await?;
+    let ((), spent) = spend(bench, work_until_done(&engine)).await?;
+    let mut done = 0;
+    for run in &ids {
+        done += engine.load(run).await?.state.succeeded;
+    }
+    let total = (runs * steps) as f64;
+    let rate = Figure::new("crowd", "steps", total / spent.seconds, "/s");
+    Ok(vec![
+        Figure::new("crowd", "done", done as f64, "steps").exactly(runs * steps),
+        rate.beside(spent.commits_per_second).at_least(6.0 * spent.commits_per_second),
+        Figure::new("crowd", "cpu a step", 1000.0 * spent.cpu / total, "ms"),
+    ])
+}
+
+/// Records the beginnings of many runs of one plan.
+pub(super) async fn start_all(engine: &Engine, plan: &Plan, runs: usize) -> Result<Vec<RunId>> {
+    let plan = Arc::new(plan.clone());
+    let mut starting = JoinSet::new();
+    for at in 0..runs {
+        let (engine, plan) = (engine.clone(), Arc::clone(&plan));
+        let request = StartRequest { run: RunId::new(format!("bench-{at}")), ..StartRequest::default() };
+        starting.spawn(async move { engine.start(&plan, request).await });
+    }
+    Ok(starting.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?)
+}
+
+/// Has a worker drive everything until no run is at work.
+pub(super) async fn work_until_done(engine: &Engine) -> Result<()> {
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn({
+        let (engine, stop) = (engine.clone(), stop.clone());
+        async move { engine.work(stop).await }
+    });
+    while !worker.is_finished() && is_busy(engine).await? {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    stop.cancel();
+    Ok(worker.await??)
+}
+
+async fn is_busy(engine: &Engine) -> Result<bool> {
+    let running = Query { statuses: vec!["running".to_owned()], limit: 1, ..Query::default() };
+    Ok(!engine.list(running).await?.is_empty())
+}

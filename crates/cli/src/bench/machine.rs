@@ -1,0 +1,72 @@
+//! What the machine can do at all, and what a process has used of it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use longhaul_store::Synchronous;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::Bench;
+
+/// Single-row commits a second of bare SQLite, on the disk and at the setting of the workloads.
+pub(super) fn commits_per_second(bench: &Bench) -> Result<f64> {
+    let file = bench.folder.join("limit.db");
+    let commits = bench.sizes.probes;
+    let took = commits_take(&file, bench.synchronous, commits)?;
+    std::fs::remove_file(&file)?;
+    Ok(commits as f64 / took.as_secs_f64())
+}
+
+fn commits_take(file: &Path, synchronous: Synchronous, commits: usize) -> Result<Duration> {
+    let db = rusqlite::Connection::open(file)?;
+    db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    let level = if synchronous == Synchronous::Full { "FULL" } else { "NORMAL" };
+    db.pragma_update(None, "synchronous", level)?;
+    db.execute_batch("CREATE TABLE line (number INTEGER PRIMARY KEY, text TEXT NOT NULL)")?;
+    let mut insert = db.prepare("INSERT INTO line (text) VALUES ('the smallest thing that can be kept')")?;
+    let since = Instant::now();
+    for _ in 0..commits {
+        insert.execute([])?;
+    }
+    Ok(since.elapsed())
+}
+
+/// Seconds that the smallest process takes, from start to end.
+pub(super) fn spawn_seconds(probes: usize) -> Result<f64> {
+    let since = Instant::now();
+    for _ in 0..probes {
+        std::process::Command::new("/bin/true").status().context("/bin/true")?;
+    }
+    Ok(since.elapsed().as_secs_f64() / probes as f64)
+}
+
+/// Time that the processor has spent on this process.
+pub(super) fn cpu() -> Duration {
+    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(u64::try_from(spent.tv_sec).unwrap_or(0), u32::try_from(spent.tv_nsec).unwrap_or(0))
+}
+
+/// Memory of this process in MB, where the system tells.
+pub(super) fn resident_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
+}
+
+/// What something took, with the commit rate around it: before and after, because others use the machine too.
+pub(super) struct Spent {
+    pub(super) seconds: f64,
+    pub(super) cpu: f64,
+    pub(super) commits_per_second: f64,
+}
+
+/// Measures a workload.
+pub(super) async fn spend<T>(bench: &Bench, work: impl Future<Output = Result<T>>) -> Result<(T, Spent)> {
+    let before = commits_per_second(bench)?;
+    let (since, used) = (Instant::now(), cpu());
+    let done = work.await?;
+    let (seconds, cpu) = (since.elapsed().as_secs_f64(), (cpu() - used).as_secs_f64());
+    let commits_per_second = f64::midpoint(before, commits_per_second(bench)?);
+    Ok((done, Spent { seconds, cpu, commits_per_second }))
+}

@@ -1,0 +1,72 @@
+//! `longhaul bench`: how fast the engine is on this machine, beside what the machine can do at all.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul_store::Synchronous;
+
+use crate::bench::{self, Bench, Part, Sizes, report};
+use crate::{office, ui};
+
+/// Measure the engine beside the limits of this machine
+///
+/// Everything happens in a folder that is removed afterwards. Figures are held against what the machine itself did in the same
+/// minutes: single-row commits, bare processes. Exits with 1 if a count is wrong; a missed target is only shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Tiny sizes: whether it works, not how fast
+    #[arg(long)]
+    smoke: bool,
+    /// Only these
+    #[arg(long, value_enum, value_name = "WORKLOAD")]
+    only: Vec<Part>,
+    /// Where the files go; the disk under it is part of what is measured
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// What a commit survives: the loss of power, or the end of the process
+    #[arg(long, value_enum, default_value_t = Sync::Full)]
+    synchronous: Sync,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+    /// The part of a workload that is a process of its own
+    #[arg(long, hide = true, value_name = "STORE")]
+    child: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sync {
+    Full,
+    Normal,
+}
+
+impl From<Sync> for Synchronous {
+    fn from(sync: Sync) -> Self {
+        match sync {
+            Sync::Full => Self::Full,
+            Sync::Normal => Self::Normal,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let sizes = if args.smoke { Sizes::SMOKE } else { Sizes::FULL };
+    let bench = Bench::new(args.dir.clone(), args.synchronous.into(), sizes)?;
+    if let Some(store) = &args.child {
+        return office::block_on(bench::child(&bench, store, &args.only)).map(|()| ExitCode::SUCCESS);
+    }
+    let parts = if args.only.is_empty() { Part::ALL.to_vec() } else { args.only.clone() };
+    let mut figures = Vec::new();
+    for part in parts {
+        ui::say(format!("{}…", part.name()));
+        figures.extend(office::block_on(bench::measure(&bench, part))?);
+    }
+    if args.json {
+        ui::print_json(&figures)?;
+    } else {
+        ui::print_line(report::table(&figures))?;
+    }
+    let wrong = figures.iter().any(|figure| figure.is_wrong());
+    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,33 @@
+//! Every workload of `longhaul bench` does what it is to do, at sizes too small to measure anything.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+#[test]
+fn every_workload_completes_with_the_right_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
+    let output = command.args(["bench", "--smoke", "--json", "--dir"]).arg(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let figures: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let counted = |workload: &str| {
+        let of = figures.iter().filter(|figure| figure["workload"] == workload);
+        of.filter(|figure| figure["target"]["exactly"].is_number())
+            .inspect(|figure| assert_eq!(figure["met"], true))
+            .count()
+    };
+    for (workload, counts) in [
+        ("chain", 1),
+        ("fan-out", 1),
+        ("crowd", 1),
+        ("commands", 1),
+        ("growth", 3),
+        ("parked", 1),
+        ("killed", 2),
+        ("cold", 1),
+    ] {
+        assert_eq!(counted(workload), counts, "{workload}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "everything is cleared up");
+}

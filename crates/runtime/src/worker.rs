@@ -1,0 +1,173 @@
+//! A worker: finds runs that have something to do, and drives them.
+//!
+//! What changed is looked at soon and cheaply: mail, timers, runs that are new. Everything that is at work is looked at
+//! now and then, because a process that dies tells nobody.
+//!
+//! **Invariant:** a run is driven once at a time by this worker; that two workers do not drive it is what the store's
+//! fences are for.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::id::RunId;
+use longhaul_store::{Query, RunRow};
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::engine::{Engine, Error, Shared};
+use crate::recover::is_dead;
+
+/// How often a worker looks for work that nobody told it about.
+const LOOK_AROUND: Duration = Duration::from_secs(2);
+/// Changes within this time are looked at together.
+const TOGETHER: Duration = Duration::from_millis(20);
+/// Runs that are taken up at once; a run in memory is much larger than one that waits.
+const RUNS_MAX: usize = 1000;
+
+struct Worker<'a> {
+    engine: &'a Engine,
+    stop: CancellationToken,
+    busy: Arc<Mutex<HashSet<RunId>>>,
+    tasks: TaskTracker,
+    /// The newest run that was looked at.
+    newest: Option<RunId>,
+    /// When everything is looked at again.
+    around: Instant,
+}
+
+/// Drives every run that has something to do: mail, a timer that is due, or work that was left behind.
+pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
+    let _renewing = engine.keep_leases();
+    let mut changes = engine.shared.store.watch();
+    let mut unheard = engine.shared.mailroom.unheard();
+    let (busy, tasks) = (Arc::default(), TaskTracker::new());
+    let mut worker = Worker { engine, stop, busy, tasks, newest: None, around: Instant::now() };
+    while !worker.stop.is_cancelled() {
+        let since = Instant::now();
+        changes.borrow_and_update();
+        worker.look().await?;
+        worker.wait(&mut changes, &mut unheard, since + TOGETHER).await;
+    }
+    worker.tasks.close();
+    worker.tasks.wait().await;
+    Ok(())
+}
+
+impl Worker<'_> {
+    /// Takes up what should be.
+    async fn look(&mut self) -> Result<(), Error> {
+        let shared = &self.engine.shared;
+        let now = shared.clock.now_ms();
+        let mut runs = shared.store.with_mail(RUNS_MAX).await?;
+        runs.extend(shared.store.due(now, RUNS_MAX).await?.into_iter().map(|timer| timer.run));
+        let fresh = newcomers(shared, &mut self.newest).await?;
+        runs.extend(unattended(shared, fresh).await?);
+        if Instant::now() >= self.around {
+            self.around = Instant::now() + LOOK_AROUND;
+            let left = self.left_behind().await?;
+            if left.len() >= RUNS_MAX && self.busy.lock().await.len() < RUNS_MAX {
+                self.around = Instant::now() + TOGETHER;
+            }
+            runs.extend(left);
+        }
+        for run in runs {
+            self.take_up(run).await;
+        }
+        Ok(())
+    }
+
+    /// Runs that are at work although nobody works on them.
+    async fn left_behind(&self) -> Result<Vec<RunId>, Error> {
+        let shared = &self.engine.shared;
+        let mut left = Vec::new();
+        let mut before = None;
+        while left.len() < RUNS_MAX {
+            let query = Query {
+                statuses: vec!["running".to_owned(), "queued".to_owned()],
+                limit: RUNS_MAX,
+                before: before.take(),
+                ..Query::default()
+            };
+            let rows = shared.store.runs(query).await?;
+            before = rows.last().map(|row| row.run.clone());
+            let last = rows.len() < RUNS_MAX;
+            let busy = self.busy.lock().await;
+            let free = rows.into_iter().filter(|row| !busy.contains(&row.run)).collect();
+            drop(busy);
+            left.extend(unattended(shared, free).await?);
+            if last {
+                break;
+            }
+        }
+        Ok(left)
+    }
+
+    async fn take_up(&self, run: RunId) {
+        if !self.busy.lock().await.insert(run.clone()) {
+            return;
+        }
+        let (engine, busy, stop) = (self.engine.clone(), Arc::clone(&self.busy), self.stop.clone());
+        self.tasks.spawn(async move {
+            // A run that can not be driven now is found again at the next look.
+            let _ = engine.nudge(&run, &stop).await;
+            busy.lock().await.remove(&run);
+        });
+    }
+
+    /// Waits for something to look at. Runs of this engine that are told something do not wait for a look.
+    async fn wait(
+        &self,
+        changes: &mut watch::Receiver<u64>,
+        unheard: &mut mpsc::UnboundedReceiver<RunId>,
+        soon: Instant,
+    ) {
+        let mut changed = false;
+        loop {
+            let until = if changed { soon } else { self.around };
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                Some(run) = unheard.recv() => self.take_up(run).await,
+                known = changes.changed(), if !changed => changed = known.is_ok(),
+                () = tokio::time::sleep_until(until) => return,
+            }
+        }
+    }
+}
+
+/// Runs that were made since the last look and are at work. The first look is at everything anyway.
+async fn newcomers(shared: &Shared, newest: &mut Option<RunId>) -> Result<Vec<RunRow>, Error> {
+    let limit = if newest.is_some() { RUNS_MAX } else { 1 };
+    let rows = match shared.store.runs(Query { after: newest.clone(), limit, ..Query::default() }).await {
+        // The run was removed meanwhile; what came since is found by the look at everything.
+        Err(longhaul_store::Error::UnknownRun) => {
+            *newest = None;
+            return Ok(Vec::new());
+        }
+        rows => rows?,
+    };
+    let first = newest.is_none();
+    *newest = rows.first().map(|row| row.run.clone()).or(newest.take());
+    Ok(rows.into_iter().filter(|row| !first && matches!(row.head.status.as_str(), "running" | "queued")).collect())
+}
+
+/// Those of some runs that no living worker holds a task of.
+async fn unattended(shared: &Shared, rows: Vec<RunRow>) -> Result<Vec<RunId>, Error> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = shared.clock.now_ms();
+    // All that are held, whenever their lease ends: one question instead of one for each run.
+    let held = shared.store.expired(i64::MAX, usize::MAX >> 1).await?;
+    let mut dead: HashMap<&str, bool> = HashMap::new();
+    let mut attended: HashSet<&RunId> = HashSet::new();
+    for task in held.iter().filter(|task| task.lease_until_ms > now) {
+        let Some(worker) = &task.worker else { continue };
+        if !*dead.entry(worker.as_str()).or_insert_with(|| is_dead(worker.as_str())) {
+            attended.insert(&task.run);
+        }
+    }
+    Ok(rows.into_iter().map(|row| row.run).filter(|run| !attended.contains(run)).collect())
+}
