@@ -7,7 +7,7 @@ use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer};
+use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer, WorkerId};
 use serde_json::json;
 
 use crate::admission;
@@ -23,6 +23,8 @@ pub(crate) struct Extras {
     pub(crate) timers_before: Vec<(String, i64)>,
     /// Tasks that end whoever holds them.
     pub(crate) lost: Vec<(StepPath, u32)>,
+    /// Attempts whose result nobody wants any more: their tasks end without one.
+    pub(crate) given_up: Vec<(StepPath, u32)>,
 }
 
 /// One commit: events and everything in the store that follows from them.
@@ -44,6 +46,9 @@ pub(crate) async fn record(
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
     for envelope in events {
         tasks(shared, &envelope.event, &extras.lost, &mut append);
+    }
+    for (path, attempt) in &extras.given_up {
+        end_task(&mut append, format!("{path}@{attempt}"), *attempt, None);
     }
     match shared.store.append(append).await {
         Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
@@ -70,16 +75,20 @@ fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut 
             labels: Vec::new(),
         }),
         Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            let key = format!("{path}@{attempt}");
-            let begun_here = append.tasks_started.iter().any(|task| task.key == key);
-            if begun_here {
-                append.tasks_started.retain(|task| task.key != key);
-            } else {
-                let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
-                append.tasks_ended.push(TaskEnd { key, attempt: *attempt, worker });
-            }
+            let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
+            end_task(append, format!("{path}@{attempt}"), *attempt, worker);
         }
         _ => {}
+    }
+}
+
+/// Ends a task once; one that would begin with the same commit does not begin.
+fn end_task(append: &mut Append, key: String, attempt: u32, worker: Option<WorkerId>) {
+    let before = append.tasks_started.len();
+    append.tasks_started.retain(|task| task.key != key);
+    let ended = append.tasks_ended.iter().any(|task| task.key == key);
+    if append.tasks_started.len() == before && !ended {
+        append.tasks_ended.push(TaskEnd { key, attempt, worker });
     }
 }
 

@@ -9,7 +9,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::{Phase, State, StepInst};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -158,16 +158,24 @@ impl Runner {
             }
             let next_due = next_due(&self.loaded);
             tokio::select! {
-                event = self.finished.recv() => ended.extend(event),
+                event = self.finished.recv() => ended.extend(event.map(|event| self.over(event))),
                 () = news.notified() => mail = true,
                 () = until(&self.shared, next_due) => {}
                 () = tokio::time::sleep(LOOK_AT_OTHERS), if self.waits_for_others() => lost = self.lost_by_others().await?,
                 () = stop.cancelled() => {}
             }
             while let Ok(event) = self.finished.try_recv() {
-                ended.push(event);
+                ended.push(self.over(event));
             }
         }
+    }
+
+    /// An attempt of ours that is over, whether anybody wants its result or not.
+    fn over(&mut self, event: Event) -> Event {
+        if let Some(key) = attempt_of(&event) {
+            self.open.remove(&key);
+        }
+        event
     }
 
     /// Attempts of other processes that nobody makes any more.
@@ -204,6 +212,8 @@ impl Runner {
             if advance.events.is_empty() {
                 return Ok(false);
             }
+            let given_up = |(path, attempt): &&(StepPath, u32)| !is_open(&self.loaded.state, path, *attempt);
+            extras.given_up = advance.stops.iter().filter(given_up).cloned().collect();
             extras.lost.clone_from(&lost);
             match self.commit(&advance, extras).await {
                 Ok(()) => {
@@ -417,11 +427,17 @@ async fn until(shared: &Shared, due: Option<i64>) {
     }
 }
 
+/// Whether an attempt is under way, and somebody wants its result.
+fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
+    let open = |step: &StepInst| step.phase == Phase::Attempt && step.attempts == attempt;
+    !state.is_finished() && state.find(path).is_some_and(open)
+}
+
 /// Whether a result is of an attempt that is still open.
 fn still_open(state: &State, event: &Event) -> bool {
     match event {
         Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            state.find(path).is_some_and(|step| step.phase == Phase::Attempt && step.attempts == *attempt)
+            is_open(state, path, *attempt)
         }
         _ => true,
     }
