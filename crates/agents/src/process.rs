@@ -11,6 +11,7 @@ mod captured;
 mod child;
 mod ending;
 mod guard;
+mod redact;
 mod registry;
 mod streams;
 mod sweep;
@@ -63,6 +64,8 @@ pub struct Command {
     pub timeout: Option<Duration>,
     /// The time between asking a process to end and ending it.
     pub grace: Duration,
+    /// Texts that are taken out of its output before anybody sees or keeps it.
+    pub secrets: Vec<String>,
     /// Whose it is.
     pub mark: Mark,
 }
@@ -92,6 +95,7 @@ impl Command {
             keep_bytes: 256 << 10,
             timeout: None,
             grace: Duration::from_secs(5),
+            secrets: Vec::new(),
             mark,
         }
     }

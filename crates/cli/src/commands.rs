@@ -7,6 +7,8 @@ mod explain;
 mod fmt;
 mod graph;
 mod list;
+mod logs;
+mod prune;
 mod run;
 mod runs;
 mod schema;
@@ -48,6 +50,9 @@ enum Command {
     Events(runs::OneArgs),
     /// Print what a run, or a step of it, left
     Outputs(runs::OneArgs),
+    Logs(logs::Args),
+    Export(prune::ExportArgs),
+    Prune(prune::Args),
     /// Say yes to a gate or a review
     Approve(tell::Args),
     /// Say no to a gate or a review
@@ -88,6 +93,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Status(args) => runs::status(&args),
         Command::Events(args) => runs::events(&args),
         Command::Outputs(args) => runs::outputs(&args),
+        Command::Logs(args) => logs::run(&args),
+        Command::Export(args) => prune::export(&args),
+        Command::Prune(args) => prune::run(&args),
         Command::Approve(args) => tell::run(&args, What::Approve),
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),
@@ -111,6 +119,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     }
 }
 
+/// The most findings of one file that are printed unless somebody asks for all: nobody reads more, and they
+/// often have one cause.
+const SHOWN_MAX: usize = 100;
+
 /// How a file is to be read, where its keys do not tell.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct DialectArg {
@@ -128,8 +140,12 @@ fn refuse(report: &Report) -> Result<ExitCode> {
 
 /// Prints what was found, beside the data.
 fn tell(report: &Report) {
-    for found in &report.diagnostics {
+    for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
+    }
+    let more = report.diagnostics.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        ui::say(format!("… and {more} more; `longhaul check --all` prints them\n"));
     }
 }
 

@@ -64,9 +64,7 @@ impl Disk {
             builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
         match builtin {
             Some((_, text)) => Ok((*text).to_owned()),
-            None => {
-                read_text(&entry.file).map_err(|why| anyhow::anyhow!("{}: {}", entry.file.display(), in_words(&why)))
-            }
+            None => text_of(&entry.file),
         }
     }
 
@@ -179,13 +177,31 @@ fn missing(error: &std::io::Error) -> Missing {
     }
 }
 
+/// The text of a file, or why it can not be had.
+pub(crate) fn text_of(path: &Path) -> Result<String> {
+    read_text(path).map_err(|why| anyhow::anyhow!("{}: {}", path.display(), in_words(&why)))
+}
+
 /// The text of a file, but never more of it than a workflow may have.
 fn read_text(path: &Path) -> Result<String, Missing> {
     let bytes = read_bytes(path)?;
     String::from_utf8(bytes).map_err(|_| Missing::NotText)
 }
 
+/// The text of a file that may not be there, or not be what it should be.
+pub(crate) fn text_if_any(path: &Path) -> String {
+    read_text(path).unwrap_or_default()
+}
+
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Missing> {
+    // Opening a pipe would wait for somebody to write into it.
+    let about = std::fs::metadata(path).map_err(|error| missing(&error))?;
+    if !about.is_file() {
+        return Err(Missing::Unreadable("it is not a regular file".to_owned()));
+    }
+    if about.len() > FILE_BYTES_MAX as u64 {
+        return Err(Missing::TooLarge);
+    }
     let file = File::open(path).map_err(|error| missing(&error))?;
     let mut bytes = Vec::new();
     let limit = FILE_BYTES_MAX as u64 + 1;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::builtin;
+use crate::disk;
 use crate::project::Project;
 
 /// Endings of workflow files, in the order in which they are tried.
@@ -111,7 +112,7 @@ pub(crate) fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
 fn is_workflow_file(path: &Path) -> bool {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md") => {
-            let head = std::fs::read_to_string(path).unwrap_or_default();
+            let head = disk::text_if_any(path);
             head.starts_with("---")
                 && head.lines().skip(1).take_while(|line| *line != "---").any(|line| line.starts_with("workflow_name:"))
         }

@@ -8,9 +8,17 @@ use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_runtime::{Engine, Options, System, is_dead};
-use longhaul_store::Sqlite;
+use longhaul_store::{Sqlite, Store};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::project::Project;
+
+/// The exit code of what was stopped by a signal.
+pub(crate) const PARKED: u8 = 130;
+
+/// Long enough for a machine that is busy, short enough for people who wait for a takeover.
+const LEASE: Duration = Duration::from_secs(60);
 
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -53,10 +61,29 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         script: Arc::new(script(agents)?),
         agent: agents.agent.clone(),
         attempts_max: agents.slots.max(1),
-        lease: Duration::from_secs(60),
+        lease: lease(),
         guard: std::env::current_exe().ok(),
     };
-    Ok(Engine::new(Arc::new(store), Arc::new(System), options))
+    Ok(Engine::new(failing(Arc::new(store))?, Arc::new(System), options))
+}
+
+/// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
+fn lease() -> Duration {
+    let told = std::env::var("LONGHAUL_LEASE_MS").ok().filter(|_| cfg!(debug_assertions));
+    told.and_then(|ms| ms.parse().ok()).map_or(LEASE, Duration::from_millis)
+}
+
+/// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process dies, to test coming back.
+#[cfg(debug_assertions)]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    let Ok(point) = std::env::var("LONGHAUL_FAILPOINT") else { return Ok(store) };
+    Ok(Arc::new(longhaul_store::Failpoints::new(store, point.parse()?)))
+}
+
+#[cfg(not(debug_assertions))]
+#[expect(clippy::unnecessary_wraps, reason = "debug builds can refuse")]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    Ok(store)
 }
 
 fn script(agents: &AgentArgs) -> Result<Script> {
@@ -73,6 +100,28 @@ fn prepare(home: &std::path::Path) -> Result<()> {
         std::fs::write(&ignore, "longhaul.db*\nruns/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
+    Ok(())
+}
+
+/// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
+/// at once; its guard clears up.
+pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            if stop.is_cancelled() {
+                std::process::exit(PARKED.into());
+            }
+            stop.cancel();
+        }
+    });
     Ok(())
 }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use etcetera::BaseStrategy;
 
+use crate::disk;
+
 /// A project: the nearest folder upwards with `.longhaul`, `.agents` or `.git`.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
@@ -42,7 +44,7 @@ impl Project {
 
     /// Names of the MCP servers in `.mcp.json`.
     pub(crate) fn mcp_servers(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.root.join(".mcp.json")).unwrap_or_default();
+        let text = disk::text_if_any(&self.root.join(".mcp.json"));
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let servers = value.get("mcpServers").and_then(|servers| servers.as_object());
         servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default()
@@ -50,7 +52,7 @@ impl Project {
 }
 
 fn names_in_table(file: &Path, table: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let text = disk::text_if_any(file);
     let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return Vec::new() };
     let entries = document.get(table).and_then(|item| item.as_table_like());
     entries.map(|entries| entries.iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()

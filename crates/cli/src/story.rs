@@ -75,6 +75,7 @@ fn answered(answer: &Answer) -> String {
 fn skip(why: Skip) -> &'static str {
     match why {
         Skip::When => "its `when` is false",
+        Skip::RunIf => "its `run_if` does not hold",
         Skip::Route => "another way was chosen",
         Skip::Denied => "denied",
         Skip::Upstream => "what it needs failed",

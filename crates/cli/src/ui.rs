@@ -42,7 +42,7 @@ pub(crate) fn say(text: impl std::fmt::Display) {
 /// Says what went wrong, with its causes.
 pub(crate) fn complain(error: &anyhow::Error) {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let causes: Vec<String> = error.chain().map(|cause| longhaul_lang::diagnostic::plain(&cause.to_string())).collect();
     say(format!("{red}error{red:#}: {}", causes.join(": ")));
 }
 
@@ -71,6 +71,11 @@ pub(crate) fn dim(text: impl std::fmt::Display) -> String {
 pub(crate) fn good(text: impl std::fmt::Display) -> String {
     let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
     format!("{green}{text}{green:#}")
+}
+
+/// The same for counts of runs, which are larger.
+pub(crate) fn count_of(n: u64, word: &str) -> String {
+    count(usize::try_from(n).unwrap_or(usize::MAX), word)
 }
 
 /// "1 step", "2 steps".

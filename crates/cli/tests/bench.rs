@@ -1,5 +1,4 @@
 //! Every workload of `longhaul bench` does what it is to do, at sizes too small to measure anything.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 

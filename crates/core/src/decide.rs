@@ -102,6 +102,11 @@ fn record(
     Ok(())
 }
 
+/// How many attempts may run at once.
+pub(crate) fn slots(plan: &Plan) -> u32 {
+    plan.main().limits.parallel.unwrap_or(PARALLEL)
+}
+
 /// The next thing to record and do; `None` if the run waits for news.
 pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.is_finished() || state.started.is_none() {
@@ -130,8 +135,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
-    let slots = planner.plan.main().limits.parallel.unwrap_or(PARALLEL);
-    let next = state.queue.front().filter(|_| state.open.len() < slots as usize)?;
+    let next = state.queue.front().filter(|_| state.open.len() < slots(planner.plan) as usize)?;
     let decision = start::start(planner, state, *next);
     match decision.events.first() {
         Some(Event::AttemptStarted { attempt, .. }) => {

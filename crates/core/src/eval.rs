@@ -75,6 +75,11 @@ impl Manner {
         Self { lenient: compat.contains(&Compat::LenientNames), python: compat.contains(&Compat::PythonText) }
     }
 
+    /// Whether a text may come to nothing because what it reads is not set.
+    fn nothing(self, text: &str) -> Result<(), Problem> {
+        if self.lenient { Ok(()) } else { Err(Problem(format!("a name is not set: `{text}` is undefined"))) }
+    }
+
     fn environment(self) -> &'static Environment<'static> {
         match (self.lenient, self.python) {
             (false, false) => &STRICT,
@@ -113,6 +118,10 @@ pub fn value(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Prob
     let compiled = remembered(text, manner)?;
     let context = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
+    if value.is_undefined() {
+        // Nothing, where nothing is allowed, reads as empty text, in a command as in a prompt.
+        return manner.nothing(text).map(|()| Json::String(String::new()));
+    }
     to_json(&value)
 }
 
@@ -120,7 +129,11 @@ pub fn value(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Prob
 pub fn holds(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Problem> {
     let compiled = remembered(text, manner)?;
     let context = compiled.roots.context(names);
-    compiled.expression.eval(context).map(|value| value.is_true()).map_err(|error| problem(&error))
+    let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
+    if value.is_undefined() {
+        manner.nothing(text)?;
+    }
+    Ok(value.is_true())
 }
 
 /// A template rendered to text. `templates` are what it may include.
@@ -259,9 +272,6 @@ fn from_json(value: &Json) -> Value {
 }
 
 fn to_json(value: &Value) -> Result<Json, Problem> {
-    if value.is_undefined() {
-        return Ok(Json::Null);
-    }
     serde_json::to_value(value).map_err(|error| Problem(format!("the value can not be kept: {error}")))
 }
 

@@ -326,6 +326,8 @@ impl Failure {
 pub enum Skip {
     /// Its `when` is false.
     When,
+    /// Its `run_if` asks for something else.
+    RunIf,
     /// A choice led elsewhere.
     Route,
     /// A gate before it was denied.
@@ -387,7 +389,7 @@ pub struct End {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub names: IndexMap<String, Json>,
     /// Its output, where that is not the last attempt's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
     /// What a person chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -405,7 +407,7 @@ pub struct End {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<(Outcome, Option<String>)>,
     /// What its `progress` came to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub progress: Option<Json>,
 }
 

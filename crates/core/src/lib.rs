@@ -8,12 +8,19 @@ pub mod decide;
 pub mod duration;
 pub mod eval;
 pub mod event;
+pub mod explain;
 pub mod id;
 pub mod index;
 pub mod path;
 pub mod plan;
 pub mod state;
 pub mod types;
+pub mod view;
 
 /// A JSON value. Objects keep the order in which their keys were written.
 pub type Json = serde_json::Value;
+
+/// Reads a value that is there as `Some`, even if it is null: not to be there is another thing than to be null.
+pub(crate) fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Json>, D::Error> {
+    serde::Deserialize::deserialize(value).map(Some)
+}

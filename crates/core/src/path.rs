@@ -56,6 +56,29 @@ impl StepPath {
         Self { segments, attempt: None }
     }
 
+    /// Another step of the same body, on its first visit.
+    pub fn beside(&self, id: StepId) -> Self {
+        let mut segments = self.segments.clone();
+        segments.pop();
+        segments.push(Segment { id, index: None, visit: 1 });
+        Self { segments, attempt: None }
+    }
+
+    /// Whether this is a step inside another one.
+    pub fn is_inside(&self, container: &Self) -> bool {
+        let (outer, Some(last)) = (container.segments.len(), container.segments.last()) else { return false };
+        let same = |segment: &Segment| segment.id == last.id && segment.visit == last.visit;
+        self.segments.len() > outer
+            && self.segments[..outer - 1] == container.segments[..outer - 1]
+            && same(&self.segments[outer - 1])
+    }
+
+    /// The visit of the same step before this one.
+    pub fn visit_before(&self) -> Option<Self> {
+        let visit = self.segments.last()?.visit.checked_sub(1).filter(|visit| *visit > 0)?;
+        Some(self.clone().visited(visit))
+    }
+
     /// The same step on another visit.
     pub fn visited(mut self, visit: u32) -> Self {
         if let Some(last) = self.segments.last_mut() {
@@ -163,5 +186,15 @@ mod tests {
         let review = tasks.child(Some(3), StepId::new("review").unwrap());
         assert_eq!(review.clone().at_attempt(2).to_string(), "tasks[3]/review@2");
         assert_eq!(review.visited(2).to_string(), "tasks[3]/review#2");
+    }
+
+    #[test]
+    fn a_path_knows_what_it_is_inside_of() {
+        let path = |text: &str| text.parse::<StepPath>().unwrap();
+        assert!(path("a[3]/b").is_inside(&path("a")) && path("a/b[1]/c").is_inside(&path("a/b")));
+        assert!(!path("a#2[3]/b").is_inside(&path("a")) && !path("a").is_inside(&path("a")));
+        assert!(!path("a[0]/b[1]/c").is_inside(&path("a[1]/b")));
+        assert_eq!(path("a[1]/b#3").visit_before(), Some(path("a[1]/b#2")));
+        assert_eq!(path("a[1]/b").visit_before(), None);
     }
 }

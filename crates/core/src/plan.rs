@@ -130,7 +130,7 @@ pub struct Input {
     /// A JSON Schema.
     pub schema: Json,
     /// Used when nothing is given; without one the input is required unless `optional`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub default: Option<Json>,
     /// Whether it may be left out without a default.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -752,7 +752,7 @@ pub struct Output {
     #[serde(default)]
     pub parse: Parse,
     /// Used only when recovery is exhausted, and marked as such for ever.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub default: Option<Json>,
     /// How much of it later prompts and hosts see.
     #[serde(default, skip_serializing_if = "is_default")]

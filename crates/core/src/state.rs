@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Usage};
+use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Skip, Usage};
 use crate::id::StepId;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
@@ -78,6 +78,7 @@ pub struct State {
     pub(crate) waiting: BTreeSet<StepNo>,
     pub(crate) deadline_passed: bool,
     pub(crate) visits_most: u32,
+    #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<Json>,
     pub(crate) bodies: Vec<BodyInst>,
     pub(crate) steps: Vec<StepInst>,
@@ -134,6 +135,8 @@ pub(crate) struct Slot {
     pub(crate) visits: u32,
     /// Rounds that a `rewind` of this step has begun, beside the first.
     pub(crate) rounds: u32,
+    /// An instance that was blocked and never began: the next one takes its place and its address.
+    pub(crate) spare: Option<StepNo>,
 }
 
 /// A step that was reached.
@@ -155,6 +158,8 @@ pub struct StepInst {
     pub result: event::Result,
     /// Why it failed.
     pub error: Option<Failure>,
+    /// Why it was left out.
+    pub skipped: Option<Skip>,
     /// What a person chose.
     pub choice: Option<String>,
     /// Whether the output is the declared default.
@@ -172,8 +177,6 @@ pub struct StepInst {
     pub(crate) body: BodyNo,
     /// Whether its body counts on it: reached and not over.
     pub(crate) live: bool,
-    /// Skipped because a choice led elsewhere.
-    pub(crate) dead: bool,
     pub(crate) lost: u32,
     pub(crate) answer: Option<Answer>,
     pub(crate) chosen: Option<StepId>,
@@ -188,17 +191,23 @@ pub struct StepInst {
 }
 
 impl StepInst {
-    fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
+    /// Whether a choice or a gate before it led elsewhere.
+    pub(crate) fn is_dead(&self) -> bool {
+        matches!(self.skipped, Some(Skip::Route | Skip::Denied))
+    }
+
+    /// A step that is nowhere yet: whoever adds it says where it enters.
+    pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
             step,
             path,
-            // Nowhere yet: whoever adds a step says where it enters.
             phase: Phase::Done,
             ended: None,
             ok: false,
             attempts: 0,
             result: event::Result::default(),
             error: None,
+            skipped: None,
             choice: None,
             defaulted: false,
             since,
@@ -208,7 +217,6 @@ impl StepInst {
             usage: Usage::default(),
             body,
             live: false,
-            dead: false,
             lost: 0,
             answer: None,
             chosen: None,
@@ -285,6 +293,11 @@ impl State {
         self.open.iter().map(|at| self.step(*at))
     }
 
+    /// How many attempts are open.
+    pub fn running(&self) -> usize {
+        self.open.len()
+    }
+
     /// Steps that wait for a time, a signal or a person.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))
@@ -306,6 +319,31 @@ impl State {
         self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
     }
 
+    /// How many steps could begin if there were more slots.
+    pub fn ready(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Steps of open bodies that were not reached yet, each with what it waits for.
+    pub fn blocked(&self, plan: &Plan) -> Vec<(StepPath, Vec<StepPath>)> {
+        let mut blocked = Vec::new();
+        for body in self.bodies.iter().filter(|body| body.live > 0) {
+            let steps = &plan.body(body.body).steps;
+            let current: HashMap<StepIx, StepNo> =
+                steps.iter().zip(&body.slots).filter_map(|(step, slot)| Some((*step, slot.current?))).collect();
+            let beside = current.values().next().map(|at| self.step(*at).path.clone());
+            for step in steps.iter().filter(|step| !current.contains_key(step) && !plan.step(**step).deps.is_empty()) {
+                let deps = plan.step(*step).deps.iter().filter_map(|dep| current.get(dep));
+                let on: Vec<StepPath> =
+                    deps.map(|at| self.step(*at)).filter(|dep| dep.live).map(|dep| dep.path.clone()).collect();
+                if let Some(path) = beside.as_ref().filter(|_| !on.is_empty()) {
+                    blocked.push((path.beside(plan.step(*step).id.clone()), on));
+                }
+            }
+        }
+        blocked
+    }
+
     /// Whether the run's time is up.
     pub fn is_past_deadline(&self) -> bool {
         self.deadline_passed
@@ -320,7 +358,8 @@ impl State {
                 Outcome::Cancelled => "cancelled",
             },
             None if self.paused => "paused",
-            None if !self.open.is_empty() || self.waiting.is_empty() => "running",
+            // Something that is still to be decided is not waited for.
+            None if !self.open.is_empty() || self.waiting.is_empty() || !self.agenda.is_empty() => "running",
             None => "waiting",
         }
     }
@@ -329,6 +368,11 @@ impl State {
     pub fn questions(&self) -> impl Iterator<Item = (&StepInst, &Question)> {
         let asked = self.waiting().filter(|step| step.phase == Phase::Question);
         asked.filter_map(|step| Some((step, step.question.as_ref()?)))
+    }
+
+    /// The names that are set at the top of the workflow.
+    pub fn top_names(&self) -> IndexMap<String, Json> {
+        self.bodies.first().map(|body| body.names.clone()).unwrap_or_default()
     }
 
     /// Whether the run is over.

@@ -9,10 +9,13 @@ mod step;
 
 use longhaul_core::catalog::{Field, Shape, top};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, suggests};
 use crate::source::{Node, Value};
 
 pub(crate) use step::{actions, is_body_mapping};
+
+/// The most findings of one file: more would help nobody and fill the memory.
+const FINDINGS_MAX: usize = 20_000;
 
 /// Reports what does not have the shape of a workflow.
 pub(crate) fn workflow(node: &Node, out: &mut Vec<Diagnostic>) {
@@ -74,8 +77,16 @@ impl Conform<'_> {
         }
     }
 
+    /// Whether so much has been found that more would only fill the memory.
+    fn is_enough(&self) -> bool {
+        self.out.len() >= FINDINGS_MAX
+    }
+
     /// A value of a given shape. `what` fits "{what} must be …".
     fn shape(&mut self, node: &Node, shape: &Shape, what: &str) {
+        if self.is_enough() {
+            return;
+        }
         match shape {
             Shape::List(item) => self.list(node, item, what),
             Shape::OneOrMany(item) => match node.items() {
@@ -140,6 +151,9 @@ impl Conform<'_> {
     }
 
     fn unknown_key(&mut self, key: &Node, what: &str, known: Vec<&str>) {
+        if self.is_enough() {
+            return;
+        }
         let word = key.scalar().unwrap_or_default();
         let diagnostic =
             Diagnostic::error("LH0108", key.span, format!("{what} has no key `{word}`")).label("unknown key");
@@ -147,6 +161,9 @@ impl Conform<'_> {
             let action = action.trim_end_matches('`');
             self.out.push(diagnostic.help(format!("the body stands beside `{action}`, not inside it: move it out")));
             return;
+        }
+        if !suggests(self.out) {
+            return self.out.push(diagnostic);
         }
         self.out.push(diagnostic.did_you_mean(word, known, |known| Some(format!("it can have: {}", known.join(", ")))));
     }

@@ -3,12 +3,14 @@
 //! **Invariant:** a diagnostic has a code with a page in the manual, a place, and a sentence that
 //! names the remedy or the rule.
 
+mod plain;
 mod render;
 
 use serde::Serialize;
 
 use crate::source::{Sources, Span};
 
+pub use plain::plain;
 pub use render::{render, summary};
 
 /// A stable code such as `LH0207`; [`crate::codes`] lists them all.
@@ -101,20 +103,54 @@ impl Diagnostic {
     }
 }
 
+/// How many findings there may be and still be a search for what was meant: comparing each of many unknown
+/// names with each of many known ones would take longer than all the rest.
+const SUGGESTED_MAX: usize = 100;
+
+/// Whether the next finding is worth a search for what was meant.
+pub(crate) fn suggests(found: &[Diagnostic]) -> bool {
+    found.len() < SUGGESTED_MAX
+}
+
+/// How many pairs of characters one search compares.
+const COMPARED_MAX: usize = 400_000;
+
 /// The candidate that `word` is probably a slip of.
 pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = fold(word);
-    let scored = candidates.iter().map(|candidate| {
+    let length = word.chars().count();
+    let mut near: Vec<(usize, &'c str)> = candidates
+        .iter()
+        .map(|candidate| (candidate.chars().count().abs_diff(length), *candidate))
+        .filter(|(_, candidate)| near_in_length(length, candidate))
+        .collect();
+    near.sort_unstable();
+    let mut compared = 0;
+    let affordable = near.into_iter().take_while(|(_, candidate)| {
+        compared += length * candidate.len();
+        compared <= COMPARED_MAX
+    });
+    let scored = affordable.map(|(_, candidate)| {
         let other = fold(candidate);
         // Among equally near ones, letters in the wrong order are the likelier slip.
         let changed = letters(&folded) != letters(&other);
-        (strsim::damerau_levenshtein(&folded, &other), changed, *candidate)
+        (strsim::damerau_levenshtein(&folded, &other), changed, candidate)
     });
     let (distance, _, best) = scored.min_by_key(|(distance, changed, _)| (*distance, *changed))?;
-    let length = word.chars().count();
-    let tolerance = (length.max(best.chars().count()) / 3).max(1);
     // A word of which nothing is left is no slip.
-    (distance <= tolerance && distance < length && word != best).then_some(best)
+    (distance <= tolerance(length, best) && distance < length && word != best).then_some(best)
+}
+
+/// How many slips two words may be apart.
+fn tolerance(length: usize, candidate: &str) -> usize {
+    (length.max(candidate.chars().count()) / 3).max(1)
+}
+
+/// Whether a word of a length can be a slip of a candidate at all. Marks such as `_` do not count as
+/// slips, so what is certain here is only that half of one word is not a slip of the whole other one.
+fn near_in_length(length: usize, candidate: &str) -> bool {
+    let other = candidate.chars().count();
+    length.max(other) <= 2 * length.min(other).max(2)
 }
 
 /// Case and separators do not count, but of a sign such as `>=` nothing else is there.
@@ -160,8 +196,8 @@ impl Diagnostic {
     /// As data.
     pub fn report<'a>(&'a self, sources: &'a Sources) -> Report<'a> {
         let file = sources.file(self.span.file);
-        let (line, column) = line_and_column(&file.text, self.span.start as usize);
-        let (end_line, end_column) = line_and_column(&file.text, self.span.end as usize);
+        let (line, column) = file.line_and_column(self.span.start as usize);
+        let (end_line, end_column) = file.line_and_column(self.span.end as usize);
         Report {
             code: self.code,
             severity: self.severity,
@@ -177,17 +213,6 @@ impl Diagnostic {
     }
 }
 
-/// Line and column of a byte, both from 1, the column in characters.
-pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    let before = &text[..at];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,11 +224,5 @@ mod tests {
         assert_eq!(closest("xyz", &["build", "review"]), None);
         assert_eq!(closest("=>", &["==", ">="]), Some(">="));
         assert_eq!(closest("a", &["b"]), None);
-    }
-
-    #[test]
-    fn columns_count_characters() {
-        assert_eq!(line_and_column("é: x\nab", 3), (1, 3));
-        assert_eq!(line_and_column("é: x\nab", 7), (2, 2));
     }
 }

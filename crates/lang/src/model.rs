@@ -7,6 +7,7 @@ pub(crate) mod build;
 mod load;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use longhaul_core::catalog::Kind;
 use longhaul_core::plan::{BodyIx, Compat, StepIx, UnitIx};
@@ -14,7 +15,7 @@ use longhaul_core::plan::{BodyIx, Compat, StepIx, UnitIx};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span};
 
-pub(crate) use load::{Forest, Tree, Use, load};
+pub(crate) use load::{Forest, Tree, Use, WORKFLOWS_MAX, load};
 
 /// All units of a workflow, the workflow itself first.
 pub(crate) struct Model<'n> {
@@ -31,7 +32,7 @@ pub(crate) struct Unit<'n> {
     pub(crate) dir: &'n str,
     pub(crate) body: Option<BodyIx>,
     /// What its `workflow:` steps can name.
-    pub(crate) known: HashMap<String, UnitIx>,
+    pub(crate) known: Rc<HashMap<String, UnitIx>>,
     /// Whether its file is the one being checked.
     pub(crate) own: bool,
     pub(crate) compat: Vec<Compat>,

@@ -116,7 +116,7 @@ fn check_tree(
         world,
     };
     rules::run(&context, out);
-    if depth == Depth::Outermost {
+    if depth == Depth::Outermost && !forest.is_cut {
         used_workflows(&forest, &model, sources, world, out);
     }
     if has_errors(out) { None } else { lower::lower(&model, &texts, world) }
@@ -134,7 +134,10 @@ fn used_workflows(
         let mut found = Vec::new();
         let copy =
             Tree { name: tree.name.clone(), dir: tree.dir.clone(), node: tree.node.clone(), uses: HashMap::new() };
+        let known = sources.len();
         check_tree(copy, Depth::Used, sources, world, &mut found);
+        // Only a message is taken over, so nothing points into the files that were read for this.
+        sources.truncate(known);
         let Some(first) = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error) else { continue };
         let user =
             model.own_steps().filter_map(|(_, step)| step.action.value().filter(|_| step.action.key() == "workflow"));

@@ -7,10 +7,11 @@ use serde_json::{Map, json};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::source::{Node, Value};
 
-type Fits = fn(&Node) -> bool;
+/// A key and the kind of value that gives it away.
+type Telltale = (&'static str, fn(&Node) -> bool);
 
-/// Keys that only a JSON Schema has, with the kind of value that gives it away.
-const TELLTALES: &[(&str, Fits)] = &[
+/// Keys that only a JSON Schema has.
+const TELLTALES: &[Telltale] = &[
     ("$ref", |node| node.as_text().is_some()),
     ("$schema", |node| node.as_text().is_some()),
     ("$defs", |node| node.entries().is_some()),

@@ -16,6 +16,7 @@ use longhaul_core::types::Type;
 use crate::model::Model;
 use crate::order::Orders;
 use crate::sites::Position;
+use crate::source::Node;
 
 pub(crate) use exports::schema_of_input;
 
@@ -67,6 +68,17 @@ pub(crate) enum Lookup {
     Unknown,
 }
 
+impl Lookup {
+    /// The same answer without the type, which can be large.
+    pub(crate) fn without_type(self) -> Self {
+        match self {
+            Self::Sure(_) => Self::Sure(Type::Any),
+            Self::Unsure(_, step, doubt) => Self::Unsure(Type::Any, step, doubt),
+            other => other,
+        }
+    }
+}
+
 /// Names of a whole model.
 pub(crate) struct Scopes<'m, 'n> {
     model: &'m Model<'n>,
@@ -76,12 +88,18 @@ pub(crate) struct Scopes<'m, 'n> {
     producers: Vec<HashMap<String, Vec<StepIx>>>,
     /// What an item of each `for_each` is.
     items: HashMap<StepIx, Type>,
+    /// The declared inputs of each unit.
+    inputs: Vec<HashMap<&'n str, &'n Node>>,
+    /// The first step that leaves more names than can be kept.
+    overfull: Option<StepIx>,
 }
 
 impl<'m, 'n> Scopes<'m, 'n> {
     pub(crate) fn new(model: &'m Model<'n>, orders: &'m Orders) -> Self {
-        let mut scopes = Self { model, orders, exports: Vec::new(), producers: Vec::new(), items: HashMap::new() };
-        scopes.exports = exports::all(model, orders);
+        let inputs = model.units.iter().map(|unit| exports::inputs(unit).collect()).collect();
+        let (exports, overfull) = exports::all(model, orders);
+        let mut scopes =
+            Self { model, orders, exports, producers: Vec::new(), items: HashMap::new(), inputs, overfull };
         scopes.producers = model.bodies.iter().map(|body| scopes.producers_of(&body.steps)).collect();
         scopes
     }
@@ -101,14 +119,14 @@ impl<'m, 'n> Scopes<'m, 'n> {
         self.items.insert(step, item);
     }
 
+    /// A step that leaves so many names that some were dropped.
+    pub(crate) fn overfull(&self) -> Option<StepIx> {
+        self.overfull
+    }
+
     /// What a step leaves behind.
     pub(crate) fn exports(&self, step: StepIx) -> &[Export] {
         &self.exports[step.at()]
-    }
-
-    /// What a body leaves behind.
-    pub(crate) fn body_exports(&self, body: BodyIx) -> Vec<Export> {
-        exports::of_body((self.model, self.orders), &self.exports, body)
     }
 
     /// Names that can be read at a place, for "did you mean".

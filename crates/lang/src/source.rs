@@ -2,15 +2,19 @@
 
 mod emit;
 mod frontmatter;
+mod lines;
 mod node;
 mod place;
 mod toml;
 mod weight;
 mod yaml;
 
+use std::sync::OnceLock;
+
 use crate::diagnostic::Diagnostic;
 
 pub use emit::emit;
+pub(crate) use lines::boundary;
 
 /// The largest file that is read, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 << 20;
@@ -49,6 +53,24 @@ pub struct SourceFile {
     pub name: String,
     /// Its text.
     pub text: String,
+    /// Counted when somebody first asks for a line.
+    lines: OnceLock<lines::Lines>,
+}
+
+impl SourceFile {
+    /// Line and column of a byte, both from 1, the column in characters.
+    pub fn line_and_column(&self, at: usize) -> (usize, usize) {
+        self.lines().find(&self.text, at)
+    }
+
+    /// The bytes of the line that a byte stands on, without its line break.
+    pub(crate) fn line_around(&self, at: usize) -> std::ops::Range<usize> {
+        self.lines().line_around(&self.text, at)
+    }
+
+    fn lines(&self) -> &lines::Lines {
+        self.lines.get_or_init(|| lines::Lines::of(&self.text))
+    }
 }
 
 /// The files that diagnostics can point into.
@@ -60,13 +82,23 @@ pub struct Sources {
 impl Sources {
     /// Adds a file.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        self.files.push(SourceFile { name: name.into(), text: text.into() });
+        self.files.push(SourceFile { name: name.into(), text: text.into(), lines: OnceLock::new() });
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
     /// A file that was added before.
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
+    }
+
+    /// How many files there are.
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Forgets all files but the first ones; nothing may point into the others any more.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.files.truncate(len);
     }
 
     /// The text a span covers.

@@ -30,7 +30,7 @@ pub(crate) struct Text<'n> {
     pub(crate) place: Place,
     pub(crate) source: String,
     pub(crate) outcome: Result<Analysis, SyntaxError>,
-    /// What each of the analysis' reads means.
+    /// What each of the analysis' reads means; their types have done their work and are not kept.
     pub(crate) lookups: Vec<Lookup>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn collect<'n>(
         prompts: HashMap::new(),
         by_node: HashMap::new(),
     };
-    let mut collector = Collector { model, sources, world, texts };
+    let mut collector = Collector { model, sources, world, texts, files: HashMap::new(), bytes: 0 };
     for (at, unit) in model.units.iter().enumerate() {
         let unit_ix = UnitIx(u32::try_from(at).unwrap_or(u32::MAX));
         for site in sites::of_header(unit) {
@@ -128,7 +128,14 @@ struct Collector<'a, 'n> {
     sources: &'a mut Sources,
     world: &'a dyn World,
     texts: Texts<'n>,
+    /// Files that were read, by folder and path.
+    files: HashMap<(&'n str, String), Result<FileId, Missing>>,
+    /// How much text of files has been looked at, each use of a file counted.
+    bytes: usize,
 }
+
+/// The most text of files that is looked at, in bytes.
+const FILES_BYTES_MAX: usize = 4 * source::FILE_BYTES_MAX;
 
 impl<'n> Collector<'_, 'n> {
     fn add(&mut self, site: Site<'n>, place: Place, unit: UnitIx, scopes: &Scopes<'_, 'n>) {
@@ -153,18 +160,33 @@ impl<'n> Collector<'_, 'n> {
     }
 
     fn read(&mut self, unit: UnitIx, path: &str, span: Span) -> Option<(FileId, String)> {
-        let dir = self.model.unit(unit).dir;
-        match self.world.read(dir, path) {
-            Ok(text) => {
-                let name =
-                    if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
-                Some((self.sources.add(name, text.clone()), text))
-            }
+        let known = self.files.get(&(self.model.unit(unit).dir, path.to_owned())).cloned();
+        let found = known.unwrap_or_else(|| self.fetch(unit, path));
+        match found.and_then(|file| self.weigh(file)) {
+            Ok(file) => Some((file, self.sources.file(file).text.clone())),
             Err(why) => {
                 self.texts.missing.push(MissingFile { span, path: path.to_owned(), why });
                 None
             }
         }
+    }
+
+    fn fetch(&mut self, unit: UnitIx, path: &str) -> Result<FileId, Missing> {
+        let dir = self.model.unit(unit).dir;
+        let name = if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
+        let found = self.world.read(dir, path).map(|text| self.sources.add(name, text));
+        self.files.insert((dir, path.to_owned()), found.clone());
+        found
+    }
+
+    /// Looking at a file again costs as much as the first time.
+    fn weigh(&mut self, file: FileId) -> Result<FileId, Missing> {
+        self.bytes += self.sources.file(file).text.len();
+        if self.bytes <= FILES_BYTES_MAX {
+            return Ok(file);
+        }
+        let limit = FILES_BYTES_MAX >> 20;
+        Err(Missing::Unreadable(format!("the prompts of the steps hold more than {limit} MiB together")))
     }
 
     /// Reads what a text includes, what that includes, and so on; each file once for each text.
@@ -218,6 +240,7 @@ fn analysed<'n>(site: Site<'n>, origin: Origin<'n>, place: Place, source: String
             outcome = expr::analyse(&source, language, &typed);
         }
     }
+    let lookups = lookups.into_iter().map(Lookup::without_type).collect();
     Text { site, origin, place, source, outcome, lookups }
 }
 
@@ -230,6 +253,7 @@ fn look_up(read: &Read, place: Place, scopes: &Scopes<'_, '_>) -> Lookup {
             };
             scopes.step_field(place, id, field)
         }
+        ("inputs", [Key::Field(field, _), ..]) => scopes.input_field(place, field),
         (root, _) => scopes.name(place, root),
     }
 }
@@ -248,6 +272,7 @@ impl Typed {
             let (Lookup::Sure(value) | Lookup::Unsure(value, ..)) = lookup else { continue };
             match (read.root.as_str(), read.path.first()) {
                 ("steps", Some(Key::Field(id, _))) => drop(steps.insert(id.clone(), value.clone())),
+                ("inputs", _) => merge_inputs(roots.entry("inputs".to_owned()).or_insert(Type::Null), value),
                 (root, _) if *value != Type::Any => drop(roots.insert(root.to_owned(), value.clone())),
                 _ => {}
             }
@@ -256,6 +281,17 @@ impl Typed {
             roots.insert("steps".to_owned(), Type::Object(Fields { known: steps, open: true }));
         }
         Self { roots }
+    }
+}
+
+/// A text may read several inputs, each told by itself.
+fn merge_inputs(known: &mut Type, more: &Type) {
+    match (known, more) {
+        (Type::Object(known), Type::Object(more)) => {
+            known.open |= more.open;
+            known.known.extend(more.known.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        (known, more) => *known = more.clone(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files about a run, for people and scripts. Never read back: the journal is the truth.
 //!
 //! `<dir>/<run>/run.json`, `context.json`, and for each attempt
-//! `<dir>/<run>/<path>/<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
+//! `<dir>/<run>/steps/<path>/@<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
 //! and visit, so nothing overwrites anything.
 
 use std::io;
@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
 use serde::Serialize;
+use serde_json::json;
 
 /// Where the files of runs are.
 #[derive(Debug, Clone)]
@@ -28,11 +30,32 @@ impl Artifacts {
 
     /// The folder of an attempt, made.
     pub(crate) fn attempt(&self, run: &RunId, path: &StepPath, attempt: u32) -> io::Result<PathBuf> {
+        let folder = self.attempt_dir(run, path, attempt);
+        std::fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+
+    /// Where the folder of an attempt is, or would be.
+    pub(crate) fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
         let mut folder = self.run(run).join("steps");
         folder.extend(path.to_string().split('/'));
         folder.push(format!("@{attempt}"));
-        std::fs::create_dir_all(&folder)?;
-        Ok(folder)
+        folder
+    }
+
+    /// Writes what a run is and how it stands, and the names that it has set. For people: what can not be written is not.
+    pub(crate) fn write_run(&self, run: &RunId, state: &State) {
+        let started = state.started.as_ref();
+        let finished = state.finished.as_ref();
+        let about = json!({
+            "run": run, "workflow": started.map(|started| &started.workflow), "status": state.status_word(),
+            "task": started.map(|started| &started.task), "inputs": started.map(|started| &started.inputs),
+            "started_at": state.started_at, "ended_at": finished.map(|finished| finished.at),
+            "message": finished.and_then(|finished| finished.message.as_ref()),
+            "outputs": finished.map(|finished| &finished.outputs), "usage": state.usage,
+        });
+        let _ = self.write_json(run, "run.json", &about);
+        let _ = self.write_json(run, "context.json", &state.top_names());
     }
 
     /// Writes a file of a run as JSON, whole or not at all.

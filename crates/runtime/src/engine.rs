@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::artifacts::Artifacts;
 use crate::clock::Clock;
 use crate::codec;
+use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
@@ -124,6 +125,7 @@ pub(crate) struct Shared {
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
+    pub(crate) leases: Leases,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -137,6 +139,7 @@ impl Engine {
             slots: Arc::new(Semaphore::new(options.attempts_max)),
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
+            leases: Leases::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -152,6 +155,11 @@ impl Engine {
     /// Follows what happens in runs that this engine drives.
     pub fn pulse(&self) -> broadcast::Receiver<Pulse> {
         self.shared.pulse.subscribe()
+    }
+
+    /// What time it is for this engine.
+    pub fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
     }
 
     /// The mark of this engine in the environment of what it starts.
@@ -187,15 +195,16 @@ impl Engine {
             event: Event::RunStarted(started),
         };
         state.apply(plan, &index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-        run_loop::record(
+        crate::record::record(
             &self.shared,
             &run,
             planner,
             &state,
             &[envelope],
-            run_loop::Extras { blobs: vec![blob], ..Default::default() },
+            crate::record::Extras { blobs: vec![blob], ..Default::default() },
         )
         .await?;
+        self.shared.artifacts.write_run(&run, &state);
         Ok(run)
     }
 
@@ -247,6 +256,11 @@ impl Engine {
         Ok(events)
     }
 
+    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md`.
+    pub fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
+        self.shared.artifacts.attempt_dir(run, path, attempt)
+    }
+
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let loaded = self.load(run).await?;
@@ -276,7 +290,7 @@ impl Engine {
         patient: impl Fn(&State) -> bool,
     ) -> Result<Idle, Error> {
         let news = self.shared.mailroom.listen(run);
-        let _renewing = self.keep_leases(stop.clone());
+        let _renewing = self.keep_leases();
         loop {
             let (idle, state) = run_loop::until_idle(&self.shared, run, &stop).await?;
             let Idle::Waiting { next_due } = idle else {
@@ -286,8 +300,11 @@ impl Engine {
             if stop.is_cancelled() || !patient(&state) {
                 return Ok(idle);
             }
-            let pause =
+            let timer =
                 next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
+            // Who does the work may die without a word.
+            let others = state.open_attempts().next().map(|_| run_loop::LOOK_AT_OTHERS);
+            let pause = timer.into_iter().chain(others).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
                 () = news.notified() => {}
@@ -306,23 +323,14 @@ impl Engine {
         crate::worker::work(self, stop).await
     }
 
-    /// Keeps the leases of this engine alive until the guard is dropped.
-    pub(crate) fn keep_leases(&self, stop: CancellationToken) -> tokio_util::task::AbortOnDropHandle<()> {
-        let shared = Arc::clone(&self.shared);
-        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
-            let lease = shared.options.lease;
-            let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-            while !stop.is_cancelled() {
-                tokio::time::sleep(lease / 4).await;
-                // A failed renewal is tried again; the fence decides in the end.
-                let _ = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await;
-            }
-        }))
+    /// Keeps the leases of this engine alive until the answer is dropped.
+    pub(crate) fn keep_leases(&self) -> tokio_util::task::AbortOnDropHandle<()> {
+        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
     pub async fn fork(&self, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
-        run_loop::fork(&self.shared, from, at, inputs).await
+        crate::fork::fork(&self.shared, from, at, inputs).await
     }
 }
 
@@ -390,6 +398,7 @@ pub(crate) fn problem(schema: &Json, value: &Json) -> Option<String> {
 }
 
 /// Short, sortable by time, easy to type: no letters that look like others.
+#[expect(clippy::expect_used, reason = "only letters of the grammar are put together here")]
 pub(crate) fn new_run_id(now_ms: i64) -> RunId {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     // Seconds since 2025 in six letters last until the 2050s; four more tell runs of one second apart.
@@ -399,10 +408,5 @@ pub(crate) fn new_run_id(now_ms: i64) -> RunId {
         (0..count).rev().map(|at| char::from(LETTERS[(value >> (5 * at) & 31) as usize])).collect()
     };
     let text = format!("{}-{}", letters(seconds, 6), letters(random, 4));
-    RunId::new(text).unwrap_or_else(|| unreachable_id())
-}
-
-#[expect(clippy::unwrap_used, reason = "the letters above are those of the grammar")]
-fn unreachable_id() -> RunId {
-    RunId::new("0000-0000").unwrap()
+    RunId::new(text).expect("the letters are those of the grammar")
 }

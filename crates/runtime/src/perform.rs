@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use longhaul_core::decide::Start;
-use longhaul_core::event::{self, Event, Failure};
+use longhaul_core::event::{Event, Failure};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{ErrorClass, Output, Parse};
 use longhaul_core::{Json, eval};
@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::engine::{Shared, problem};
+use crate::leases::Leases;
 use crate::run_loop::Loaded;
-use crate::secrets::Secrets;
+use crate::secrets::{self, Secrets};
 use crate::steps::{self, Attempt, Done};
 
 /// Begins an attempt. Its end is sent to `done`, whatever it is.
@@ -30,84 +31,85 @@ pub(crate) fn begin(
     let started = loaded.state.started.as_ref();
     let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
     let workflow_dir = PathBuf::from(workflow_dir);
+    let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
+    let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
+        let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
         let slots = Arc::clone(&shared.slots);
         let _slot = tokio::select! {
             slot = slots.acquire_owned() => slot.ok(),
             () = cancel.cancelled() => None,
         };
-        let attempt = Attempt { shared, run, output, workflow_dir, start, cancel };
-        let event = match make(attempt).await {
-            Ok(result) => Event::AttemptSucceeded { path, attempt: number, result },
-            Err((error, result)) => Event::AttemptFailed { path, attempt: number, error, result },
+        let attempt = Attempt { shared, run, output, workflow_dir, secrets: Secrets::default(), start, cancel };
+        let Done { result, failure } = make(attempt).await;
+        let event = match failure {
+            None => Event::AttemptSucceeded { path, attempt: number, result },
+            Some(error) => Event::AttemptFailed { path, attempt: number, error, result },
         };
         // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
         let _ = done.send(event);
     });
 }
 
-async fn make(mut attempt: Attempt) -> Result<event::Result, (Failure, event::Result)> {
-    let mut secrets = Secrets::default();
-    if let Err(problem) = resolve(&mut attempt.start, &mut secrets) {
-        return Err((Failure::new(ErrorClass::Invalid, problem.0), event::Result::default()));
+async fn make(mut attempt: Attempt) -> Done {
+    if let Err(problem) = resolve(&mut attempt.start) {
+        return Done::failed(ErrorClass::Invalid, problem.0);
     }
-    let output = attempt.output.clone();
+    let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
     let folder = steps::leaves_files(&attempt).then(|| attempt.folder());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
-    let finished = match done.failure {
-        Some(failure) => Err((failure, done.result)),
-        None => accept(&output, done),
-    };
-    if let (Some(Ok(folder)), Ok(result)) = (folder, &finished) {
-        // For people; the journal has it anyway.
-        let _ = write_whole(&folder.join("output.json"), result.output.to_string().as_bytes());
+    if done.failure.is_none() {
+        done = accept(&output, done);
     }
-    finished
+    if let (Some(Ok(folder)), None) = (folder, &done.failure) {
+        // For people; the journal has it anyway.
+        let _ = write_whole(&folder.join("output.json"), done.result.output.to_string().as_bytes());
+    }
+    done
 }
 
-fn resolve(start: &mut Start, secrets: &mut Secrets) -> Result<(), eval::Problem> {
+fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
     for value in start.params.values_mut().chain(start.env.values_mut()) {
-        *value = secrets.resolve(value)?;
+        *value = secrets::resolve(value)?;
     }
     Ok(())
 }
 
 /// Text becomes the value that the step promises, or the attempt has failed.
-fn accept(output: &Output, done: Done) -> Result<event::Result, (Failure, event::Result)> {
-    let mut result = done.result;
-    let text = match &result.output {
+fn accept(output: &Output, mut done: Done) -> Done {
+    let text = match &done.result.output {
         Json::String(text) => text.clone(),
-        _ => return check(output, result),
+        _ => return check(output, done),
     };
-    result.output = match output.parse {
+    done.result.output = match output.parse {
         Parse::Text => Json::String(text),
         Parse::Lines => Json::Array(text.lines().map(|line| Json::String(line.to_owned())).collect()),
         Parse::Json => match parse(&text) {
             Some(value) => value,
             None => {
                 let message = format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>());
-                return Err((Failure::new(ErrorClass::Invalid, message), result));
+                return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
             }
         },
     };
-    check(output, result)
+    check(output, done)
 }
 
-fn check(output: &Output, mut result: event::Result) -> Result<event::Result, (Failure, event::Result)> {
-    if let Some(why) = output.schema.as_ref().and_then(|schema| problem(schema, &result.output)) {
+fn check(output: &Output, mut done: Done) -> Done {
+    if let Some(why) = output.schema.as_ref().and_then(|schema| problem(schema, &done.result.output)) {
         let message = format!("the answer does not follow its schema: {why}");
-        return Err((Failure::new(ErrorClass::Invalid, message), result));
+        return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
     }
-    if let (Some(max), Json::String(text)) = (output.max_chars, &result.output) {
+    if let (Some(max), Json::String(text)) = (output.max_chars, &done.result.output) {
         let max = usize::try_from(max).unwrap_or(usize::MAX);
         if text.chars().count() > max {
-            result.output = Json::String(text.chars().take(max).collect::<String>() + "\n[cut]");
+            done.result.output = Json::String(text.chars().take(max).collect::<String>() + "\n[cut]");
         }
     }
-    Ok(result)
+    done
 }
 
 /// One JSON value: the whole text, a fenced block, or the outermost braces.

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use longhaul_core::Json;
 use longhaul_core::decide::{Advance, Planner, advance};
 use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
@@ -12,18 +10,21 @@ use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
 use longhaul_core::state::{Phase, State};
-use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer};
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::codec;
-use crate::engine::{Error, Pulse, Shared, new_run_id};
+use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
+use crate::record::{Extras, record};
 use crate::{perform, recover};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
+/// How often a commit is decided anew because others moved the run on.
+const TRIES: u32 = 50;
+/// How often is looked whether those still live who do a part of the work.
+pub(crate) const LOOK_AT_OTHERS: std::time::Duration = std::time::Duration::from_secs(1);
 /// Events that are read at once.
 const PAGE: usize = 1000;
 
@@ -48,15 +49,6 @@ pub struct Loaded {
     pub state: State,
     /// The last event of the newest snapshot; 0 if there is none.
     pub(crate) snapshot_seq: u64,
-}
-
-/// What goes into a commit beside the events.
-#[derive(Debug, Default)]
-pub(crate) struct Extras {
-    pub(crate) blobs: Vec<Blob>,
-    pub(crate) consumed: Vec<MessageId>,
-    /// Tasks that end whoever holds them.
-    pub(crate) lost: Vec<(StepPath, u32)>,
 }
 
 /// A run's plan and state, from its newest snapshot and what came after.
@@ -98,8 +90,15 @@ pub(crate) async fn until_idle(
 ) -> Result<(Idle, State), Error> {
     let loaded = load(shared, run).await?;
     let (done, finished) = mpsc::unbounded_channel();
-    let mut runner =
-        Runner { shared: Arc::clone(shared), run: run.clone(), loaded, open: HashMap::new(), done, finished };
+    let mut runner = Runner {
+        shared: Arc::clone(shared),
+        run: run.clone(),
+        loaded,
+        open: HashMap::new(),
+        written: None,
+        done,
+        finished,
+    };
     let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
     let idle = runner.go(lost, stop).await;
     shared.mailroom.forget(run);
@@ -112,18 +111,32 @@ struct Runner {
     loaded: Loaded,
     /// Attempts that this process makes.
     open: HashMap<(String, u32), CancellationToken>,
+    /// The status that the files for people show.
+    written: Option<&'static str>,
     done: mpsc::UnboundedSender<Event>,
     finished: mpsc::UnboundedReceiver<Event>,
 }
 
 impl Runner {
+    /// Whatever goes wrong, nothing goes on that nobody listens to.
     async fn go(&mut self, lost: Vec<(StepPath, u32)>, stop: &CancellationToken) -> Result<Idle, Error> {
-        let mut lost = Some(lost);
+        let went = self.drive(lost, stop).await;
+        if went.is_err() {
+            self.stop_all().await;
+        }
+        went
+    }
+
+    async fn drive(&mut self, lost: Vec<(StepPath, u32)>, stop: &CancellationToken) -> Result<Idle, Error> {
+        let mut lost = lost;
         let news = self.shared.mailroom.listen(&self.run);
         let mut ended: Vec<Event> = Vec::new();
         let mut mail = true;
         loop {
-            let more = self.turn(std::mem::take(&mut ended), lost.take().unwrap_or_default(), mail).await?;
+            if stop.is_cancelled() {
+                return self.park(ended).await;
+            }
+            let more = self.turn(std::mem::take(&mut ended), std::mem::take(&mut lost), mail).await?;
             mail = more;
             if more {
                 continue;
@@ -137,7 +150,8 @@ impl Runner {
                 event = self.finished.recv() => ended.extend(event),
                 () = news.notified() => mail = true,
                 () = until(&self.shared, next_due) => {}
-                () = stop.cancelled() => return self.park().await,
+                () = tokio::time::sleep(LOOK_AT_OTHERS), if self.waits_for_others() => lost = self.lost_by_others().await?,
+                () = stop.cancelled() => {}
             }
             while let Ok(event) = self.finished.try_recv() {
                 ended.push(event);
@@ -145,9 +159,17 @@ impl Runner {
         }
     }
 
+    /// Attempts of other processes that nobody makes any more.
+    async fn lost_by_others(&self) -> Result<Vec<(StepPath, u32)>, Error> {
+        let mut lost = recover::lost_attempts(&self.shared, &self.run, &self.loaded.state).await?;
+        lost.retain(|(path, attempt)| !self.open.contains_key(&(path.to_string(), *attempt)));
+        Ok(lost)
+    }
+
     /// Whether somebody else is at work on this run.
     fn waits_for_others(&self) -> bool {
-        !self.loaded.state.is_finished() && self.loaded.state.open_attempts().next().is_some()
+        let state = &self.loaded.state;
+        !state.is_finished() && state.running() > self.open.len()
     }
 
     /// Takes in whatever is new, records what follows, and acts on it. True if there may be more to take in.
@@ -159,6 +181,7 @@ impl Runner {
             let more = !extras.consumed.is_empty();
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
+            extras.timers_before = self.loaded.state.timers(plan);
             let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             if advance.events.is_empty() {
@@ -170,9 +193,7 @@ impl Runner {
                     self.act(advance);
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
-                Err(Error::Store(longhaul_store::Error::Conflict { .. } | longhaul_store::Error::Exists))
-                    if attempts < 50 =>
-                {
+                Err(error) if moved_on(&error) && attempts < TRIES => {
                     // Somebody else moved the run on: believe the store and decide again.
                     attempts += 1;
                     self.loaded = load(&self.shared, &self.run).await?;
@@ -238,10 +259,8 @@ impl Runner {
 
     fn act(&mut self, advance: Advance) {
         for event in &advance.events {
-            if let Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } =
-                &event.event
-            {
-                self.open.remove(&(path.to_string(), *attempt));
+            if let Some(key) = attempt_of(&event.event) {
+                self.open.remove(&key);
             }
         }
         for (path, attempt) in &advance.stops {
@@ -260,15 +279,11 @@ impl Runner {
     }
 
     /// Files for people; the run does not depend on them.
-    fn write_files(&self) {
-        let state = &self.loaded.state;
-        if let Some(finished) = &state.finished {
-            let about = json!({
-                "run": self.run, "workflow": state.started.as_ref().map(|started| &started.workflow),
-                "started_at": state.started_at, "ended_at": finished.at, "outcome": finished.outcome, "message": finished.message,
-            });
-            let _ = self.shared.artifacts.write_json(&self.run, "run.json", &about);
-            let _ = self.shared.artifacts.write_json(&self.run, "context.json", &finished.outputs);
+    fn write_files(&mut self) {
+        let status = self.loaded.state.status_word();
+        if self.written != Some(status) {
+            self.written = Some(status);
+            self.shared.artifacts.write_run(&self.run, &self.loaded.state);
         }
     }
 
@@ -288,30 +303,52 @@ impl Runner {
         });
     }
 
-    /// Stops what is under way and records it, so that whoever goes on knows.
-    async fn park(&mut self) -> Result<Idle, Error> {
-        for token in self.open.values() {
-            token.cancel();
+    /// Stops what is under way and records it, so that whoever goes on knows. Nothing is decided from it here: an
+    /// attempt that nobody makes would be begun, and lost at once.
+    async fn park(&mut self, ended: Vec<Event>) -> Result<Idle, Error> {
+        let mut ended: Vec<Event> = ended.into_iter().chain(self.stop_all().await).map(as_lost).collect();
+        loop {
+            ended.retain(|event| still_open(&self.loaded.state, event));
+            if ended.is_empty() {
+                return Ok(self.idle());
+            }
+            match self.record_alone(&ended).await {
+                Err(error) if moved_on(&error) => self.loaded = load(&self.shared, &self.run).await?,
+                recorded => return recorded.map(|()| self.idle()),
+            }
         }
+    }
+
+    /// Stops every attempt that this process makes; answers how each ended, once nothing of it is left.
+    async fn stop_all(&mut self) -> Vec<Event> {
+        self.open.values().for_each(CancellationToken::cancel);
         let mut ended = Vec::new();
         while !self.open.is_empty() {
             let Some(event) = self.finished.recv().await else { break };
-            if let Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } = &event {
-                self.open.remove(&(path.to_string(), *attempt));
+            if let Some(key) = attempt_of(&event) {
+                self.open.remove(&key);
             }
-            ended.push(as_lost(event));
+            ended.push(event);
         }
+        ended
+    }
+
+    /// Records news without deciding what follows.
+    async fn record_alone(&mut self, news: &[Event]) -> Result<(), Error> {
         let at = self.shared.clock.now_ms();
+        let mut state = self.loaded.state.clone();
         let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
-        let news: Vec<Event> = ended.into_iter().filter(|event| still_open(&self.loaded.state, event)).collect();
-        if !news.is_empty() {
-            let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
-                .map_err(|illegal| Error::Damaged(illegal.0))?;
-            // Recorded, not begun: starts that follow are lost at once and found by whoever goes on.
-            advance.starts.clear();
-            self.commit(&advance, Extras::default()).await?;
+        let mut events = Vec::new();
+        for event in news {
+            let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event: event.clone() };
+            state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+            events.push(envelope);
         }
-        Ok(self.idle())
+        let extras = Extras { timers_before: self.loaded.state.timers(plan), ..Extras::default() };
+        record(&self.shared, &self.run, Planner { plan, index }, &state, &events, extras).await?;
+        self.loaded.state = state;
+        let _ = self.shared.pulse.send(Pulse::Events(self.run.clone(), Arc::new(events)));
+        Ok(())
     }
 
     fn idle(&self) -> Idle {
@@ -319,6 +356,22 @@ impl Runner {
             Some(finished) => Idle::Finished(finished.outcome),
             None => Idle::Waiting { next_due: next_due(&self.loaded) },
         }
+    }
+}
+
+/// Somebody else wrote first: believe the store and decide again.
+fn moved_on(error: &Error) -> bool {
+    use longhaul_store::Error::{Conflict, Exists, Fenced};
+    matches!(error, Error::Store(Conflict { .. } | Exists | Fenced { .. }))
+}
+
+/// The attempt that an event ends.
+fn attempt_of(event: &Event) -> Option<(String, u32)> {
+    match event {
+        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+            Some((path.to_string(), *attempt))
+        }
+        _ => None,
     }
 }
 
@@ -353,195 +406,11 @@ fn still_open(state: &State, event: &Event) -> bool {
     }
 }
 
-/// Timers of a state, each with its name and time.
-fn timers(state: &State) -> impl Iterator<Item = (String, i64)> + '_ {
-    state.waiting().filter_map(|step| match &step.phase {
-        Phase::Retry { due } => Some((format!("retry:{}", step.path), *due)),
-        Phase::Waiting { due: Some(due), .. } => Some((format!("wait:{}", step.path), *due)),
-        Phase::Question => Some((format!("gate:{}", step.path), step.question.as_ref()?.due?)),
-        _ => None,
-    })
-}
-
 fn due_timers(loaded: &Loaded, now: i64) -> Vec<String> {
-    if loaded.state.is_finished() {
-        return Vec::new();
-    }
-    let deadline = deadline(loaded).filter(|due| *due <= now).map(|_| "deadline".to_owned());
-    let due = timers(&loaded.state).filter(|(_, due)| *due <= now).map(|(timer, _)| timer);
-    due.chain(deadline).collect()
+    let due = loaded.state.timers(&loaded.plan.0).into_iter().filter(|(_, due)| *due <= now);
+    due.map(|(timer, _)| timer).collect()
 }
 
 fn next_due(loaded: &Loaded) -> Option<i64> {
-    if loaded.state.is_finished() {
-        return None;
-    }
-    timers(&loaded.state).map(|(_, due)| due).chain(deadline(loaded)).min()
-}
-
-/// When the run's time is up, unless it was up before.
-fn deadline(loaded: &Loaded) -> Option<i64> {
-    let ms = loaded.plan.0.main().limits.duration_ms.filter(|_| !loaded.state.is_past_deadline())?;
-    Some(loaded.state.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
-}
-
-/// One commit: events and everything in the store that follows from them.
-pub(crate) async fn record(
-    shared: &Shared,
-    run: &RunId,
-    planner: Planner<'_>,
-    state: &State,
-    events: &[Envelope],
-    extras: Extras,
-) -> Result<(), Error> {
-    let mut blobs = extras.blobs;
-    let rows = events.iter().map(|envelope| codec::encode(envelope, &mut blobs)).collect::<Result<Vec<_>, _>>()?;
-    let expected = events.first().map_or(0, |envelope| envelope.seq - 1);
-    let mut append = Append::new(run.clone(), expected, rows);
-    append.blobs = blobs;
-    append.consumed = extras.consumed;
-    append.head = Some(head(planner, state));
-    for envelope in events {
-        effects(shared, run, planner, &envelope.event, &extras.lost, &mut append);
-    }
-    match shared.store.append(append).await {
-        Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Timers and tasks that an event means.
-fn effects(
-    shared: &Shared,
-    run: &RunId,
-    planner: Planner<'_>,
-    event: &Event,
-    lost: &[(StepPath, u32)],
-    append: &mut Append,
-) {
-    let mut set = |id: String, due_ms: i64| {
-        append.timers_set.retain(|timer| timer.id != id);
-        append.timers_set.push(Timer { run: run.clone(), id, due_ms });
-    };
-    match event {
-        Event::RunStarted(_) => {
-            if let Some(ms) = planner.plan.main().limits.duration_ms {
-                set("deadline".to_owned(), shared.clock.now_ms().saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
-            }
-        }
-        Event::RetryScheduled { path, due, .. } => set(format!("retry:{path}"), *due),
-        Event::WaitStarted { path, due: Some(due), .. } => set(format!("wait:{path}"), *due),
-        Event::QuestionAsked { path, due: Some(due), .. } => set(format!("gate:{path}"), *due),
-        Event::TimerFired { timer } => clear(append, timer.clone()),
-        Event::Answered { path, .. } => clear(append, format!("gate:{path}")),
-        Event::RunFinished { .. } => clear(append, "deadline".to_owned()),
-        Event::AttemptStarted { path, attempt } => {
-            let lease_ms = i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX);
-            append.tasks_started.push(NewTask {
-                key: format!("{path}@{attempt}"),
-                attempt: *attempt,
-                worker: Some(shared.worker.clone()),
-                lease_ms,
-                labels: Vec::new(),
-            });
-        }
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            let key = format!("{path}@{attempt}");
-            let begun_here = append.tasks_started.iter().any(|task| task.key == key);
-            if begun_here {
-                append.tasks_started.retain(|task| task.key != key);
-            } else {
-                let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
-                append.tasks_ended.push(TaskEnd { key, attempt: *attempt, worker });
-            }
-        }
-        _ => {}
-    }
-}
-
-fn clear(append: &mut Append, timer: String) {
-    append.timers_set.retain(|set| set.id != timer);
-    if !append.timers_cleared.contains(&timer) {
-        append.timers_cleared.push(timer);
-    }
-}
-
-/// What lists show.
-fn head(planner: Planner<'_>, state: &State) -> Head {
-    let started = state.started.as_ref();
-    let summary = json!({
-        "task": started.map(|started| started.task.chars().take(200).collect::<String>()),
-        "done": state.succeeded, "started_at": state.started_at, "usd": state.usage.usd,
-        "message": state.finished.as_ref().and_then(|finished| finished.message.clone()),
-    });
-    Head {
-        workflow: planner.plan.main().name.clone(),
-        status: state.status_word().to_owned(),
-        summary: summary.to_string(),
-        group: None,
-        parent: None,
-    }
-}
-
-/// A new run with the events of another one up to the first attempt of a step.
-pub(crate) async fn fork(
-    shared: &Arc<Shared>,
-    from: &RunId,
-    at: &StepPath,
-    inputs: IndexMap<String, Json>,
-) -> Result<RunId, Error> {
-    let source = load(shared, from).await?;
-    if source.state.find(at).is_none() {
-        return Err(Error::Refused(format!("no step `{at}` was reached in {from}")));
-    }
-    let run = new_run_id(shared.clock.now_ms());
-    let rows = shared.store.read(from, 0, usize::MAX >> 1).await?;
-    let mut state = State::default();
-    let (plan, index) = (&source.plan.0, &source.plan.1);
-    let mut events = Vec::new();
-    for row in rows {
-        let mut envelope = codec::decode(row, shared.store.as_ref()).await?;
-        if begins(&envelope.event, at) {
-            break;
-        }
-        if let Event::RunStarted(started) = &mut envelope.event {
-            started.forked = Some((from.to_string(), at.clone()));
-            started.inputs.extend(inputs.clone());
-        }
-        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-        events.push(envelope);
-    }
-    // Attempts that were open at that moment belong to the other run.
-    let open: Vec<Event> = state
-        .open_attempts()
-        .map(|step| Event::AttemptFailed {
-            path: step.path.clone(),
-            attempt: step.attempts,
-            error: Failure::new(ErrorClass::Lost, "left behind in the run this one was forked from"),
-            result: Default::default(),
-        })
-        .collect();
-    for event in open {
-        let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };
-        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-        events.push(envelope);
-    }
-    let blob = plan_blob(plan)?;
-    record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs: vec![blob], ..Extras::default() })
-        .await?;
-    Ok(run)
-}
-
-fn plan_blob(plan: &Plan) -> Result<Blob, Error> {
-    Ok(Blob::new(serde_json::to_string(plan).map_err(Error::encoding)?.into_bytes()))
-}
-
-fn begins(event: &Event, at: &StepPath) -> bool {
-    match event {
-        Event::AttemptStarted { path, .. } | Event::QuestionAsked { path, .. } | Event::WaitStarted { path, .. } => {
-            path == at
-        }
-        Event::BodyOpened { path, .. } | Event::StepEnded { path, .. } | Event::StepSkipped { path, .. } => path == at,
-        _ => false,
-    }
+    loaded.state.timers(&loaded.plan.0).into_iter().map(|(_, due)| due).min()
 }

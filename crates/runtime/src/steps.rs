@@ -18,6 +18,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::plan::{ErrorClass, Output, Timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::artifacts::write_whole;
 use crate::engine::{Pulse, Shared};
 use crate::secrets::Secrets;
 
@@ -28,6 +29,7 @@ pub(crate) struct Attempt {
     pub(crate) start: Start,
     pub(crate) output: Output,
     pub(crate) workflow_dir: PathBuf,
+    pub(crate) secrets: Secrets,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -43,15 +45,13 @@ impl Done {
         Self { result: event::Result { output: output.into(), ..event::Result::default() }, failure: None }
     }
 
-    fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
+    pub(crate) fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
     }
 
     pub(crate) fn redact(&mut self, secrets: &Secrets) {
         let clean = |text: &mut String| *text = secrets.redact(std::mem::take(text));
-        if let Json::String(text) = &mut self.result.output {
-            clean(text);
-        }
+        self.result.output = secrets.redact_value(self.result.output.take());
         self.result.stdout.as_mut().map(clean);
         self.result.stderr.as_mut().map(clean);
         if let Some(failure) = &mut self.failure {
@@ -89,7 +89,15 @@ impl Attempt {
         }
     }
 
+    /// Keeps a text about the attempt for people; the journal does not depend on it.
+    fn keep(&self, name: &str, text: &str) {
+        if let Ok(folder) = self.folder() {
+            let _ = write_whole(&folder.join(name), self.secrets.redact(text.to_owned()).as_bytes());
+        }
+    }
+
     fn say(&self, text: &str) {
+        let text = self.secrets.redact(text.to_owned());
         let pulse = Pulse::Output(self.run.clone(), self.start.path.clone(), text.into());
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);

@@ -45,7 +45,7 @@ struct Worker<'a> {
 
 /// Drives every run that has something to do: mail, a timer that is due, or work that was left behind.
 pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
-    let _renewing = engine.keep_leases(stop.clone());
+    let _renewing = engine.keep_leases();
     let mut changes = engine.shared.store.watch();
     let mut unheard = engine.shared.mailroom.unheard();
     let (busy, tasks) = (Arc::default(), TaskTracker::new());

@@ -10,6 +10,7 @@ mod append;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
+mod failpoints;
 mod key;
 mod memory;
 mod row;
@@ -24,6 +25,7 @@ pub use append::{
     Append, BLOB_BYTES_MAX, BODY_BYTES_MAX, Blob, NewEvent, NewMessage, NewTask, TaskEnd, Timer, validate_snapshot,
 };
 pub use error::Error;
+pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
 pub use row::{Head, Message, Posted, Problem, Query, RunRow, StoredEvent, Task};

@@ -12,6 +12,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
 use super::captured::{Captured, Keeper};
+use super::redact::Redactor;
 use super::{Chunk, Command, Error};
 
 const CHUNK_BYTES: usize = 64 << 10;
@@ -142,9 +143,20 @@ impl<'a> Lane<'a> {
     }
 
     async fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
-        let bytes = &self.buffer[..got];
-        self.sink.push(bytes).await?;
-        on_output(bytes);
+        let clean = self.sink.redactor.push(&self.buffer[..got]);
+        self.sink.push(&clean).await?;
+        on_output(&clean);
+        Ok(())
+    }
+
+    /// Takes what was held back because it could have been the beginning of a secret.
+    async fn take_rest(&mut self, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
+        let rest = self.sink.redactor.finish();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        self.sink.push(&rest).await?;
+        on_output(&rest);
         Ok(())
     }
 
@@ -165,6 +177,7 @@ impl<'a> Lane<'a> {
                 }
             }
         }
+        self.take_rest(on_output).await?;
         self.sink.flush().await
     }
 }
@@ -176,6 +189,7 @@ struct Sink {
     file: File,
     room: u64,
     dropped: u64,
+    redactor: Redactor,
     kept: Keeper,
 }
 
@@ -186,7 +200,8 @@ impl Sink {
         match opened {
             Ok(file) => {
                 let kept = Keeper::new(command.keep_bytes);
-                Ok(Self { path, file, room: command.disk_bytes_max, dropped: 0, kept })
+                let redactor = Redactor::new(&command.secrets);
+                Ok(Self { path, file, room: command.disk_bytes_max, dropped: 0, redactor, kept })
             }
             Err(source) => Err(Error::Disk { path, source }),
         }

@@ -64,6 +64,13 @@ impl Engine {
     }
 }
 
+impl Drop for Engine {
+    /// A test that fails leaves no engine behind either.
+    fn drop(&mut self) {
+        drop(self.child.kill().and_then(|()| self.child.wait()));
+    }
+}
+
 fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
 }

@@ -176,6 +176,33 @@ fn commands_side_by_side_do_not_end_each_other() {
 }
 
 #[test]
+fn an_orphan_belongs_to_the_command_whose_session_or_mark_it_has() {
+    let (older, younger) = (Bench::new(), Bench::new());
+    let marked = older.script(
+        "(setsid sh -c 'echo $$ > pid; mv pid there; exec sleep 3600' &)
+         until [ -f go ]; do sleep 0.01; done; kill -0 $(cat there) && echo alive",
+    );
+    // Without a mark, but in its session. While the older command runs, exclusion says nothing about it.
+    let shed = younger.script(
+        "(env -i /bin/sh -c 'echo $$ > pid; mv pid there; exec /bin/sleep 3600' &)
+         until [ -f there ]; do sleep 0.01; done",
+    );
+    let beside = async {
+        while !older.path("there").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let output = run(shed, CancellationToken::new(), |_| {}).await.unwrap();
+        let is_left = runs(younger.pid_in("there"));
+        std::fs::write(older.path("go"), "").unwrap();
+        (output.ended, is_left)
+    };
+    let (output, beside) = block_on(async { tokio::join!(run(marked, CancellationToken::new(), |_| {}), beside) });
+    assert_eq!(beside, (Ended::Exited(0), false));
+    assert_eq!(output.unwrap().stdout.text_lossy(), "alive\n");
+    assert!(!runs(older.pid_in("there")));
+}
+
+#[test]
 fn a_dropped_future_takes_its_processes_along() {
     let bench = Bench::new();
     let command = bench.script("trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 3600' &); echo ready; sleep 3600");

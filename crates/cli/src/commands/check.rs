@@ -27,7 +27,10 @@ pub(crate) struct Args {
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Print the findings as JSON
+    /// Print every finding, however many a file has
+    #[arg(long)]
+    all: bool,
+    /// Print the findings as JSON, every one of them
     #[arg(long)]
     json: bool,
 }
@@ -38,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.json {
         print_json(&reports)?;
     } else {
-        print(&reports)?;
+        print(&reports, if args.all { usize::MAX } else { super::SHOWN_MAX })?;
     }
     let bad =
         |found: &Diagnostic| found.severity == Severity::Error || (args.strict && found.severity == Severity::Warning);
@@ -85,11 +88,15 @@ fn entries(path: &str, disk: &Disk) -> Result<Vec<Entry>> {
     Ok(found)
 }
 
-fn print(reports: &[(String, Report)]) -> Result<()> {
+fn print(reports: &[(String, Report)], shown_max: usize) -> Result<()> {
     let mut out = ui::out();
     for (file, report) in reports {
-        for diagnostic in &report.diagnostics {
+        for diagnostic in report.diagnostics.iter().take(shown_max) {
             writeln!(out, "{}\n", render(diagnostic, &report.sources, true))?;
+        }
+        let more = report.diagnostics.len().saturating_sub(shown_max);
+        if more > 0 {
+            writeln!(out, "… and {more} more; `--all` prints them\n")?;
         }
         writeln!(out, "{}", verdict(file, report))?;
     }
@@ -103,10 +110,10 @@ fn verdict(file: &str, report: &Report) -> String {
     let dialect = ui::dim(format!("({})", report.dialect.name()));
     let summary = diagnostic::summary(&report.diagnostics);
     if report.has_errors() {
-        return format!("{}: {summary} {dialect}", ui::bold(file));
+        return format!("{}: {summary} {dialect}", ui::bold(diagnostic::plain(file)));
     }
     let extra = if report.diagnostics.is_empty() { String::new() } else { format!(", {summary}") };
-    format!("{}: {}, {}{extra} {dialect}", ui::bold(file), ui::good("ok"), ui::count(steps, "step"))
+    format!("{}: {}, {}{extra} {dialect}", ui::bold(diagnostic::plain(file)), ui::good("ok"), ui::count(steps, "step"))
 }
 
 fn print_json(reports: &[(String, Report)]) -> Result<()> {

@@ -87,7 +87,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
 /// Whether a file was, or would be, changed.
 fn one(file: &Path, only_check: bool) -> Result<bool> {
     let name = disk::shown(file);
-    let before = std::fs::read_to_string(file).with_context(|| format!("{name} can not be read"))?;
+    let before = disk::text_of(file)?;
     let after = laid_out(&name, &before)?;
     let changed = before != after;
     if changed && !only_check {
@@ -113,8 +113,10 @@ fn laid_out(name: &str, text: &str) -> Result<String> {
     match format::format(&sources, file, &mut found) {
         Some(text) => Ok(text),
         None => {
-            let why = found.first().map_or_else(String::new, |first| render(first, &sources, true));
-            bail!("{name} can not be read\n{why}")
+            if let Some(first) = found.first() {
+                ui::say(render(first, &sources, true));
+            }
+            bail!("{name} can not be read")
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use longhaul_lang::diagnostic::plain;
 use serde_json::{Value, json};
 
 use crate::disk::{self, Disk};
@@ -63,10 +64,10 @@ fn print(rows: &[Row]) -> Result<()> {
     let width = rows.iter().map(|row| row.entry.name.chars().count()).max().unwrap_or(0);
     for row in rows {
         let steps = row.steps.map_or_else(|| "has errors".to_owned(), |steps| ui::count(steps, "step"));
-        let name = ui::bold(format!("{:width$}", row.entry.name));
-        writeln!(out, "{name}  {:<8}  {steps:<10}  {}", row.entry.origin.word(), row.description)?;
+        let name = ui::bold(format!("{:width$}", plain(&row.entry.name)));
+        writeln!(out, "{name}  {:<8}  {steps:<10}  {}", row.entry.origin.word(), plain(&row.description))?;
         for hidden in &row.hides {
-            let text = format!("hides {} ({})", disk::shown(&hidden.file), hidden.origin.word());
+            let text = format!("hides {} ({})", plain(&disk::shown(&hidden.file)), hidden.origin.word());
             writeln!(out, "{:width$}  {}", "", ui::dim(text))?;
         }
     }

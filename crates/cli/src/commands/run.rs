@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
+use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::{Phase, State};
 use longhaul_runtime::{Engine, Idle, Pulse, StartRequest};
 use serde_json::json;
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
@@ -122,7 +124,11 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
 }
 
 fn parse_id(text: &str) -> Result<RunId> {
-    RunId::new(text).with_context(|| format!("`{text}` can not be the id of a run: small letters, digits and dashes"))
+    RunId::new(text).with_context(|| {
+        format!(
+            "`{text}` can not be the id of a run: 4 to 40 small letters and digits, with single dashes between them"
+        )
+    })
 }
 
 fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
@@ -143,19 +149,15 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
 async fn foreground(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode> {
-    let (stop, over) = (CancellationToken::new(), CancellationToken::new());
-    let showing = tokio::spawn(show(engine.pulse(), run.clone(), json, over.clone()));
-    let signal = stop.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            signal.cancel();
-        }
-    });
+    let stop = CancellationToken::new();
+    let shown = CancellationToken::new();
+    let showing = tokio::spawn(show(engine.pulse(), run.clone(), json, shown.clone()));
+    office::stop_on_signals(stop.clone())?;
     ui::say(format!("run {run}"));
-    let idle = drive(engine, run, &stop).await?;
-    over.cancel();
+    let idle = drive(engine, run, &stop).await;
+    shown.cancel();
     showing.await?;
-    conclude(engine, run, &idle, &stop).await
+    conclude(engine, run, &idle?, &stop).await
 }
 
 /// Nobody at the terminal means nobody to answer: a run that waits for people alone is left waiting.
@@ -176,7 +178,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
         Idle::Waiting { .. } if stop.is_cancelled() => {
             ui::say(format!("parked; go on with: longhaul resume {run}"));
-            Ok(ExitCode::from(130))
+            Ok(ExitCode::from(office::PARKED))
         }
         Idle::Waiting { .. } => {
             let asked = engine.load(run).await?.state.questions().count();
@@ -186,8 +188,8 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
     }
 }
 
-/// Shows what happens until it is over, and then what is left to show.
-async fn show(mut pulse: broadcast::Receiver<Pulse>, of: RunId, json: bool, over: CancellationToken) {
+/// Prints what happens, until it is told that nothing more will, and then what is still there.
+async fn show(mut pulse: Receiver<Pulse>, of: RunId, json: bool, over: CancellationToken) {
     loop {
         let news = tokio::select! {
             biased;
@@ -196,15 +198,18 @@ async fn show(mut pulse: broadcast::Receiver<Pulse>, of: RunId, json: bool, over
         };
         match news {
             Ok(Pulse::Events(run, events)) if run == of => {
-                for envelope in events.iter() {
-                    let line = if json { serde_json::to_string(envelope).ok() } else { story::line(&run, envelope) };
-                    if let Some(line) = line {
-                        let _ = ui::print_line(&line);
-                    }
-                }
+                events.iter().for_each(|envelope| print(&run, envelope, json));
             }
             Ok(_) | Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
+    }
+}
+
+fn print(run: &RunId, envelope: &Envelope, json: bool) {
+    let line = if json { serde_json::to_string(envelope).ok() } else { story::line(run, envelope) };
+    if let Some(line) = line {
+        // Nobody who reads is no reason to stop the run.
+        let _ = ui::print_line(&line);
     }
 }

@@ -1,12 +1,12 @@
-//! `longhaul runs`, `status`, `events`, `outputs`, `export`: looking at runs.
+//! `longhaul runs`, `status`, `events`, `outputs`: looking at runs.
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use longhaul_core::event::Ended;
-use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_core::duration::format_ms;
+use longhaul_core::view;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
@@ -81,63 +81,50 @@ pub(crate) fn status(args: &OneArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
-        let state = engine.load(&run).await?.state;
+        let loaded = engine.load(&run).await?;
+        let (plan, now) = (&loaded.plan.0, engine.now_ms());
+        let glance = view::run(plan, &loaded.state, now);
+        let steps = view::steps(plan, &loaded.state, now);
         if args.json {
-            ui::print_json(&state_json(run.as_str(), &state))?;
+            let mut page = serde_json::to_value(&glance)?;
+            page["run"] = json!(run);
+            page["steps"] = json!(steps);
+            page["questions"] = json!(view::questions(plan, &loaded.state));
+            page["cost"] = json!(view::cost(plan, &loaded.state));
+            ui::print_json(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut out = ui::out();
-        writeln!(
-            out,
-            "{} {} {}",
-            ui::bold(&run),
-            state.started.as_ref().map_or("", |started| &started.workflow),
-            state.status_word()
-        )?;
-        for step in state.steps() {
-            writeln!(out, "  {:<10} {}{}", word(step), step.path, detail(step))?;
+        let mut page = headline(run.as_str(), &glance);
+        steps.iter().for_each(|step| add_step(&mut page, step, 1));
+        for why in &glance.why {
+            page.push_str(&format!("  {}\n", why.text));
         }
-        if let Some(message) = state.finished.as_ref().and_then(|finished| finished.message.as_ref()) {
-            writeln!(out, "  {message}")?;
-        }
+        ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn word(step: &StepInst) -> &'static str {
-    match (&step.phase, step.ended) {
-        (_, Some(Ended::Succeeded)) => "succeeded",
-        (_, Some(Ended::Failed)) => "failed",
-        (_, Some(Ended::Skipped)) => "skipped",
-        (_, Some(Ended::Cancelled)) => "cancelled",
-        (Phase::Attempt | Phase::Inside | Phase::Judge, None) => "running",
-        (Phase::Question | Phase::Waiting { .. } | Phase::Retry { .. }, None) => "waiting",
-        (Phase::Ready | Phase::Done, None) => "pending",
-    }
+fn headline(run: &str, glance: &view::Run) -> String {
+    let waits =
+        if glance.waiting_for.is_empty() { String::new() } else { format!(" for {}", glance.waiting_for.join(", ")) };
+    let time = format_ms(u64::try_from(glance.duration_ms / 1000 * 1000).unwrap_or(0));
+    let cost = if glance.usage.usd > 0.0 { format!(", ${:.2}", glance.usage.usd) } else { String::new() };
+    let message = glance.message.as_ref().map_or_else(String::new, |message| format!("\n  {message}"));
+    let head = format!("{} {}", ui::bold(run), glance.workflow);
+    format!(
+        "{head}: {}{waits}, {} done, {time}{cost}{message}\n",
+        glance.status,
+        ui::count_of(glance.progress.succeeded, "step")
+    )
 }
 
-fn detail(step: &StepInst) -> String {
-    let question = step
-        .question
-        .as_ref()
-        .filter(|_| step.phase == Phase::Question)
-        .map(|question| format!("  ? {}", question.text));
-    let error = step.error.as_ref().map(|error| format!("  {}", error.message));
-    let again = (step.attempts > 1).then(|| format!("  ({} attempts)", step.attempts));
-    [again, question, error].into_iter().flatten().collect()
-}
-
-fn state_json(run: &str, state: &State) -> Value {
-    let steps = state.steps().iter().map(|step| {
-        json!({
-            "path": step.path, "status": word(step), "attempts": step.attempts, "output": step.result.output,
-            "error": step.error, "question": step.question.as_ref().filter(|_| step.phase == Phase::Question),
-        })
-    });
-    json!({
-        "run": run, "status": state.status_word(), "workflow": state.started.as_ref().map(|started| &started.workflow),
-        "steps": steps.collect::<Vec<_>>(), "finished": state.finished, "usage": state.usage,
-    })
+fn add_step(page: &mut String, step: &view::Step, depth: usize) {
+    let again = if step.attempts > 1 { format!("  ({} attempts)", step.attempts) } else { String::new() };
+    let waits = step.waiting_for.map_or_else(String::new, |what| format!("  for {what}"));
+    let error = step.error.as_ref().map_or_else(String::new, |error| format!("  {}", error.message));
+    let indent = "  ".repeat(depth);
+    page.push_str(&format!("{indent}{:<10} {}{again}{waits}{error}\n", step.status, step.path));
+    step.steps.iter().for_each(|inner| add_step(page, inner, depth + 1));
 }
 
 pub(crate) fn events(args: &OneArgs) -> Result<ExitCode> {

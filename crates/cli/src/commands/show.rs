@@ -7,6 +7,7 @@ use anyhow::Result;
 use longhaul_core::duration::format_ms;
 use longhaul_core::plan::{Form, Input, Limits, Plan, Step, Unit};
 use longhaul_lang::Report;
+use longhaul_lang::diagnostic::plain;
 use serde_json::{Value, json};
 
 use super::DialectArg;
@@ -48,11 +49,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn page(plan: &Plan, entry: &Entry, report: &Report, hidden: &[Entry]) -> String {
     let unit = plan.main();
-    let description = unit.description.as_deref().unwrap_or_default();
-    let origin = format!("{} ({}, {})", disk::shown(&entry.file), entry.origin.word(), report.dialect.name());
-    let mut page = format!("{}  {description}\n  from     {origin}\n", ui::bold(&unit.name));
+    let description = plain(unit.description.as_deref().unwrap_or_default());
+    let origin = format!("{} ({}, {})", plain(&disk::shown(&entry.file)), entry.origin.word(), report.dialect.name());
+    let mut page = format!("{}  {description}\n  from     {origin}\n", ui::bold(plain(&unit.name)));
     for other in hidden {
-        page.push_str(&format!("  hides    {} ({})\n", disk::shown(&other.file), other.origin.word()));
+        page.push_str(&format!("  hides    {} ({})\n", plain(&disk::shown(&other.file)), other.origin.word()));
     }
     for part in [inputs(unit), outputs(unit), limits(&unit.limits), gates(plan)] {
         page.push_str(&part);
@@ -64,7 +65,7 @@ fn page(plan: &Plan, entry: &Entry, report: &Report, hidden: &[Entry]) -> String
 fn inputs(unit: &Unit) -> String {
     let mut text = "  inputs   task: text\n".to_owned();
     for (name, input) in &unit.inputs {
-        text.push_str(&format!("           {name}: {}\n", input_words(input)));
+        text.push_str(&format!("           {name}: {}\n", plain(&input_words(input))));
     }
     text
 }
@@ -108,7 +109,7 @@ fn gate(step: &Step) -> Option<String> {
 }
 
 fn line(title: &str, parts: Vec<String>) -> String {
-    if parts.is_empty() { String::new() } else { format!("  {title:<7}  {}\n", parts.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!("  {title:<7}  {}\n", plain(&parts.join(", "))) }
 }
 
 fn as_json(entry: &Entry, report: &Report, hidden: &[Entry]) -> Value {

@@ -23,13 +23,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let stop = CancellationToken::new();
-        let signal = stop.clone();
-        tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                signal.cancel();
-            }
-        });
-        ui::say("working; Ctrl-C stops");
+        office::stop_on_signals(stop.clone())?;
+        ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
         engine.work(stop).await?;
         Ok(ExitCode::SUCCESS)
     })

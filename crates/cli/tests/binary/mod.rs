@@ -1,24 +1,38 @@
 //! The real command, as a child process, with nothing of the user's around it.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 /// What a command printed, and how it ended.
 pub(crate) struct Told {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// 128 and the signal if one ended it.
     pub(crate) code: i32,
 }
 
 /// Runs the command in a folder.
 pub(crate) fn longhaul(folder: &Path, args: &[&str]) -> Told {
+    told(command(folder, args).output().unwrap())
+}
+
+/// The command in a folder, to be started. Nobody is at its terminal.
+pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
     command.args(args).current_dir(folder).env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1");
-    command.env("HOME", folder.join("no-such-home"));
-    let output = command.output().unwrap();
+    command.env("HOME", folder.join("no-such-home")).stdin(Stdio::null());
+    command
+}
+
+/// What came of a command.
+pub(crate) fn told(output: Output) -> Told {
+    use std::os::unix::process::ExitStatusExt;
+    let code = output.status.code().or(output.status.signal().map(|signal| 128 + signal));
     Told {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
-        code: output.status.code().unwrap(),
+        code: code.unwrap(),
     }
 }

@@ -46,7 +46,8 @@ pub(super) fn end(
         Outcome::Failure => Ended::Failed,
         Outcome::Cancelled => Ended::Cancelled,
     };
-    let ended = End { verdict: Some((outcome, message.clone())), tolerated: true, ..End::plain(status) };
+    let tolerated = outcome != Outcome::Success;
+    let ended = End { verdict: Some((outcome, message.clone())), tolerated, ..End::plain(status) };
     let step = Event::StepEnded { path: inst.path.clone(), end: ended };
     if state.body(inst.body).unit != UnitIx(0) {
         return Decision::of([step]);

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, json};
 
-use super::judge::{ask_operator, failed, succeeded};
+use super::judge::{ask_operator, failed, not_satisfied, succeeded};
 use super::start::broken;
 use super::{Decision, Planner};
 use crate::Json;
@@ -69,7 +69,7 @@ pub(super) fn first_failure(state: &State, body: BodyNo) -> Option<Failure> {
     let steps = state.body(body).slots.iter().filter_map(|slot| slot.current).map(|at| state.step(at));
     let step = steps.into_iter().find(|step| step.ended == Some(Ended::Failed) && !step.ok)?;
     let error = step.error.as_ref()?;
-    let message = if error.message.starts_with('`') {
+    let message = if error.message.starts_with(&format!("`{}", step.path)) {
         error.message.clone()
     } else {
         format!("`{}`: {}", step.path, error.message)
@@ -112,7 +112,7 @@ fn round(
         Ok(true) => succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) }),
         Ok(false) if inst.opened < max => another_round(inst),
         Ok(false) => {
-            let text = format!("`{}` is not satisfied after {max} rounds", inst.path);
+            let text = not_satisfied(inst, inst.opened);
             match on_exhausted {
                 OnExhausted::Continue => {
                     succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) })

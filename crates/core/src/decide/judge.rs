@@ -47,7 +47,7 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
         return match inst.lost > LOST_MAX {
             true => ask_operator(
                 inst,
-                format!("{} was lost {} times; try again?", inst.path, inst.lost),
+                format!("`{}` was lost {} times. Try again?", inst.path, inst.lost),
                 Some(error.clone()),
             ),
             false => again(inst, state.now),
@@ -103,7 +103,7 @@ pub(super) fn refused(planner: Planner<'_>, state: &State, at: StepNo, error: Fa
         OnError::Continue => tolerated(planner, state, at, error),
         OnError::Skip => left_out_for(planner, state, at, Some(error)),
         OnError::Ask => {
-            let text = format!("{} failed: {}. Try again?", inst.path, error.message);
+            let text = format!("`{}` failed: {}. Try again?", inst.path, error.message);
             ask_operator(inst, text, Some(error))
         }
         OnError::Goto(target) => {
@@ -369,7 +369,7 @@ impl After<'_> {
         if rounds < rewind.max {
             return Ok(Some(back(self.planner, inst, rewind)));
         }
-        let text = format!("`{}` is not satisfied after {rounds} rounds", inst.path);
+        let text = not_satisfied(inst, rounds);
         Ok(match rewind.on_exhausted {
             OnExhausted::Continue => None,
             OnExhausted::Ask => Some(ask_operator(inst, text, None)),
@@ -380,6 +380,11 @@ impl After<'_> {
             }
         })
     }
+}
+
+/// What is said when rounds are used up.
+pub(super) fn not_satisfied(inst: &StepInst, rounds: u32) -> String {
+    format!("`{}` is not satisfied after {rounds} round{}", inst.path, if rounds == 1 { "" } else { "s" })
 }
 
 fn over(path: StepPath, end: End) -> Event {

@@ -35,8 +35,8 @@ pub struct Start {
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let path = inst.path.clone();
-    if left_out(planner, state, at) {
-        return Decision::of([Event::StepSkipped { path, why: Skip::Route }]);
+    if let Some(why) = left_out(planner, state, at) {
+        return Decision::of([Event::StepSkipped { path, why }]);
     }
     let step = planner.plan.step(inst.step);
     // A retry has asked already.
@@ -125,23 +125,20 @@ fn open(path: StepPath, index: usize, bound: IndexMap<String, Json>) -> Decision
     Decision::of([Event::BodyOpened { path, index: u32::try_from(index).unwrap_or(u32::MAX), bound }])
 }
 
-/// Whether a choice before it led elsewhere.
-fn left_out(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
+/// Why a step is left out: a choice before it led elsewhere, or a gate before it was denied.
+fn left_out(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Skip> {
     let inst = state.step(at);
     let body = state.body(inst.body);
     let step = planner.plan.step(inst.step);
-    let deps: Vec<&StepInst> = step
-        .deps
-        .iter()
-        .filter_map(|dep| body.slots[planner.index.position(*dep)].current)
-        .map(|dep| state.step(dep))
-        .collect();
+    let current = step.deps.iter().filter_map(|dep| body.slots[planner.index.position(*dep)].current);
+    let deps: Vec<&StepInst> = current.map(|dep| state.step(dep)).collect();
     if deps.iter().any(|dep| chose_another(planner, dep, inst.step, step)) {
-        return true;
+        return Some(Skip::Route);
     }
-    let denied = |dep: &&StepInst| dep.dead && matches!(planner.plan.step(dep.step).form, Form::Approve(_));
-    let dead = deps.iter().any(denied) || (!deps.is_empty() && deps.iter().all(|dep| dep.dead));
-    dead && step.run_if != RunIf::Always
+    let gate = |dep: &&&StepInst| dep.is_dead() && matches!(planner.plan.step(dep.step).form, Form::Approve(_));
+    let dead = |dep: &&StepInst| dep.is_dead();
+    let why = deps.iter().find(gate).or_else(|| deps.first().filter(|_| deps.iter().all(dead)))?.skipped;
+    why.filter(|_| step.run_if != RunIf::Always)
 }
 
 fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) -> bool {

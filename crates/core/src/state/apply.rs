@@ -378,6 +378,14 @@ impl Apply<'_> {
 
     pub(super) fn add(&mut self, body: BodyNo, step: StepIx) -> StepNo {
         let position = self.index.position(step);
+        let now = self.state.now;
+        let slot = &mut self.state.body_mut(body).slots[position];
+        if let Some(spare) = slot.spare.take() {
+            slot.current = Some(spare);
+            let inst = self.state.step_mut(spare);
+            *inst = StepInst::new(step, inst.path.clone(), body, now);
+            return spare;
+        }
         let at = StepNo(number(self.state.steps.len()));
         let order = self.plan.body(self.state.body(body).body).order;
         let slot = &mut self.state.body_mut(body).slots[position];
@@ -389,7 +397,7 @@ impl Apply<'_> {
         }
         let path = self.path(body, &self.plan.step(step).id, visits);
         self.state.by_path.insert(path.to_string(), at);
-        self.state.steps.push(StepInst::new(step, path, body, self.state.now));
+        self.state.steps.push(StepInst::new(step, path, body, now));
         at
     }
 

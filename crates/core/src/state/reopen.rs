@@ -9,7 +9,7 @@ use super::apply::{Apply, Illegal, needs_slot};
 use super::{BodyNo, Phase, StepNo};
 use crate::event::Ended;
 use crate::path::StepPath;
-use crate::plan::{Form, Order, Outcome, StepIx};
+use crate::plan::{Form, OnItemError, Order, Outcome, StepIx};
 
 impl Apply<'_> {
     pub(super) fn reopen(&mut self, from: Option<&StepPath>) -> Result<(), Illegal> {
@@ -21,9 +21,14 @@ impl Apply<'_> {
         self.state.finished = None;
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.resume_stopped();
+        if let Some(at) = from {
+            // Before anything is revived: a container that failed would start over as another visit.
+            self.open_again(self.state.step(at).body);
+        }
         self.revive(BodyNo(0));
         if let Some(at) = from {
             self.again_from(at);
+            self.keeps_to_caps(at)?;
         }
         if self.state.body(BodyNo(0)).live == 0 {
             return Err(Illegal("no step failed: say from which one the run is to start again".to_owned()));
@@ -51,6 +56,21 @@ impl Apply<'_> {
         }
     }
 
+    /// An item that starts over counts as one that is at work.
+    fn keeps_to_caps(&self, at: StepNo) -> Result<(), Illegal> {
+        let mut owner = self.state.body(self.state.step(at).body).owner;
+        while let Some(container) = owner {
+            let step = self.state.step(container);
+            if let Form::ForEach { parallel, .. } = &self.plan.step(step.step).form
+                && step.opened - step.closed > *parallel
+            {
+                return Err(Illegal(format!("`{}` is at work on other items", step.path)));
+            }
+            owner = self.state.body(step.body).owner;
+        }
+        Ok(())
+    }
+
     /// Attempts that the end of the run stopped are made again, and an `end` is decided again.
     fn resume_stopped(&mut self) {
         let open: Vec<StepNo> = self.state.open.iter().copied().collect();
@@ -72,8 +92,6 @@ impl Apply<'_> {
     /// Forgets a step and what came after it, in its body and in the bodies around it.
     fn again_from(&mut self, at: StepNo) {
         let (step, body) = (self.state.step(at).step, self.state.step(at).body);
-        self.open_again(body);
-        self.revive(body);
         match self.plan.body(self.state.body(body).body).order {
             Order::Machine { .. } => {
                 self.abandon_body(body);
@@ -146,7 +164,7 @@ impl Apply<'_> {
         for at in &current {
             let inside = self.state.step(*at).phase == Phase::Inside;
             let children = self.state.step(*at).children.clone();
-            let unfinished = |child: &BodyNo| !self.state.body(*child).ended || self.state.body(*child).failed;
+            let unfinished = |child: &BodyNo| !self.state.body(*child).ended || self.has_broken(*at, *child);
             let children: Vec<BodyNo> = children.into_iter().filter(|child| inside && unfinished(child)).collect();
             children.into_iter().for_each(|child| self.revive(child));
         }
@@ -165,10 +183,19 @@ impl Apply<'_> {
         self.forget(body, &waiting);
     }
 
+    /// Whether a body inside a container ended badly, and that was not what the container allows.
+    fn has_broken(&self, owner: StepNo, child: BodyNo) -> bool {
+        let allowed = match &self.plan.step(self.state.step(owner).step).form {
+            Form::ForEach { on_item_error, .. } => *on_item_error != OnItemError::Fail,
+            _ => false,
+        };
+        self.state.body(child).failed && !allowed
+    }
+
     /// A step that failed is done again. Of a container, what failed inside it; if nothing did, all of it.
     pub(super) fn try_again(&mut self, at: StepNo) {
         let children = self.state.step(at).children.clone();
-        let broken: Vec<BodyNo> = children.iter().copied().filter(|child| self.state.body(*child).failed).collect();
+        let broken: Vec<BodyNo> = children.iter().copied().filter(|child| self.has_broken(at, *child)).collect();
         if broken.is_empty() && !children.is_empty() {
             let (step, body) = (self.state.step(at).step, self.state.step(at).body);
             self.abandon(at);

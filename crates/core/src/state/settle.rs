@@ -12,7 +12,7 @@ use crate::plan::{Form, OnItemError, Order, Outcome, RunIf, StepIx};
 
 impl Apply<'_> {
     pub(super) fn skip(&mut self, at: StepNo, why: Skip) {
-        self.state.step_mut(at).dead = matches!(why, Skip::Route | Skip::Denied);
+        self.state.step_mut(at).skipped = Some(why);
         let ok = !matches!(why, Skip::Upstream | Skip::Cancelled);
         self.settle(at, Ended::Skipped, ok);
     }
@@ -146,9 +146,15 @@ impl Apply<'_> {
                 self.reach(body, step);
                 None
             }
-            Arrival::Skipped => Some((self.add(body, step), Ended::Skipped, true)),
-            Arrival::Blocked => Some((self.add(body, step), Ended::Skipped, false)),
+            Arrival::Skipped => Some((self.passed_over(step, body, Skip::RunIf), Ended::Skipped, true)),
+            Arrival::Blocked => Some((self.passed_over(step, body, Skip::Upstream), Ended::Skipped, false)),
         }
+    }
+
+    fn passed_over(&mut self, step: StepIx, body: BodyNo, why: Skip) -> StepNo {
+        let at = self.add(body, step);
+        self.state.step_mut(at).skipped = Some(why);
+        at
     }
 
     fn may_run(&self, step: StepIx, body: BodyNo) -> Arrival {
@@ -252,17 +258,26 @@ impl Apply<'_> {
             if let Some(current) = slot.current {
                 self.abandon(current);
             }
-            self.state.body_mut(body).slots[position] = Slot { visits: slot.visits, ..Slot::default() };
+            let blocked = |at: &StepNo| self.state.step(*at).skipped == Some(Skip::Upstream);
+            let spare = slot.current.filter(blocked).or(slot.spare);
+            self.state.body_mut(body).slots[position] = Slot { visits: slot.visits, spare, ..Slot::default() };
         }
-        for step in set {
-            let deps = self.plan.step(*step).deps.iter();
-            let waits = deps.filter(|dep| self.current(body, **dep).is_none_or(|at| self.state.step(at).live));
-            let pending = number(waits.count());
-            self.state.body_mut(body).slots[self.index.position(*step)].pending = pending;
+        self.recount(body);
+    }
+
+    /// Counts again what every unreached step waits for, and whether something in the body has failed.
+    fn recount(&mut self, body: BodyNo) {
+        let steps = &self.plan.body(self.state.body(body).body).steps;
+        for (position, step) in steps.iter().enumerate() {
+            if self.state.body(body).slots[position].current.is_none() {
+                let deps = self.plan.step(*step).deps.iter();
+                let waits = deps.filter(|dep| self.current(body, **dep).is_none_or(|at| self.state.step(at).live));
+                let pending = number(waits.count());
+                self.state.body_mut(body).slots[position].pending = pending;
+            }
         }
-        let inst = self.state.body(body);
-        let mut current = inst.slots.iter().filter_map(|slot| slot.current).map(|at| self.state.step(at));
-        let failed = current.any(|step| step.phase == Phase::Done && !step.ok);
+        let current = self.state.body(body).slots.iter().filter_map(|slot| slot.current);
+        let failed = current.map(|at| self.state.step(at)).any(|step| step.phase == Phase::Done && !step.ok);
         self.state.body_mut(body).failed = failed;
     }
 

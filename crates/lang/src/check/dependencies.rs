@@ -3,7 +3,7 @@
 use longhaul_core::plan::BodyIx;
 
 use super::Context;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, suggests};
 use crate::model::Order;
 use crate::model::build::one_or_many;
 use crate::source::Node;
@@ -15,17 +15,20 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         for dep in one_or_many(deps) {
             let Some(id) = dep.as_text().filter(|id| !body.by_id.contains_key(*id)) else { continue };
             let message = format!("step `{}` depends on `{id}`, which does not exist", step.id);
-            out.push(
-                Diagnostic::error("LH0207", dep.span, message).label("no step of this body has this id").did_you_mean(
-                    id,
-                    body.by_id.keys().map(String::as_str).filter(|known| *known != step.id),
-                    |known| {
-                        named(context, step.body, id).or_else(|| inside(context, step.body, id)).or_else(|| {
-                            (known.len() <= 12).then(|| format!("the steps here are: {}", sorted(known).join(", ")))
-                        })
-                    },
-                ),
-            );
+            let problem = Diagnostic::error("LH0207", dep.span, message).label("no step of this body has this id");
+            if !suggests(out) {
+                out.push(problem);
+                continue;
+            }
+            out.push(problem.did_you_mean(
+                id,
+                body.by_id.keys().map(String::as_str).filter(|known| *known != step.id),
+                |known| {
+                    named(context, step.body, id).or_else(|| inside(context, step.body, id)).or_else(|| {
+                        (known.len() <= 12).then(|| format!("the steps here are: {}", sorted(known).join(", ")))
+                    })
+                },
+            ));
         }
     }
 }

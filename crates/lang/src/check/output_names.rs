@@ -1,4 +1,4 @@
-//! LH0315: an output whose name is taken.
+//! LH0315: an output whose name is taken. LH0102: more names than can be kept.
 
 use longhaul_core::catalog::names::RESERVED;
 
@@ -20,6 +20,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                     .help("choose another name"),
             );
         }
+    }
+    if let Some(step) = context.scopes.overfull() {
+        out.push(
+            Diagnostic::error("LH0102", context.model.step(step).span, "the steps of this file set too many names")
+                .label("the names of what is inside no longer fit")
+                .help("put values that belong together into one, or nest less deeply"),
+        );
     }
 }
 

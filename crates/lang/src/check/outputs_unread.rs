@@ -12,12 +12,14 @@ use crate::source::Node;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     let read = Reads::of(context);
+    let waited_for: HashSet<StepIx> =
+        context.model.steps.iter().flat_map(|step| step.deps.iter().map(|(dep, _)| *dep)).collect();
     for (ix, step) in context.model.own_steps() {
         let unit = context.model.body(step.body).unit;
         let Some(alias) = alias(step).filter(|_| !context.model.unit(unit).is_lenient()) else { continue };
         let Some(name) = alias.as_text() else { continue };
         let used = read.names.contains(&(unit, name.to_owned())) || read.steps.contains(&(unit, step.id.clone()));
-        if used || is_result(context, ix, step) {
+        if used || is_result(context, ix, step, &waited_for) {
             continue;
         }
         out.push(
@@ -34,13 +36,11 @@ fn alias<'n>(step: &Step<'n>) -> Option<&'n Node> {
 }
 
 /// Whether what a step leaves is what its body was for: nothing comes after it, or a person reviews it.
-fn is_result(context: &Context<'_, '_>, ix: StepIx, step: &Step<'_>) -> bool {
+fn is_result(context: &Context<'_, '_>, ix: StepIx, step: &Step<'_>, waited_for: &HashSet<StepIx>) -> bool {
     let body = context.model.body(step.body);
     let last = match body.order {
         Order::Sequence => body.steps.last() == Some(&ix),
-        Order::Graph => {
-            !body.steps.iter().any(|other| context.model.step(*other).deps.iter().any(|(dep, _)| *dep == ix))
-        }
+        Order::Graph => !waited_for.contains(&ix),
         Order::Machine => step.next.iter().any(|route| context.model.step(route.to).action.key() == "end"),
     };
     last || step.node.get("review").is_some() || step.node.get("rewind").is_some()

@@ -1,7 +1,7 @@
 //! LH0211: `next`, `goto` or `rewind` names a step that does not exist.
 
 use super::Context;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, suggests};
 use crate::model::{Body, Model, Step};
 use crate::source::Node;
 
@@ -10,19 +10,17 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let body = context.model.body(step.body);
         for (key, target) in targets(step) {
             let Some(id) = target.as_text().filter(|id| !body.by_id.contains_key(*id)) else { continue };
-            out.push(
-                Diagnostic::error(
-                    "LH0211",
-                    target.span,
-                    format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id),
-                )
-                .label("no step of this body has this id")
-                .did_you_mean(id, body.by_id.keys().map(String::as_str), |known| {
-                    let mut known = known.to_vec();
-                    known.sort_unstable();
-                    (known.len() <= 12).then(|| format!("the steps here are: {}", known.join(", ")))
-                }),
-            );
+            let message = format!("`{key}` of `{}` leads to `{id}`, which does not exist", step.id);
+            let problem = Diagnostic::error("LH0211", target.span, message).label("no step of this body has this id");
+            if !suggests(out) {
+                out.push(problem);
+                continue;
+            }
+            out.push(problem.did_you_mean(id, body.by_id.keys().map(String::as_str), |known| {
+                let mut known = known.to_vec();
+                known.sort_unstable();
+                (known.len() <= 12).then(|| format!("the steps here are: {}", known.join(", ")))
+            }));
         }
     }
 }

@@ -2,17 +2,22 @@
 
 use std::collections::HashSet;
 
+use longhaul_core::catalog::{self, modifiers};
 use longhaul_core::plan::StepIx;
 
 use super::Context;
-use crate::diagnostic::{Diagnostic, Severity, closest};
+use crate::diagnostic::{Diagnostic, Severity, closest, suggests};
 use crate::expr::{Key, Read};
 use crate::scope::{Doubt, Lookup, Place};
 use crate::sites::{Position, Purpose};
 use crate::source::{Node, Span};
 use crate::texts::Text;
 
+/// The most findings for one text: each place in it has to be counted out from its start.
+const FINDINGS_MAX: usize = 100;
+
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
+    let misspelt = misspelt_outputs(context);
     for text in context.own_texts() {
         let Ok(analysis) = &text.outcome else { continue };
         if lacks_its_body(context, text.place) {
@@ -23,16 +28,18 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         }
         let own = own_names(context, text);
         let mut told = HashSet::new();
-        for (read, lookup) in analysis.reads.iter().zip(&text.lookups) {
-            if own.iter().any(|name| *name == read.root) {
-                continue;
-            }
-            // A text that reads the same name five times has one mistake in it.
-            if matches!(lookup, Lookup::Sure(_)) || read.guarded || !told.insert(as_written(read)) {
-                continue;
-            }
+        let reads = analysis.reads.iter().zip(&text.lookups);
+        let known = |read: &Read, lookup: &Lookup| match lookup {
+            Lookup::Sure(_) => true,
+            Lookup::Unknown if misspelt.contains(read.root.as_str()) => true,
+            _ => read.guarded || own.contains(read.root.as_str()),
+        };
+        // A text that reads the same name five times has one mistake in it.
+        let doubtful = reads.filter(|(read, lookup)| !known(read, lookup) && told.insert(as_written(read)));
+        for (read, lookup) in doubtful.take(FINDINGS_MAX) {
             let span = text.span(context.sources, place_of(read, lookup));
-            out.extend(finding(context, text, read, lookup, span));
+            let found = finding(context, Reading { text, read, lookup, span, suggests: suggests(out) });
+            out.extend(found);
         }
     }
 }
@@ -51,26 +58,43 @@ fn place_of(read: &Read, lookup: &Lookup) -> std::ops::Range<usize> {
 }
 
 /// Names that only this prompt sees.
-fn own_names<'n>(context: &Context<'_, 'n>, text: &Text<'n>) -> Vec<&'n str> {
-    let Place::Step(step, _) = text.place else { return Vec::new() };
+fn own_names<'n>(context: &Context<'_, 'n>, text: &Text<'n>) -> HashSet<&'n str> {
+    let Place::Step(step, _) = text.place else { return HashSet::new() };
     let step = context.model.step(step);
-    let with =
-        step.action.value().filter(|_| step.action.key() == "prompt").and_then(|value| value.get("with")?.entries());
-    let inside = with.is_some_and(|entries| entries.iter().any(|(_, value)| std::ptr::eq(value, text.site.node)));
-    with.filter(|_| !inside).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar()).collect()
+    let Some(with) = step.action.value().filter(|_| step.action.key() == "prompt").and_then(|value| value.get("with"))
+    else {
+        return HashSet::new();
+    };
+    let (outer, inner) = (with.span, text.site.node.span);
+    let inside = outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end;
+    let entries = with.entries().filter(|_| !inside).unwrap_or_default();
+    entries.iter().filter_map(|(key, _)| key.scalar()).collect()
 }
 
-fn finding(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, lookup: &Lookup, span: Span) -> Option<Diagnostic> {
+/// A name as one place of a text reads it.
+struct Reading<'a, 'n> {
+    text: &'a Text<'n>,
+    read: &'a Read,
+    lookup: &'a Lookup,
+    span: Span,
+    /// Whether to look for what was meant.
+    suggests: bool,
+}
+
+fn finding(context: &Context<'_, '_>, reading: Reading<'_, '_>) -> Option<Diagnostic> {
+    let Reading { text, read, lookup, span, suggests } = reading;
     let lenient = context.unit_of(text.place).is_lenient();
     match lookup {
         Lookup::Sure(_) => None,
-        Lookup::Unsure(..) | Lookup::NotBefore(_) if lenient || read.guarded => None,
+        Lookup::Unsure(..) | Lookup::NotBefore(_) if lenient => None,
         Lookup::Unsure(_, step, doubt) => Some(unsure(context, read, *step, *doubt, span)),
         Lookup::NotBefore(producer) if is_named_twice(context, text.place, *producer) => None,
         Lookup::NotBefore(producer) => Some(not_before(context, text.place, read, *producer, span)),
-        Lookup::Unknown if read.guarded || has_misspelt_output(context, &read.root) => None,
         Lookup::Unknown => {
-            let mut diagnostic = unknown(context, text, read, span);
+            let mut diagnostic = match suggests {
+                true => unknown(context, text, read, span),
+                false => nothing_sets(read, span),
+            };
             if lenient {
                 diagnostic.severity = Severity::Warning;
                 diagnostic.label = "reads as empty text".to_owned();
@@ -87,40 +111,44 @@ fn is_named_twice(context: &Context<'_, '_>, place: Place, producer: StepIx) -> 
     context.model.step(step).deps.iter().any(|(dep, _)| *dep != producer && context.model.step(*dep).id == *id)
 }
 
-/// Whether a step names its output so, under a key that is a slip of `output`: LH0108 has said so.
-fn has_misspelt_output(context: &Context<'_, '_>, name: &str) -> bool {
-    let names = |node: &Node| node.as_text() == Some(name) || node.get("as").and_then(Node::as_text) == Some(name);
-    let slip = |key: &Node| key.scalar().is_some_and(|key| closest(key, &["output"]).is_some());
-    let mut entries = context.model.own_steps().flat_map(|(_, step)| step.node.entries().unwrap_or_default());
-    entries.any(|(key, value)| slip(key) && names(value))
+/// Names that steps give their outputs under a key that is a slip of `output`: LH0108 has said so.
+fn misspelt_outputs<'n>(context: &Context<'_, 'n>) -> HashSet<&'n str> {
+    let known = |key: &str| modifiers::ALL.iter().any(|field| field.key == key) || catalog::kind(key).is_some();
+    let slip = |key: &Node| key.scalar().is_some_and(|key| !known(key) && closest(key, &["output"]).is_some());
+    let entries = context.model.own_steps().flat_map(|(_, step)| step.node.entries().unwrap_or_default());
+    let outputs = entries.filter(|(key, _)| slip(key)).map(|(_, value)| value);
+    outputs.filter_map(|value| value.as_text().or_else(|| value.get("as")?.as_text())).collect()
+}
+
+fn nothing_sets(read: &Read, span: Span) -> Diagnostic {
+    if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
+        return Diagnostic::error("LH0303", span, format!("no step `{id}` can be read here")).label("unknown step");
+    }
+    Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name")
 }
 
 fn unknown(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, span: Span) -> Diagnostic {
     let place = text.place;
     if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
         let known = context.scopes.known_steps(place);
-        return Diagnostic::error("LH0303", span, format!("no step `{id}` can be read here"))
-            .label("unknown step")
-            .did_you_mean(id, known.iter().map(String::as_str), |known| {
-                let inside = context.model.own_steps().find(|(_, step)| step.id == *id);
-                let container = inside.and_then(|(_, step)| context.model.body(step.body).parent);
-                match container {
-                    Some(container) => Some(format!(
-                        "`{id}` is inside `{}`: give its output a name and read that",
-                        context.model.step(container).id
-                    )),
-                    None if known.is_empty() => Some("there are no other steps here".to_owned()),
-                    None => Some(format!("the steps here are: {}", known.join(", "))),
-                }
-            });
+        return nothing_sets(read, span).did_you_mean(id, known.iter().map(String::as_str), |known| {
+            let inside = context.model.own_steps().find(|(_, step)| step.id == *id);
+            let container = inside.and_then(|(_, step)| context.model.body(step.body).parent);
+            match container {
+                Some(container) => Some(format!(
+                    "`{id}` is inside `{}`: give its output a name and read that",
+                    context.model.step(container).id
+                )),
+                None if known.is_empty() => Some("there are no other steps here".to_owned()),
+                None => Some(format!("the steps here are: {}", known.join(", "))),
+            }
+        });
     }
     let mut known = context.scopes.known(place);
     known.retain(|name| text.site.secrets || !["env", "secrets"].contains(&name.as_str()));
-    Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name").did_you_mean(
-        &read.root,
-        known.iter().map(String::as_str),
-        |known| Some(suggestion(&read.root, known, context, text)),
-    )
+    nothing_sets(read, span).did_you_mean(&read.root, known.iter().map(String::as_str), |known| {
+        Some(suggestion(&read.root, known, context, text))
+    })
 }
 
 fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, text: &Text<'_>) -> String {

@@ -10,10 +10,13 @@ use crate::expr::{Finding, FindingKind};
 use crate::source::Span;
 use crate::texts::Text;
 
+/// The most findings for one text: each place in it has to be counted out from its start.
+const FINDINGS_MAX: usize = 100;
+
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for text in context.own_texts() {
         let Ok(analysis) = &text.outcome else { continue };
-        for finding in &analysis.findings {
+        for finding in analysis.findings.iter().take(FINDINGS_MAX) {
             let span = text.span(context.sources, finding.range.clone());
             out.extend(diagnostic(finding, span));
         }

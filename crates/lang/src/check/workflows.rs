@@ -1,11 +1,13 @@
 //! LH0408 to LH0411: sub-workflows that do not exist, get the wrong inputs, or use themselves.
 
+use std::collections::HashSet;
+
 use longhaul_core::plan::UnitIx;
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::expr;
-use crate::model::{Step, Unit, Use};
+use crate::model::{Step, Unit, Use, WORKFLOWS_MAX};
 use crate::source::{Node, Span};
 use crate::world::Kind;
 
@@ -19,6 +21,15 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         }
     }
     recursion(context, out);
+    if context.forest.is_cut {
+        out.extend(context.forest.trees.first().map(|tree| too_many(tree.node.span)));
+    }
+}
+
+fn too_many(span: Span) -> Diagnostic {
+    Diagnostic::error("LH0102", span, format!("this workflow reaches more than {WORKFLOWS_MAX} others"))
+        .label("through those that it uses")
+        .help("use fewer workflows, or fewer that use others")
 }
 
 fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str) -> Diagnostic {
@@ -44,10 +55,13 @@ fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str
 fn inputs(step: &Step<'_>, node: &Node, used: &Unit<'_>, out: &mut Vec<Diagnostic>) {
     let declared = used.node.get("inputs").and_then(Node::entries).unwrap_or_default();
     let given = step.node.get("with").and_then(Node::entries).unwrap_or_default();
-    let has = |name: &str| given.iter().any(|(key, _)| key.scalar() == Some(name));
+    let names = |entries: &'_ [(Node, Node)]| -> HashSet<String> {
+        entries.iter().filter_map(|(key, _)| Some(key.scalar()?.to_owned())).collect()
+    };
+    let (given_names, declared_names) = (names(given), names(declared));
     for (key, input) in declared {
         let required = input.get("default").is_none() && input.get("required").and_then(Node::as_bool) != Some(false);
-        let Some(name) = key.scalar().filter(|name| required && !has(name)) else { continue };
+        let Some(name) = key.scalar().filter(|name| required && !given_names.contains(*name)) else { continue };
         let place = step.node.entry("with").map_or(node.span, |(key, _)| key.span);
         out.push(
             Diagnostic::error("LH0409", place, format!("`{}` needs the input `{name}`", used.name))
@@ -58,7 +72,7 @@ fn inputs(step: &Step<'_>, node: &Node, used: &Unit<'_>, out: &mut Vec<Diagnosti
     let open = used.compat.contains(&longhaul_core::plan::Compat::OpenInputs);
     for (key, _) in given.iter().filter(|_| !open) {
         let name = key.scalar().unwrap_or_default();
-        if name == "task" || declared.iter().any(|(known, _)| known.scalar() == Some(name)) {
+        if name == "task" || declared_names.contains(name) {
             continue;
         }
         let known: Vec<&str> =
@@ -71,14 +85,22 @@ fn inputs(step: &Step<'_>, node: &Node, used: &Unit<'_>, out: &mut Vec<Diagnosti
     }
 }
 
-/// A unit that reaches itself. Reported where the file's own unit starts the circle.
+/// A unit that reaches itself. Reported where the file's own unit starts the circle, or leads into one of
+/// other files.
 fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     let uses = uses(context);
+    let endless = endless(&uses);
+    let mut looked_at: HashSet<(UnitIx, UnitIx)> = HashSet::new();
     for (ix, step) in context.model.own_steps().filter(|(_, step)| step.action.key() == "workflow") {
         let unit = context.model.body(step.body).unit;
         let name = step.action.value().and_then(Node::as_text).unwrap_or_default();
-        let Some(used) = context.model.unit_of(ix).known.get(name) else { continue };
-        if let Some(way) = path(&uses, *used, unit) {
+        let Some(used) = context.model.unit_of(ix).known.get(name).filter(|used| endless[used.at()]) else { continue };
+        if !looked_at.insert((unit, *used)) {
+            continue;
+        }
+        let foreign = !context.model.unit(*used).own;
+        let way = path(&uses, *used, unit).or_else(|| foreign.then(|| circle(&uses, &endless, *used)));
+        if let Some(way) = way {
             let names: Vec<&str> =
                 std::iter::once(unit).chain(way).map(|unit| context.model.unit(unit).name.as_str()).collect();
             let span: Span = step.action.value().map_or(step.span, |node| node.span);
@@ -89,6 +111,40 @@ fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// Which units can go on into others for ever: those that are left when all that end are taken away.
+fn endless(uses: &[Vec<UnitIx>]) -> Vec<bool> {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); uses.len()];
+    for (at, used) in uses.iter().enumerate() {
+        used.iter().for_each(|used| users[used.at()].push(at));
+    }
+    let mut open: Vec<usize> = uses.iter().map(Vec::len).collect();
+    let mut ended: Vec<usize> = (0..uses.len()).filter(|at| open[*at] == 0).collect();
+    while let Some(at) = ended.pop() {
+        for user in &users[at] {
+            open[*user] -= 1;
+            if open[*user] == 0 {
+                ended.push(*user);
+            }
+        }
+    }
+    open.into_iter().map(|open| open > 0).collect()
+}
+
+/// The way from a unit into a circle and once round.
+fn circle(uses: &[Vec<UnitIx>], endless: &[bool], from: UnitIx) -> Vec<UnitIx> {
+    let mut way = vec![from];
+    let mut seen = HashSet::from([from]);
+    let mut at = from;
+    while let Some(next) = uses[at.at()].iter().find(|next| endless[next.at()]) {
+        way.push(*next);
+        if !seen.insert(*next) {
+            break;
+        }
+        at = *next;
+    }
+    way
 }
 
 /// Which units each unit uses.

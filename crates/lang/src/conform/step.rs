@@ -52,6 +52,9 @@ impl Conform<'_> {
     }
 
     fn step(&mut self, node: &Node) {
+        if self.is_enough() {
+            return;
+        }
         let Some(entries) = node.entries() else {
             let message = format!("a step is a mapping, but this is {}", node.kind_words());
             self.out.push(

@@ -81,12 +81,24 @@ fn joined(walker: &Walker<'_, '_>, op: &BinOp<'_>) -> u64 {
     }
 }
 
-/// A whole number that is written, not computed.
+/// The power or product of two written numbers: people write `10**9`.
+fn computed(op: &BinOp<'_>) -> Option<u64> {
+    let (Expr::Const(left), Expr::Const(right)) = (&op.left, &op.right) else { return None };
+    let (left, right) = (left.value.as_usize()? as u64, right.value.as_usize()? as u64);
+    match op.op {
+        BinOpKind::Pow => Some(left.saturating_pow(u32::try_from(right).unwrap_or(u32::MAX))),
+        BinOpKind::Mul => Some(left.saturating_mul(right)),
+        _ => None,
+    }
+}
+
+/// A whole number that is written, or as good as written.
 fn integer(expr: &Expr<'_>) -> Option<u64> {
     match expr {
         Expr::Const(constant) if constant.value.is_integer() => {
             Some(constant.value.as_usize().map_or(u64::MAX, |n| n as u64))
         }
+        Expr::BinOp(op) => computed(op),
         _ => None,
     }
 }

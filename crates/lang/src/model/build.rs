@@ -1,6 +1,7 @@
 //! Numbering: from trees to the tables of the model.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use longhaul_core::id;
 use longhaul_core::plan::{BodyIx, Compat, StepIx, UnitIx};
@@ -25,7 +26,7 @@ pub(super) fn build<'n>(forest: &'n Forest, out: &mut Vec<Diagnostic>) -> Model<
             Use::Broken(_) => None,
         });
         let known: HashMap<String, UnitIx> = others.collect();
-        builder.fill(*unit, known);
+        builder.fill(*unit, Rc::new(known));
     }
     builder.link();
     builder.model
@@ -41,26 +42,32 @@ impl<'n> Builder<'n, '_> {
         let compat =
             node.get("compat").and_then(Node::items).unwrap_or_default().iter().filter_map(compat_of).collect();
         let name = node.get("name").and_then(Node::as_text).map_or(name, str::to_owned);
-        self.model.units.push(Unit { node, name, dir, body: None, known: HashMap::new(), own, compat });
+        self.model.units.push(Unit { node, name, dir, body: None, known: Rc::default(), own, compat });
         UnitIx(index(self.model.units.len() - 1))
     }
 
     /// The unit's own workflows, then its body.
-    fn fill(&mut self, unit: UnitIx, mut known: HashMap<String, UnitIx>) {
+    fn fill(&mut self, unit: UnitIx, outer: Rc<HashMap<String, UnitIx>>) {
         let Unit { node, dir, own, .. } = *self.model.unit(unit);
         let mut locals = Vec::new();
+        let mut named = HashMap::new();
         for (key, value) in node.get("workflows").and_then(Node::entries).unwrap_or_default() {
             if let (Some(name), Some(_)) = (key.scalar(), value.entries()) {
                 let local = self.reserve(value, name.to_owned(), dir, own);
-                known.insert(name.to_owned(), local);
+                named.insert(name.to_owned(), local);
                 locals.push(local);
             }
         }
-        self.model.units[unit.at()].known = known.clone();
+        // Thousands of workflows in one file share one table of names.
+        let known = match named.is_empty() {
+            true => outer,
+            false => Rc::new(outer.iter().map(|(name, unit)| (name.clone(), *unit)).chain(named).collect()),
+        };
+        self.model.units[unit.at()].known = Rc::clone(&known);
         let body = self.body(node, unit, None);
         self.model.units[unit.at()].body = body;
         for local in locals {
-            self.fill(local, known.clone());
+            self.fill(local, Rc::clone(&known));
         }
     }
 

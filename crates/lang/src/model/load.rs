@@ -1,15 +1,17 @@
 //! Fetching the other workflows that a workflow uses, and those that they use.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{self, Dialect};
-use crate::source::{self, Format, Node, Sources, Span};
+use crate::source::{self, Format, Node, Sources};
 use crate::world::World;
 
 /// The trees of a workflow and of all others it can reach.
 pub(crate) struct Forest {
     pub(crate) trees: Vec<Tree>,
+    /// Whether there would have been more.
+    pub(crate) is_cut: bool,
 }
 
 /// One workflow of one file, in native keys.
@@ -30,15 +32,22 @@ pub(crate) enum Use {
     Broken(String),
 }
 
+/// The most other workflows that one may reach: each is checked with all that it uses.
+pub(crate) const WORKFLOWS_MAX: usize = 100;
+
 /// Reads everything that can be reached from a tree.
 pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> Forest {
-    let mut forest = Forest { trees: vec![first] };
+    let mut forest = Forest { trees: vec![first], is_cut: false };
     let mut by_file: HashMap<String, Use> = HashMap::new();
     let mut at = 0;
     while at < forest.trees.len() {
-        for (name, _) in names_used(&forest.trees[at].node) {
+        for name in names_used(&forest.trees[at].node) {
             let Some(found) = world.workflow(&forest.trees[at].dir, &name) else { continue };
             let known = by_file.get(&found.name).cloned();
+            if known.is_none() && forest.trees.len() > WORKFLOWS_MAX {
+                forest.is_cut = true;
+                continue;
+            }
             let resolved = known.unwrap_or_else(|| {
                 let file_name = found.name.clone();
                 let read = read_tree(found, &name, sources);
@@ -76,27 +85,24 @@ fn read_tree(found: crate::world::Found, name: &str, sources: &mut Sources) -> R
 }
 
 /// The names under `workflow:` anywhere in a tree that are not its own `workflows:`.
-fn names_used(node: &Node) -> Vec<(String, Span)> {
-    let own: Vec<&str> = node
-        .get("workflows")
-        .and_then(Node::entries)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|(key, _)| key.scalar())
-        .collect();
-    let mut found = Vec::new();
+fn names_used(node: &Node) -> BTreeSet<String> {
+    let own =
+        node.get("workflows").and_then(Node::entries).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar());
+    let mut found = BTreeSet::new();
     collect(node, &mut found);
-    found.retain(|(name, _)| !own.contains(&name.as_str()));
+    for name in own {
+        found.remove(name);
+    }
     found
 }
 
-fn collect(node: &Node, found: &mut Vec<(String, Span)>) {
+fn collect(node: &Node, found: &mut BTreeSet<String>) {
     for item in node.items().unwrap_or_default() {
         collect(item, found);
     }
     for (key, value) in node.entries().unwrap_or_default() {
         match (key.scalar(), value.as_text()) {
-            (Some("workflow"), Some(name)) => found.push((name.to_owned(), value.span)),
+            (Some("workflow"), Some(name)) => drop(found.insert(name.to_owned())),
             _ => collect(value, found),
         }
     }

@@ -1,5 +1,8 @@
 //! What steps and bodies leave behind.
 
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
 use longhaul_core::catalog::top::TYPE_NAMES;
 use longhaul_core::plan::{BodyIx, StepIx};
 use longhaul_core::types::Type;
@@ -10,14 +13,25 @@ use crate::order::{Before, Orders};
 use crate::schema;
 use crate::source::Node;
 
-/// The exports of every step, by index.
-pub(super) fn all(model: &Model<'_>, orders: &Orders) -> Vec<Vec<Export>> {
+/// The most names that are kept, those that a container hands on counted again.
+const EXPORTS_MAX: usize = 300_000;
+
+/// The exports of every step, by index; or the first step whose names do not fit any more: each level of
+/// nesting has a copy of all names inside it.
+pub(super) fn all(model: &Model<'_>, orders: &Orders) -> (Vec<Vec<Export>>, Option<StepIx>) {
     let mut exports: Vec<Vec<Export>> = vec![Vec::new(); model.steps.len()];
+    let (mut count, mut overfull) = (0, None);
     // Inner steps have higher numbers than their container, so backwards means inside out.
     for at in (0..model.steps.len()).rev() {
-        exports[at] = of_step((model, orders), &exports, step_ix(at));
+        let mut own = of_step((model, orders), &exports, step_ix(at));
+        count += own.len();
+        if count > EXPORTS_MAX {
+            overfull = Some(step_ix(at));
+            own = Vec::new();
+        }
+        exports[at] = own;
     }
-    exports
+    (exports, overfull)
 }
 
 fn of_step((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], at: StepIx) -> Vec<Export> {
@@ -30,39 +44,48 @@ fn of_step((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], at: St
         "for_each" => merge(bodies, false),
         _ => bodies.into_iter().flatten().collect(),
     };
-    for export in inner {
-        if !exports.iter().any(|own| own.name == export.name) {
-            exports.push(export);
-        }
-    }
+    let taken: HashSet<String> = exports.iter().map(|own| own.name.clone()).collect();
+    let mut seen: HashSet<String> = HashSet::new();
+    exports
+        .extend(inner.into_iter().filter(|export| !taken.contains(&export.name) && seen.insert(export.name.clone())));
     exports
 }
 
 /// Names that the branches of a choice leave: sure if every branch is sure to leave them.
 fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
     let count = branches.len();
-    let mut merged: Vec<(Export, usize)> = Vec::new();
+    let mut merged: IndexMap<String, (Export, usize)> = IndexMap::new();
     for export in branches.into_iter().flatten() {
-        match merged.iter_mut().find(|(known, _)| known.name == export.name) {
+        match merged.get_mut(&export.name) {
             Some((known, hits)) => {
                 known.value = std::mem::take(&mut known.value).or(export.value);
                 known.sure &= export.sure;
                 *hits += 1;
             }
-            None => merged.push((export, 1)),
+            None => drop(merged.insert(export.name.clone(), (export, 1))),
         }
     }
     merged
-        .into_iter()
+        .into_values()
         .map(|(export, hits)| Export { sure: export.sure && exhaustive && hits == count, ..export })
         .collect()
 }
 
 /// What a body leaves: sure if a step that always runs is sure to leave it.
 pub(super) fn of_body((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], body: BodyIx) -> Vec<Export> {
-    let Body { steps, order, .. } = model.body(body);
+    of_steps((model, orders), known, body, &model.body(body).steps)
+}
+
+/// What some of the steps of a body leave.
+pub(super) fn of_steps(
+    (model, orders): (&Model<'_>, &Orders),
+    known: &[Vec<Export>],
+    body: BodyIx,
+    steps: &[StepIx],
+) -> Vec<Export> {
+    let Body { order, .. } = model.body(body);
     let mut exports: Vec<Export> = Vec::new();
-    let mut position: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    let mut position: HashMap<&str, usize> = HashMap::new();
     for step in steps {
         let always = match order {
             Order::Machine => always_visited(model, orders, *step),

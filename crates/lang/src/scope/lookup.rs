@@ -8,7 +8,7 @@ use longhaul_core::plan::{BodyIx, StepIx};
 use longhaul_core::types::{Fields, Type};
 use serde_json::json;
 
-use super::exports::{input_type, inputs, may_fail_quietly, output_type};
+use super::exports::{input_type, inputs, may_fail_quietly, of_steps, output_type};
 use super::{Doubt, Lookup, Place, Scopes};
 use crate::model::Order;
 use crate::order::{Before, successors};
@@ -17,6 +17,9 @@ use crate::source::Node;
 
 /// Fields of `steps.<id>` that are there however the step ended.
 const ALWAYS_THERE: &[&str] = &["status", "error", "attempts", "usage"];
+
+/// The most inputs that the type of `inputs` tells of.
+const INPUTS_TOLD_MAX: usize = 500;
 
 impl Scopes<'_, '_> {
     /// What a bare name means.
@@ -52,8 +55,16 @@ impl Scopes<'_, '_> {
                 position: Position::Before,
             });
         }
-        let input = inputs(self.model.unit(self.unit_of(place))).find(|(input, _)| *input == name);
-        better(found, input.map_or(Lookup::Unknown, |(_, node)| Lookup::Sure(input_type(node))))
+        let input = self.inputs[self.unit_of(place).at()].get(name);
+        better(found, input.map_or(Lookup::Unknown, |node| Lookup::Sure(input_type(node))))
+    }
+
+    /// What `inputs.<field>` means. Of many inputs only the one that is read is told.
+    pub(crate) fn input_field(&self, place: Place, field: &str) -> Lookup {
+        match self.inputs[self.unit_of(place).at()].get(field) {
+            Some(node) => Lookup::Sure(Type::closed([(field.to_owned(), input_type(node))])),
+            None => Lookup::Sure(self.inputs_type(place)),
+        }
     }
 
     /// What `steps.<id>.<field>` means.
@@ -75,7 +86,12 @@ impl Scopes<'_, '_> {
                 if *step == reader && position != Position::Before {
                     return Lookup::Sure(self.step_type(*step));
                 }
-                return self.relation(body, *step, reader, always);
+                return match self.relation(body, *step, reader) {
+                    Relation::Before(doubt) => {
+                        self.doubted(*step, doubt.filter(|doubt| !always || *doubt == Doubt::Round))
+                    }
+                    Relation::NotBefore => Lookup::NotBefore(*step),
+                };
             }
             frame = self.model.body(body).parent.map(|parent| Frame {
                 body: self.model.step(parent).body,
@@ -130,10 +146,11 @@ impl Scopes<'_, '_> {
     /// What a body has left when it is done.
     fn at_end(&self, body: Option<BodyIx>, name: &str) -> Lookup {
         let Some(body) = body else { return Lookup::Unknown };
-        let Some(producer) = self.producers[body.at()].get(name).and_then(|steps| steps.first()) else {
-            return Lookup::Unknown;
-        };
-        let export = self.body_exports(body).into_iter().find(|export| export.name == name);
+        let producers = self.producers[body.at()].get(name).map(Vec::as_slice).unwrap_or_default();
+        let Some(producer) = producers.first() else { return Lookup::Unknown };
+        let export = of_steps((self.model, self.orders), &self.exports, body, producers)
+            .into_iter()
+            .find(|export| export.name == name);
         export.map_or(Lookup::Unknown, |export| match export.sure {
             true => Lookup::Sure(export.value),
             false => Lookup::Unsure(export.value, *producer, Doubt::Choice),
@@ -146,13 +163,21 @@ impl Scopes<'_, '_> {
         for producer in producers.iter().filter(|producer| **producer != reader || self.loops(body)) {
             let export = self.exports[producer.at()].iter().find(|export| export.name == name);
             let Some(export) = export else { continue };
-            let lookup = match self.relation(body, *producer, reader, false) {
-                Lookup::Sure(_) if export.sure => Lookup::Sure(export.value.clone()),
-                Lookup::Sure(_) => Lookup::Unsure(export.value.clone(), *producer, Doubt::Choice),
-                Lookup::Unsure(_, step, doubt) => Lookup::Unsure(export.value.clone(), step, doubt),
-                other => other,
+            let lookup = match self.relation(body, *producer, reader) {
+                // The surest answer: whatever the other producers say, it would stay.
+                Relation::Before(None) if export.sure && !matches!(found, Lookup::Unsure(..)) => {
+                    return Lookup::Sure(export.value.clone());
+                }
+                Relation::Before(None) if export.sure => Lookup::Sure(export.value.clone()),
+                Relation::Before(doubt) => {
+                    Lookup::Unsure(export.value.clone(), *producer, doubt.unwrap_or(Doubt::Choice))
+                }
+                Relation::NotBefore => Lookup::NotBefore(*producer),
             };
             found = better(found, lookup);
+            if matches!(found, Lookup::Sure(_)) {
+                break;
+            }
         }
         match found {
             // Set by the reader itself, or by another part of the container that the reader stands in.
@@ -162,14 +187,12 @@ impl Scopes<'_, '_> {
     }
 
     /// How sure a reader can be that a producer of the same body has left something.
-    fn relation(&self, body: BodyIx, producer: StepIx, reader: StepIx, always: bool) -> Lookup {
+    fn relation(&self, body: BodyIx, producer: StepIx, reader: StepIx) -> Relation {
         match self.orders.before(body, producer, reader) {
-            Before::Always if producer != reader => {
-                self.doubted(producer, self.doubt(body, producer, reader).filter(|_| !always))
-            }
-            Before::Always | Before::Maybe => Lookup::Unsure(self.step_type(producer), producer, Doubt::Round),
-            Before::Never if self.loops(body) => Lookup::Unsure(self.step_type(producer), producer, Doubt::Round),
-            Before::Never => Lookup::NotBefore(producer),
+            Before::Always if producer != reader => Relation::Before(self.doubt(body, producer, reader)),
+            Before::Always | Before::Maybe => Relation::Before(Some(Doubt::Round)),
+            Before::Never if self.loops(body) => Relation::Before(Some(Doubt::Round)),
+            Before::Never => Relation::NotBefore,
         }
     }
 
@@ -183,7 +206,9 @@ impl Scopes<'_, '_> {
 
     fn doubt(&self, body: BodyIx, producer: StepIx, reader: StepIx) -> Option<Doubt> {
         let (p, r) = (self.model.step(producer), self.model.step(reader));
-        let text = |node: Option<&Node>| node.and_then(Node::scalar).map(str::trim).map(str::to_owned);
+        let text = |step: &crate::model::Step<'_>| {
+            step.node.get("when").and_then(Node::scalar).map(|text| text.trim().to_owned())
+        };
         let run_if = r.node.get("run_if").and_then(Node::as_text);
         if run_if == Some("succeeded") && r.deps.iter().any(|(dep, _)| *dep == producer) {
             return None;
@@ -194,9 +219,8 @@ impl Scopes<'_, '_> {
         if !self.orders.shares_choices(body, producer, reader) {
             return Some(Doubt::Choice);
         }
-        let same_when = text(p.node.get("when")) == text(r.node.get("when"));
         match self.quiet_doubt(producer) {
-            Some(Doubt::When) if same_when => None,
+            Some(Doubt::When) if text(p) == text(r) => None,
             None if matches!(run_if, Some("failed" | "always")) => Some(Doubt::Failure),
             doubt => doubt,
         }
@@ -272,10 +296,17 @@ impl Scopes<'_, '_> {
     fn inputs_type(&self, place: Place) -> Type {
         let unit = self.model.unit(self.unit_of(place));
         let open = unit.compat.contains(&longhaul_core::plan::Compat::OpenInputs);
-        let known = inputs(unit).map(|(name, node)| (name.to_owned(), input_type(node)));
+        let known = inputs(unit).take(INPUTS_TOLD_MAX).map(|(name, node)| (name.to_owned(), input_type(node)));
         let task = std::iter::once(("task".to_owned(), Type::String));
         Type::Object(Fields { known: task.chain(known).collect(), open })
     }
+}
+
+/// How a producer stands to a reader of the same body.
+enum Relation {
+    /// It has run, unless there is this doubt.
+    Before(Option<Doubt>),
+    NotBefore,
 }
 
 #[derive(Clone, Copy)]

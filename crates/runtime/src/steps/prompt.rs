@@ -9,16 +9,12 @@ use longhaul_core::event::{Failure, Usage};
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done};
-use crate::artifacts::write_whole;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let Some(prompt) = attempt.text("text") else {
         return Done::failed(ErrorClass::Invalid, "the prompt has no text; skills can not be run by this version");
     };
-    if let Ok(folder) = attempt.folder() {
-        // For people; the journal can render it again.
-        let _ = write_whole(&folder.join("prompt.md"), prompt.as_bytes());
-    }
+    attempt.keep("prompt.md", prompt);
     let agent = attempt.param("agent");
     let backend = agent.and_then(|agent| agent.get("backend")?.as_str()).unwrap_or(&attempt.shared.options.agent);
     if backend != "scripted" && attempt.shared.options.agent != "scripted" {
@@ -48,6 +44,7 @@ async fn scripted(attempt: &Attempt, prompt: &str) -> Done {
         return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
     }
     attempt.say(&reply.text);
+    attempt.keep("stdout", &reply.text);
     answered(&attempt.cwd(), reply)
 }
 

@@ -1,7 +1,6 @@
 //! Reading YAML, text in and text out.
 
 use super::super::{Format, Node, Sources, read};
-use crate::diagnostic::line_and_column;
 
 /// The tree on one line, then each finding.
 fn check(text: &str) -> String {
@@ -11,7 +10,7 @@ fn check(text: &str) -> String {
     let tree = read(&sources, file, Format::Yaml, &mut out);
     let mut lines = vec![tree.map_or_else(|| "nothing".to_owned(), |node| node.to_json().to_string())];
     for problem in &out {
-        let (line, column) = line_and_column(text, problem.span.start as usize);
+        let (line, column) = sources.file(file).line_and_column(problem.span.start as usize);
         lines.push(format!("{line}:{column} {} {} [{}]", problem.code, problem.message, sources.slice(problem.span)));
     }
     lines.join("\n")

@@ -1,0 +1,86 @@
+//! `longhaul prune`: forgets old runs. `longhaul export`: a run as one document, to keep it elsewhere.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use longhaul_core::duration::parse_ms;
+use serde_json::json;
+
+use crate::office::{self, AgentArgs, EngineArgs};
+use crate::ui;
+
+/// Forget runs that have been over for long, with their files
+///
+/// Without --yes it only says which ones.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only what has been over for so long
+    #[arg(long, default_value = "30d", value_name = "DURATION")]
+    older: String,
+    /// Keep the newest so many in any case
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    keep: usize,
+    /// Do it
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let age_ms = parse_ms(&args.older).with_context(|| format!("`{}` is not a duration such as 30d", args.older))?;
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let rows = engine.old_runs(Duration::from_millis(age_ms), args.keep).await?;
+        if args.yes {
+            for row in &rows {
+                engine.remove(&row.run).await?;
+            }
+        }
+        let runs: Vec<&str> = rows.iter().map(|row| row.run.as_str()).collect();
+        if args.json {
+            ui::print_json(&json!({"runs": runs, "removed": args.yes}))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for row in &rows {
+            ui::print_line(format!("{}  {:<10} {}", row.run, row.head.status, row.head.workflow))?;
+        }
+        let count = ui::count(rows.len(), "run");
+        ui::say(if args.yes { format!("{count} removed") } else { format!("{count} would go; do it with --yes") });
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Print a run as one JSON document: its plan, its events, its outputs
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// The run, or the beginning of its id
+    run: String,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON; it always is
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let run = engine.find(&args.run).await?;
+        let loaded = engine.load(&run).await?;
+        let state = &loaded.state;
+        let last = usize::try_from(state.seq).unwrap_or(usize::MAX);
+        let events = engine.events(&run, 0, last).await?;
+        ui::print_json(&json!({
+            "run": run, "status": state.status_word(), "workflow": loaded.plan.0.main().name,
+            "started_at": state.started_at, "ended_at": state.finished.as_ref().map(|finished| finished.at),
+            "outputs": state.finished.as_ref().map(|finished| &finished.outputs),
+            "plan": loaded.plan.0, "events": events,
+        }))?;
+        Ok(ExitCode::SUCCESS)
+    })
+}

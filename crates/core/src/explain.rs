@@ -1,0 +1,86 @@
+//! Why every unfinished step waits, in words.
+
+use crate::duration::format_ms;
+use crate::event::QuestionKind;
+use crate::path::StepPath;
+use crate::plan::Plan;
+use crate::state::{Phase, Question, State, StepInst};
+
+/// Why something does not go on.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Explanation {
+    /// The step; `None` if it is about the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<StepPath>,
+    /// In words.
+    pub text: String,
+}
+
+/// Why the run and each of its unfinished steps wait. Nothing of a run that is over.
+pub fn explain(plan: &Plan, state: &State) -> Vec<Explanation> {
+    if state.is_finished() || state.started.is_none() {
+        return Vec::new();
+    }
+    let mut found = about_run(plan, state);
+    found.extend(state.waiting().map(|step| Explanation { path: Some(step.path.clone()), text: waits(state, step) }));
+    found.extend(state.blocked(plan).into_iter().map(|(path, on)| {
+        let on: Vec<String> = on.iter().map(|path| format!("`{path}`")).collect();
+        Explanation { text: format!("`{path}` waits for {}", on.join(", ")), path: Some(path) }
+    }));
+    found
+}
+
+fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
+    let mut found = Vec::new();
+    let mut say = |text: String| found.push(Explanation { path: None, text });
+    let open = state.open_attempts().count();
+    if state.cancelling {
+        say(format!("the run is being cancelled; {} under way", steps(open)));
+    }
+    if state.paused {
+        let limit = state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
+        say(format!("the run is paused{limit}; nothing new starts until it is told to go on"));
+    }
+    let ready = state.ready();
+    if ready > 0 && !state.paused && !state.cancelling {
+        let slots = crate::decide::slots(plan);
+        say(format!("{} ready, but only {slots} may run at once", steps(ready)));
+    }
+    found
+}
+
+fn steps(count: usize) -> String {
+    if count == 1 { "1 step is".to_owned() } else { format!("{count} steps are") }
+}
+
+fn waits(state: &State, step: &StepInst) -> String {
+    let path = &step.path;
+    match &step.phase {
+        Phase::Retry { due } => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
+        Phase::Question => step.question.as_ref().map_or_else(String::new, |question| asks(state, path, question)),
+        Phase::Waiting { due: Some(due), signal: None } => format!("`{path}` sleeps until {}", moment(*due)),
+        Phase::Waiting { due, signal } => {
+            let until = due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
+            format!("`{path}` waits for the signal `{}`{until}", signal.as_deref().unwrap_or_default())
+        }
+        Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
+    }
+}
+
+fn asks(state: &State, path: &StepPath, question: &Question) -> String {
+    let what = match question.kind {
+        QuestionKind::Approval => "an approval",
+        QuestionKind::Question => "an answer",
+        QuestionKind::Review => "a review",
+        QuestionKind::Operator => "a decision",
+    };
+    let since = u64::try_from(state.now - question.asked_at).unwrap_or_default();
+    let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
+    let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
+    format!("`{path}` waits for {what} since {}{since}{until}", moment(question.asked_at))
+}
+
+/// A moment as people write it.
+pub(crate) fn moment(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |moment| moment.to_string())
+}

@@ -1,0 +1,67 @@
+//! What people and programs see of a run: folds of plan, state and history.
+//!
+//! **Invariant:** a view is computed, never stored; what it says follows from the history alone.
+
+mod cost;
+mod questions;
+mod run;
+mod step;
+mod timeline;
+
+pub use cost::{Cost, Spent, cost};
+pub use questions::{Asked, questions};
+pub use run::{Progress, Run, run};
+pub use step::{Step, steps};
+pub use timeline::{Span, Spanned, timeline};
+
+use crate::event::{Ended, QuestionKind};
+use crate::plan::Form;
+use crate::state::{Phase, State, StepInst};
+
+/// The status of a step in a word.
+fn status(state: &State, step: &StepInst) -> &'static str {
+    match (&step.phase, step.ended) {
+        (Phase::Done, Some(Ended::Succeeded)) => "succeeded",
+        (Phase::Done, Some(Ended::Failed)) => "failed",
+        (Phase::Done, Some(Ended::Skipped)) => "skipped",
+        (Phase::Done, Some(Ended::Cancelled) | None) => "cancelled",
+        // Nothing of a run that is over is still under way.
+        _ if state.is_finished() => "cancelled",
+        (Phase::Ready, _) => "pending",
+        (Phase::Attempt | Phase::Inside | Phase::Judge, _) => "running",
+        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. }, _) => "waiting",
+    }
+}
+
+/// What a waiting step waits for, in a word.
+fn awaited(step: &StepInst) -> Option<&'static str> {
+    match &step.phase {
+        Phase::Question => step.question.as_ref().map(|question| match question.kind {
+            QuestionKind::Approval | QuestionKind::Review => "approval",
+            QuestionKind::Question => "question",
+            QuestionKind::Operator => "operator",
+        }),
+        Phase::Waiting { signal: Some(_), .. } => Some("event"),
+        Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),
+        Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
+    }
+}
+
+/// The word that a workflow file uses for a form.
+fn kind(form: &Form) -> &str {
+    match form {
+        Form::Work(work) => &work.kind,
+        Form::Decide => "next",
+        Form::If { .. } => "if",
+        Form::Switch { .. } => "switch",
+        Form::ForEach { .. } => "for_each",
+        Form::Repeat { .. } => "repeat",
+        Form::Parallel { .. } => "parallel",
+        Form::Approve(_) => "approve",
+        Form::Ask { .. } => "ask",
+        Form::Wait(_) => "wait",
+        Form::Workflow { .. } => "workflow",
+        Form::Set { .. } => "set",
+        Form::End { .. } => "end",
+    }
+}

@@ -1,0 +1,152 @@
+//! The steps of a run as a tree: what was reached, and what stands beside it and was not.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{awaited, kind, status};
+use crate::Json;
+use crate::event::{Failure, Skip, Usage};
+use crate::path::StepPath;
+use crate::plan::Plan;
+use crate::state::{BodyNo, State, StepInst, StepNo};
+
+/// How much of an output is shown.
+const OUTPUT_CHARS_MAX: usize = 2_000;
+
+/// A step, and what is inside it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// Its address.
+    pub path: StepPath,
+    /// What people see instead of the id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The word that a workflow file uses: `run`, `for_each`, …
+    pub kind: String,
+    /// In a word.
+    pub status: &'static str,
+    /// What it waits for, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<&'static str>,
+    /// Why it was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Skip>,
+    /// Whether a later visit stands in its place.
+    #[serde(skip_serializing_if = "is_false")]
+    pub replaced: bool,
+    /// Whether the output is the declared default and not a result.
+    #[serde(skip_serializing_if = "is_false")]
+    pub defaulted: bool,
+    /// Attempts begun.
+    pub attempts: u32,
+    /// When its last attempt began, or its question was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<i64>,
+    /// When it was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<i64>,
+    /// How long it took, or has taken, since it was reached.
+    pub duration_ms: i64,
+    /// What it cost.
+    pub usage: Usage,
+    /// What it left; a long one is cut.
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub output: Json,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// What is inside it, one item or round after the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+/// The steps of a run, as they are at a moment.
+pub fn steps(plan: &Plan, state: &State, now: i64) -> Vec<Step> {
+    if state.started.is_none() {
+        return Vec::new();
+    }
+    let mut of_body: HashMap<BodyNo, Vec<StepNo>> = HashMap::new();
+    for (at, step) in (0u32..).map(StepNo).zip(state.steps()) {
+        of_body.entry(step.body).or_default().push(at);
+    }
+    Fold { plan, state, now, of_body }.body(BodyNo(0), None)
+}
+
+struct Fold<'a> {
+    plan: &'a Plan,
+    state: &'a State,
+    now: i64,
+    of_body: HashMap<BodyNo, Vec<StepNo>>,
+}
+
+impl Fold<'_> {
+    fn body(&self, body: BodyNo, inside: Option<&StepPath>) -> Vec<Step> {
+        let reached = self.of_body.get(&body).map(Vec::as_slice).unwrap_or_default();
+        let mut steps: Vec<Step> = reached.iter().map(|at| self.step(*at)).collect();
+        let beside = reached.first().map(|at| &self.state.step(*at).path);
+        if let Some(path) = beside.or(inside).filter(|_| !self.state.is_finished()) {
+            steps.extend(self.unreached(body, path));
+        }
+        steps
+    }
+
+    /// Steps of the body that may still come.
+    fn unreached(&self, body: BodyNo, beside: &StepPath) -> Vec<Step> {
+        let inst = self.state.body(body);
+        let slots = self.plan.body(inst.body).steps.iter().zip(&inst.slots);
+        let open = slots.filter(|(_, slot)| slot.current.is_none() && !inst.ended && inst.live > 0);
+        open.map(|(step, _)| {
+            let plan = self.plan.step(*step);
+            let path = beside.beside(plan.id.clone());
+            let mut pending = self.shown(&StepInst::new(*step, path, body, self.now));
+            pending.status = "pending";
+            pending
+        })
+        .collect()
+    }
+
+    fn step(&self, at: StepNo) -> Step {
+        let inst = self.state.step(at);
+        let slots = &self.state.body(inst.body).slots;
+        let mut shown = self.shown(inst);
+        shown.replaced = !slots.iter().any(|slot| slot.current == Some(at));
+        shown.steps = inst.children.iter().flat_map(|child| self.body(*child, None)).collect();
+        shown
+    }
+
+    fn shown(&self, inst: &StepInst) -> Step {
+        let plan = self.plan.step(inst.step);
+        Step {
+            path: inst.path.clone(),
+            name: plan.name.clone(),
+            kind: kind(&plan.form).to_owned(),
+            status: status(self.state, inst),
+            waiting_for: awaited(inst).filter(|_| !self.state.is_finished()),
+            skipped: inst.skipped,
+            replaced: false,
+            defaulted: inst.defaulted,
+            attempts: inst.attempts,
+            started_at: inst.started_at,
+            ended_at: inst.ended_at,
+            duration_ms: (inst.ended_at.unwrap_or(self.now) - inst.since).max(0),
+            usage: inst.usage,
+            output: trimmed(&inst.result.output),
+            error: inst.error.clone(),
+            steps: Vec::new(),
+        }
+    }
+}
+
+/// A value as it is while it is small, else the beginning of its text.
+fn trimmed(value: &Json) -> Json {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(OUTPUT_CHARS_MAX) {
+        None => value.clone(),
+        Some((cut, _)) => Json::String(format!("{}… ({} characters)", &text[..cut], text.chars().count())),
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}

@@ -1,0 +1,81 @@
+//! A new run that shares the past of another one.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use longhaul_core::decide::Planner;
+use longhaul_core::event::{Envelope, Event, Failure, VERSION};
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::{ErrorClass, Plan};
+use longhaul_core::state::State;
+use longhaul_store::Blob;
+
+use crate::codec;
+use crate::engine::{Error, Shared, new_run_id};
+use crate::record::{Extras, record};
+use crate::run_loop::load;
+
+/// A new run with the events of another one up to the first attempt of a step.
+pub(crate) async fn fork(
+    shared: &Arc<Shared>,
+    from: &RunId,
+    at: &StepPath,
+    inputs: IndexMap<String, Json>,
+) -> Result<RunId, Error> {
+    let source = load(shared, from).await?;
+    if source.state.find(at).is_none() {
+        return Err(Error::Refused(format!("no step `{at}` was reached in {from}")));
+    }
+    let run = new_run_id(shared.clock.now_ms());
+    let rows = shared.store.read(from, 0, usize::MAX >> 1).await?;
+    let mut state = State::default();
+    let (plan, index) = (&source.plan.0, &source.plan.1);
+    let mut events = Vec::new();
+    for row in rows {
+        let mut envelope = codec::decode(row, shared.store.as_ref()).await?;
+        if begins(&envelope.event, at) {
+            break;
+        }
+        if let Event::RunStarted(started) = &mut envelope.event {
+            started.forked = Some((from.to_string(), at.clone()));
+            started.inputs.extend(inputs.clone());
+        }
+        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        events.push(envelope);
+    }
+    // Attempts that were open at that moment belong to the other run.
+    let open: Vec<Event> = state
+        .open_attempts()
+        .map(|step| Event::AttemptFailed {
+            path: step.path.clone(),
+            attempt: step.attempts,
+            error: Failure::new(ErrorClass::Lost, "left behind in the run this one was forked from"),
+            result: Default::default(),
+        })
+        .collect();
+    for event in open {
+        let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };
+        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        events.push(envelope);
+    }
+    let blob = plan_blob(plan)?;
+    record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs: vec![blob], ..Extras::default() })
+        .await?;
+    Ok(run)
+}
+
+fn plan_blob(plan: &Plan) -> Result<Blob, Error> {
+    Ok(Blob::new(serde_json::to_string(plan).map_err(Error::encoding)?.into_bytes()))
+}
+
+fn begins(event: &Event, at: &StepPath) -> bool {
+    match event {
+        Event::AttemptStarted { path, .. } | Event::QuestionAsked { path, .. } | Event::WaitStarted { path, .. } => {
+            path == at
+        }
+        Event::BodyOpened { path, .. } | Event::StepEnded { path, .. } | Event::StepSkipped { path, .. } => path == at,
+        _ => false,
+    }
+}

@@ -1,0 +1,100 @@
+//! One commit: events, and everything in the store that follows from them.
+//!
+//! **Invariant:** the timers of a run in the store are those of its state; its open tasks are its open attempts.
+
+use longhaul_core::decide::Planner;
+use longhaul_core::event::{Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
+use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer};
+use serde_json::json;
+
+use crate::codec;
+use crate::engine::{Error, Shared};
+
+/// What goes into a commit beside the events.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    pub(crate) blobs: Vec<Blob>,
+    pub(crate) consumed: Vec<MessageId>,
+    /// Timers that were set before the events.
+    pub(crate) timers_before: Vec<(String, i64)>,
+    /// Tasks that end whoever holds them.
+    pub(crate) lost: Vec<(StepPath, u32)>,
+}
+
+/// One commit: events and everything in the store that follows from them.
+pub(crate) async fn record(
+    shared: &Shared,
+    run: &RunId,
+    planner: Planner<'_>,
+    state: &State,
+    events: &[Envelope],
+    extras: Extras,
+) -> Result<(), Error> {
+    let mut blobs = extras.blobs;
+    let rows = events.iter().map(|envelope| codec::encode(envelope, &mut blobs)).collect::<Result<Vec<_>, _>>()?;
+    let expected = events.first().map_or(0, |envelope| envelope.seq - 1);
+    let mut append = Append::new(run.clone(), expected, rows);
+    append.blobs = blobs;
+    append.consumed = extras.consumed;
+    append.head = Some(head(planner, state));
+    timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
+    for envelope in events {
+        tasks(shared, &envelope.event, &extras.lost, &mut append);
+    }
+    match shared.store.append(append).await {
+        Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Timers as the state after the events has them, whatever made them come or go.
+fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append: &mut Append) {
+    let fresh = after.iter().filter(|timer| !before.contains(timer));
+    append.timers_set = fresh.map(|(id, due_ms)| Timer { run: run.clone(), id: id.clone(), due_ms: *due_ms }).collect();
+    let gone = before.iter().filter(|(id, _)| !after.iter().any(|(still, _)| still == id));
+    append.timers_cleared = gone.map(|(id, _)| id.clone()).collect();
+}
+
+/// Tasks that an event begins or ends.
+fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
+    match event {
+        Event::AttemptStarted { path, attempt } => append.tasks_started.push(NewTask {
+            key: format!("{path}@{attempt}"),
+            attempt: *attempt,
+            worker: Some(shared.worker.clone()),
+            lease_ms: i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX),
+            labels: Vec::new(),
+        }),
+        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+            let key = format!("{path}@{attempt}");
+            let begun_here = append.tasks_started.iter().any(|task| task.key == key);
+            if begun_here {
+                append.tasks_started.retain(|task| task.key != key);
+            } else {
+                let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
+                append.tasks_ended.push(TaskEnd { key, attempt: *attempt, worker });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What lists show.
+fn head(planner: Planner<'_>, state: &State) -> Head {
+    let started = state.started.as_ref();
+    let summary = json!({
+        "task": started.map(|started| started.task.chars().take(200).collect::<String>()),
+        "done": state.succeeded, "started_at": state.started_at, "usd": state.usage.usd,
+        "message": state.finished.as_ref().and_then(|finished| finished.message.clone()),
+    });
+    Head {
+        workflow: planner.plan.main().name.clone(),
+        status: state.status_word().to_owned(),
+        summary: summary.to_string(),
+        group: None,
+        parent: None,
+    }
+}

@@ -1,0 +1,36 @@
+//! Letting go of runs that are over.
+
+use std::time::Duration;
+
+use longhaul_core::id::RunId;
+use longhaul_store::{Query, RunRow};
+
+use crate::engine::{Engine, Error};
+
+/// What a run that is over can be.
+const OVER: [&str; 3] = ["succeeded", "failed", "cancelled"];
+/// Runs that are looked at in one go; what is beyond is found the next time.
+const RUNS_MAX: usize = 100_000;
+
+impl Engine {
+    /// Runs that have been over for longer than `age`, without the newest `keep` of all that are over.
+    pub async fn old_runs(&self, age: Duration, keep: usize) -> Result<Vec<RunRow>, Error> {
+        let statuses = OVER.iter().map(|&status| status.to_owned()).collect();
+        let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
+        let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        let last_ms = self.shared.clock.now_ms().saturating_sub(age_ms);
+        Ok(rows.into_iter().skip(keep).filter(|row| row.updated_ms <= last_ms).collect())
+    }
+
+    /// Forgets a run with its files. One that is not over is refused.
+    pub async fn remove(&self, run: &RunId) -> Result<(), Error> {
+        if !self.load(run).await?.state.is_finished() {
+            return Err(Error::Refused(format!("{run} is not over; cancel it first")));
+        }
+        self.shared.store.remove(run).await?;
+        match std::fs::remove_dir_all(self.shared.artifacts.run(run)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What must hold after every event.
+//!
+//! A [`Witness`] reads the history as it was written: it keeps a second state that knows only the JSON text, and
+//! compares it with the live one.
+
+use std::collections::{HashMap, HashSet};
+
+use longhaul_core::decide::{Planner, decide};
+use longhaul_core::event::{Ended, Envelope, Event};
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::Form;
+use longhaul_core::state::{Phase, State};
+
+use crate::tree;
+
+/// Watches a run from outside.
+#[derive(Debug, Clone, Default)]
+pub struct Witness {
+    replayed: State,
+    /// `path@attempt` of everything that was ever begun.
+    begun: HashSet<String>,
+    open: HashMap<String, u32>,
+    finished: bool,
+}
+
+impl Witness {
+    /// Takes in what was recorded, and says what does not hold.
+    pub fn watch(&mut self, planner: Planner<'_>, live: &State, events: &[Envelope]) -> Result<(), String> {
+        for envelope in events {
+            self.event(planner, envelope)?;
+        }
+        let report = |what: &str| Err(format!("{what}\n{}", tree(planner.plan, live)));
+        if self.replayed != *live {
+            return report(&format!("replaying gives another state:\n{}", tree(planner.plan, &self.replayed)));
+        }
+        if decide(planner, live) != decide(planner, live) {
+            return report("asked twice, the planner answers differently");
+        }
+        if decide(planner, live).is_some_and(|decision| !decision.events.is_empty()) {
+            return report("there is more to decide");
+        }
+        if !live.is_finished() && is_stuck(live) {
+            return report("the run stands still and nothing will move it");
+        }
+        if let Some(path) = orphan(live) {
+            return report(&format!("`{path}` is under way, but what it is inside of is not"));
+        }
+        self.caps(planner, live)
+    }
+
+    /// Forgets what it knows and starts from a snapshot, as an engine does that was restarted.
+    pub fn restart(&mut self) -> Result<(), String> {
+        let text = serde_json::to_string(&self.replayed).map_err(|error| error.to_string())?;
+        self.replayed = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    fn event(&mut self, planner: Planner<'_>, envelope: &Envelope) -> Result<(), String> {
+        if envelope.seq != self.replayed.seq + 1 {
+            return Err(format!("event {} follows event {}", envelope.seq, self.replayed.seq));
+        }
+        if self.finished && !matches!(envelope.event, Event::Reopened { .. } | Event::Refused { .. }) {
+            return Err(format!("something happened after the end: {:?}", envelope.event));
+        }
+        self.attempts(envelope)?;
+        let text = serde_json::to_string(envelope).map_err(|error| error.to_string())?;
+        let read: Envelope = serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
+        if read != *envelope {
+            return Err(format!("an event reads back differently: {text}"));
+        }
+        self.replayed
+            .apply(planner.plan, planner.index, &read)
+            .map_err(|illegal| format!("what was recorded is refused: {}", illegal.0))
+    }
+
+    fn attempts(&mut self, envelope: &Envelope) -> Result<(), String> {
+        match &envelope.event {
+            Event::AttemptStarted { path: at, attempt } => {
+                let path = at.to_string();
+                if !self.begun.insert(format!("{path}@{attempt}")) {
+                    return Err(format!("attempt {attempt} of `{path}` was begun twice"));
+                }
+                let known = self.replayed.find(at);
+                if known.is_some_and(|step| step.phase == Phase::Done && step.ended == Some(Ended::Succeeded)) {
+                    return Err(format!("`{path}` had succeeded and is begun again"));
+                }
+                self.open.insert(path.clone(), *attempt);
+                if known.is_some_and(|step| step.phase == Phase::Attempt) {
+                    return Err(format!("`{path}` has two open attempts"));
+                }
+            }
+            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. }
+                if self.open.remove(&path.to_string()) != Some(*attempt) =>
+            {
+                return Err(format!("a result of `{path}@{attempt}`, which is not open"));
+            }
+            Event::RunFinished { .. } => self.finished = true,
+            Event::Reopened { .. } => self.finished = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn caps(&self, planner: Planner<'_>, live: &State) -> Result<(), String> {
+        let most = planner.plan.main().limits.parallel.unwrap_or(16) as usize;
+        if live.open_attempts().count() > most {
+            return Err(format!("more than {most} attempts at once"));
+        }
+        let mut inside: HashMap<String, HashSet<u32>> = HashMap::new();
+        for step in live.open_attempts() {
+            let segments = step.path.segments();
+            for end in 1..segments.len() {
+                let Some(index) = segments[end - 1].index else { continue };
+                let prefix: Vec<String> =
+                    segments[..end].iter().map(|s| format!("{}#{}[{:?}]", s.id, s.visit, s.index)).collect();
+                let container = format!("{}|{}", prefix[..end - 1].join("/"), segments[end - 1].id);
+                inside.entry(container).or_default().insert(index);
+            }
+        }
+        for step in live.steps().iter().filter(|step| step.phase == Phase::Inside) {
+            let Form::ForEach { parallel, .. } = &planner.plan.step(step.step).form else { continue };
+            let segments = step.path.segments();
+            let prefix: Vec<String> =
+                segments[..segments.len() - 1].iter().map(|s| format!("{}#{}[{:?}]", s.id, s.visit, s.index)).collect();
+            let Some(last) = segments.last() else { continue };
+            let at_once = inside.get(&format!("{}|{}", prefix.join("/"), last.id)).map_or(0, HashSet::len);
+            if at_once > *parallel as usize {
+                return Err(format!("`{}` works on {at_once} items at once, {parallel} are allowed", step.path));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A step that works or waits inside a container that does not.
+fn orphan(state: &State) -> Option<StepPath> {
+    let outside = |path: &StepPath| {
+        let segments = path.segments();
+        (1..segments.len()).any(|end| {
+            let first = StepPath::root(segments[0].id.clone()).visited(segments[0].visit);
+            let inward = |container: StepPath, at: usize| {
+                container.child(segments[at - 1].index, segments[at].id.clone()).visited(segments[at].visit)
+            };
+            let container = (1..end).fold(first, inward);
+            state.find(&container).is_none_or(|step| step.phase != Phase::Inside)
+        })
+    };
+    let under_way = state.open_attempts().chain(state.waiting()).map(|step| &step.path);
+    under_way.filter(|_| !state.is_finished()).find(|path| outside(path)).cloned()
+}
+
+/// Neither an attempt, nor a timer, a question or a signal that it waits for, nor a pause.
+fn is_stuck(state: &State) -> bool {
+    state.started.is_some()
+        && !state.paused
+        && state.open_attempts().next().is_none()
+        && state.waiting().next().is_none()
+}

@@ -1,0 +1,191 @@
+//! What the outside world does, as text.
+//!
+//! ```text
+//! task fix the bug                     what the run is started with
+//! input depth 3
+//! work                                 show what is to be done when an attempt starts
+//! build -> ok "done"                   every attempt of `build`; one second later
+//! build@2 -> fail transient no network with {"exit_code": 1}
+//! build#2 -> lost                      on its second visit
+//! each[*]/review -> slow 10s ok 3      of every item
+//! build -> hang                        never answers
+//! go <- approve                        an answer, one second after the question
+//! go <- after 5m deny not today        or: skip, edit <json>, value <json>, no answer: silence
+//! at 10s signal ready {"n": 1}         also: cancel, pause, unpause, late build@1
+//! then reopen                          when nothing else happens; also: reopen from build, fork before build
+//! ```
+
+use longhaul_core::Json;
+use longhaul_core::duration::parse_ms;
+use longhaul_core::event::{Answer, Failure, Result as Left};
+use longhaul_core::plan::ErrorClass;
+
+/// How long work and people take unless told otherwise.
+const SECOND: i64 = 1_000;
+
+/// What comes of an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reply {
+    Ok(Left),
+    Fail(Failure, Left),
+    Hang,
+}
+
+/// Something from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Act {
+    Signal(String, Json),
+    Cancel,
+    Pause,
+    Unpause,
+    /// The result of an attempt once more.
+    Late(String),
+    Reopen(Option<String>),
+    /// A new run with the history before the first attempt of a step.
+    Fork(String),
+    Answer(String, Answer),
+}
+
+/// What the outside world does.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    pub(crate) task: String,
+    pub(crate) inputs: Vec<(String, Json)>,
+    pub(crate) shows_work: bool,
+    pub(crate) replies: Vec<(String, i64, Reply)>,
+    pub(crate) answers: Vec<(String, i64, Answer)>,
+    pub(crate) at: Vec<(i64, Act)>,
+    pub(crate) then: Vec<Act>,
+}
+
+impl Script {
+    /// Reads a script; in its place, the line that is not one.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut script = Self::default();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
+            script.line(line).ok_or_else(|| format!("not a line of a script: {line}"))?;
+        }
+        Ok(script)
+    }
+
+    fn line(&mut self, line: &str) -> Option<()> {
+        if let Some((step, reply)) = line.split_once(" -> ") {
+            let (ms, reply) = delayed(reply, "slow ");
+            self.replies.push((step.trim().to_owned(), ms, parse_reply(reply)?));
+            return Some(());
+        }
+        if let Some((step, answer)) = line.split_once(" <- ") {
+            let (ms, answer) = delayed(answer, "after ");
+            self.answers.push((step.trim().to_owned(), ms, parse_answer(answer)?));
+            return Some(());
+        }
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "task" => self.task = rest.to_owned(),
+            "input" => {
+                let (name, value) = rest.split_once(' ')?;
+                self.inputs.push((name.to_owned(), serde_json::from_str(value).ok()?));
+            }
+            "work" => self.shows_work = true,
+            "at" => {
+                let (time, act) = rest.split_once(' ')?;
+                self.at.push((i64::try_from(parse_ms(time)?).ok()?, parse_act(act)?));
+            }
+            "then" => self.then.push(parse_act(rest)?),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// What comes of an attempt, and after how long: the most exact line wins, the first of equals.
+    pub(crate) fn reply(&self, path: &str, attempt: u32) -> (i64, Reply) {
+        let exact = format!("{path}@{attempt}");
+        let any = anywhere(path);
+        let patterns = [exact, format!("{any}@{attempt}"), path.to_owned(), any];
+        let found = patterns.iter().find_map(|pattern| self.replies.iter().find(|(step, ..)| step == pattern));
+        let silent = Left { output: Json::from("ok"), ..Left::default() };
+        found.map_or((SECOND, Reply::Ok(silent)), |(_, ms, reply)| (*ms, reply.clone()))
+    }
+
+    /// What a person says, and after how long.
+    pub(crate) fn answer(&self, path: &str) -> Option<(i64, Answer)> {
+        let patterns = [path.to_owned(), anywhere(path)];
+        let found = patterns.iter().find_map(|pattern| self.answers.iter().find(|(step, ..)| step == pattern));
+        found.map(|(_, ms, answer)| (*ms, answer.clone()))
+    }
+}
+
+/// A path with every index as `[*]` and without visits.
+fn anywhere(path: &str) -> String {
+    let segment = |text: &str| {
+        let (rest, index) = text.split_once('[').map_or((text, ""), |(rest, _)| (rest, "[*]"));
+        let id = rest.split_once('#').map_or(rest, |(id, _)| id);
+        format!("{id}{index}")
+    };
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+fn delayed<'t>(text: &'t str, word: &str) -> (i64, &'t str) {
+    let found = text.trim().strip_prefix(word).and_then(|rest| {
+        let (time, rest) = rest.split_once(' ')?;
+        Some((i64::try_from(parse_ms(time)?).ok()?, rest.trim()))
+    });
+    found.unwrap_or((SECOND, text.trim()))
+}
+
+fn parse_reply(text: &str) -> Option<Reply> {
+    let (text, left) = match text.split_once(" with ") {
+        Some((text, left)) => (text, serde_json::from_str(left).ok()?),
+        None => (text, Left::default()),
+    };
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Some(match word {
+        "ok" if rest.is_empty() => Reply::Ok(left),
+        "ok" => Reply::Ok(Left { output: serde_json::from_str(rest).ok()?, ..left }),
+        "lost" => Reply::Fail(Failure::new(ErrorClass::Lost, "the worker disappeared"), left),
+        "hang" => Reply::Hang,
+        "fail" => {
+            let (class, message) = rest.split_once(' ').unwrap_or((rest, "no"));
+            let (message, after) = match message.split_once(" retry_after ") {
+                Some((message, span)) => (message, Some(parse_ms(span)?)),
+                None => (message, None),
+            };
+            let class: ErrorClass = serde_json::from_value(Json::from(class)).ok()?;
+            Reply::Fail(Failure { retry_after_ms: after, ..Failure::new(class, message) }, left)
+        }
+        _ => return None,
+    })
+}
+
+fn parse_answer(text: &str) -> Option<Answer> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Some(match word {
+        "approve" => Answer::Approve,
+        "deny" => Answer::Deny { reason: (!rest.is_empty()).then(|| rest.to_owned()) },
+        "skip" => Answer::Skip,
+        "edit" => Answer::Edit { value: serde_json::from_str(rest).ok()? },
+        "value" => Answer::Value { value: serde_json::from_str(rest).ok()? },
+        _ => return None,
+    })
+}
+
+fn parse_act(text: &str) -> Option<Act> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Some(match word {
+        "signal" => {
+            let (name, data) = rest.split_once(' ').unwrap_or((rest, "null"));
+            Act::Signal(name.to_owned(), serde_json::from_str(data).ok()?)
+        }
+        "cancel" => Act::Cancel,
+        "pause" => Act::Pause,
+        "unpause" => Act::Unpause,
+        "late" => Act::Late(rest.to_owned()),
+        "reopen" => Act::Reopen(rest.strip_prefix("from ").map(str::to_owned)),
+        "fork" => Act::Fork(rest.strip_prefix("before ")?.to_owned()),
+        "answer" => {
+            let (step, answer) = rest.split_once(' ')?;
+            Act::Answer(step.to_owned(), parse_answer(answer)?)
+        }
+        _ => return None,
+    })
+}

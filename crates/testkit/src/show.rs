@@ -1,0 +1,147 @@
+//! An event in one line for people.
+
+use longhaul_core::Json;
+use longhaul_core::duration::format_ms;
+use longhaul_core::event::{Answer, End, Ended, Envelope, Event, Failure, QuestionKind, Skip};
+use longhaul_core::plan::{ErrorClass, Outcome};
+
+/// `+10s build@1 failed transient: no network`; times count from `zero`.
+pub fn line(envelope: &Envelope, zero: i64) -> String {
+    format!("{} {}", when(envelope.at, zero), what(&envelope.event, zero))
+}
+
+pub(crate) fn when(at: i64, zero: i64) -> String {
+    format!("+{}", format_ms(u64::try_from(at - zero).unwrap_or_default()))
+}
+
+fn what(event: &Event, zero: i64) -> String {
+    match event {
+        Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
+        Event::RunStarted(started) => format!("run started: {}", started.task),
+        Event::AttemptStarted { path, attempt } => format!("{path}@{attempt} started"),
+        Event::AttemptSucceeded { path, attempt, result } => {
+            format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
+        }
+        Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
+        Event::RetryScheduled { path, attempt, due } => format!("{path}@{attempt} is due at {}", when(*due, zero)),
+        Event::StepSkipped { path, why } => format!("{path} skipped ({})", skip(*why)),
+        Event::ItemsFound { path, items } => format!("{path} found {}", Json::from(items.clone())),
+        Event::BodyOpened { path, index, bound } if bound.is_empty() => format!("{path}[{index}] opened"),
+        Event::BodyOpened { path, index, bound } => {
+            let bound: serde_json::Map<String, Json> = bound.clone().into_iter().collect();
+            format!("{path}[{index}] opened with {}", Json::Object(bound))
+        }
+        Event::QuestionAsked { path, kind, text, choices, due, .. } => {
+            let kind = match kind {
+                QuestionKind::Approval => "approval",
+                QuestionKind::Question => "question",
+                QuestionKind::Review => "review",
+                QuestionKind::Operator => "operator",
+            };
+            let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
+            let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
+            format!("{path} asks ({kind}): {text}{choices}{due}")
+        }
+        Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
+        Event::WaitStarted { path, due, signal } => {
+            let signal = signal.as_ref().map_or_else(String::new, |signal| format!(" for `{signal}`"));
+            let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
+            format!("{path} waits{signal}{due}")
+        }
+        Event::TimerFired { timer } => format!("timer {timer}"),
+        Event::Signalled { name, data, .. } => format!("signal {name}{}", value(Some(data))),
+        Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
+        Event::Routed { path, to } => format!("{path} goes to {to}"),
+        Event::Rewound { path, to } => format!("{path} goes back to {to}"),
+        Event::LimitReached { limit } => format!("limit reached: {limit}"),
+        Event::Refused { what, why } => format!("refused {what}: {why}"),
+        Event::CancelRequested { reason, .. } => {
+            format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
+        }
+        Event::Paused { by } => format!("paused{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))),
+        Event::Unpaused { .. } => "unpaused".to_owned(),
+        Event::Reopened { from, .. } => {
+            format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
+        }
+        Event::RunFinished { outcome, message, outputs } => {
+            let outcome = match outcome {
+                Outcome::Success => "succeeded",
+                Outcome::Failure => "failed",
+                Outcome::Cancelled => "cancelled",
+            };
+            let message = message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
+            let outputs: serde_json::Map<String, Json> = outputs.clone().into_iter().collect();
+            let outputs = if outputs.is_empty() { String::new() } else { value(Some(&Json::Object(outputs))) };
+            format!("run {outcome}{message}{outputs}")
+        }
+    }
+}
+
+fn ended(end: &End) -> String {
+    let mut text = match end.status {
+        Ended::Succeeded => "succeeded",
+        Ended::Failed => "failed",
+        Ended::Skipped => "skipped",
+        Ended::Cancelled => "cancelled",
+    }
+    .to_owned();
+    for (flag, word) in [(end.tolerated, " (tolerated)"), (end.defaulted, " (defaulted)")] {
+        text.push_str(if flag { word } else { "" });
+    }
+    text.push_str(&value(end.output.as_ref()));
+    if !end.names.is_empty() {
+        let names: serde_json::Map<String, Json> = end.names.clone().into_iter().collect();
+        text.push_str(&format!(" setting {}", Json::Object(names)));
+    }
+    if let Some(choice) = &end.choice {
+        text.push_str(&format!(" choosing {choice}"));
+    }
+    if let Some((_, Some(message))) = &end.verdict {
+        text.push_str(&format!(": {message}"));
+    }
+    if let Some(error) = &end.error {
+        text.push_str(&format!(", {}", failure(error)));
+    }
+    text
+}
+
+fn value(value: Option<&Json>) -> String {
+    value.filter(|value| !value.is_null()).map_or_else(String::new, |value| format!(" {value}"))
+}
+
+fn failure(error: &Failure) -> String {
+    let class = match error.class {
+        ErrorClass::Transient => "transient",
+        ErrorClass::RateLimit => "rate_limit",
+        ErrorClass::Timeout => "timeout",
+        ErrorClass::Invalid => "invalid",
+        ErrorClass::Lost => "lost",
+        ErrorClass::Failed => "failed",
+        ErrorClass::Any => "any",
+    };
+    format!("{class}: {}", error.message)
+}
+
+fn skip(why: Skip) -> &'static str {
+    match why {
+        Skip::When => "when",
+        Skip::RunIf => "run_if",
+        Skip::Route => "not chosen",
+        Skip::Denied => "denied",
+        Skip::Upstream => "upstream failed",
+        Skip::Cancelled => "cancelled",
+    }
+}
+
+fn said(answer: &Answer) -> String {
+    match answer {
+        Answer::Approve => "approve".to_owned(),
+        Answer::Deny { reason } => {
+            format!("deny{}", reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})")))
+        }
+        Answer::Edit { value } => format!("edit {value}"),
+        Answer::Value { value } => format!("{value}"),
+        Answer::Skip => "skip".to_owned(),
+        Answer::TimedOut => "nothing".to_owned(),
+    }
+}

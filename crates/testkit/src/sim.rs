@@ -1,0 +1,181 @@
+//! The simulator: from one number a workflow, what comes of its work, and everything that goes wrong on the way.
+//!
+//! After every event the [`Witness`] looks whether what must hold still does. What a seed found is written down as
+//! a chapter of `tests/spec` in the end; the seed itself means nothing once the generator changes.
+
+mod chance;
+mod faults;
+mod generate;
+
+use std::ops::Range;
+
+use longhaul_core::decide::{Planner, Start, advance};
+use longhaul_core::event::{Envelope, Event};
+use longhaul_core::index::Index;
+use longhaul_core::plan::Plan;
+use longhaul_core::state::State;
+
+use crate::{Witness, line, tree};
+pub use chance::Chance;
+
+/// Seeds in a row that share a workflow.
+const SEEDS_PER_WORKFLOW: u64 = 4;
+/// Things that happen before outcomes become good and nobody interferes any more.
+const PATIENCE: u32 = 60;
+/// Things that happen before a run counts as endless.
+const HAPPENINGS_MAX: u32 = 1_500;
+
+/// What a seed came to.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// Events recorded.
+    pub events: usize,
+    /// How the run ended.
+    pub status: String,
+    /// Every event in a line.
+    pub lines: Vec<String>,
+}
+
+/// The text of the workflow of a seed. Several seeds in a row share one, each in another weather: checking it is
+/// what costs the most.
+pub fn workflow(seed: u64) -> String {
+    generate::workflow(seed / SEEDS_PER_WORKFLOW)
+}
+
+/// Runs a seed; in its place, what did not hold, with everything needed to look at it.
+pub fn simulate(seed: u64) -> Result<Summary, String> {
+    run(seed, &checked(seed)?)
+}
+
+/// Runs seeds, one after the other.
+pub fn simulate_all(seeds: Range<u64>) -> impl Iterator<Item = Result<Summary, String>> {
+    let mut known: Option<(u64, Plan)> = None;
+    seeds.map(move |seed| {
+        let number = seed / SEEDS_PER_WORKFLOW;
+        if known.as_ref().is_none_or(|(of, _)| *of != number) {
+            known = Some((number, checked(seed)?));
+        }
+        known.as_ref().map_or_else(|| simulate(seed), |(_, plan)| run(seed, plan))
+    })
+}
+
+fn told(seed: u64, why: &str) -> String {
+    format!("seed {seed}: {why}\nlook at it with: longhaul-sim --seed {seed}\n{}", workflow(seed))
+}
+
+fn checked(seed: u64) -> Result<Plan, String> {
+    crate::plan(&workflow(seed)).map_err(|why| told(seed, &format!("the checker refuses what was generated:\n{why}")))
+}
+
+fn run(seed: u64, plan: &Plan) -> Result<Summary, String> {
+    let mut sim = Sim::new(plan.clone(), seed);
+    match sim.run() {
+        Ok(()) => Ok(sim.summary()),
+        Err(why) => {
+            let lines = sim.lines().join("\n");
+            Err(told(seed, &format!("{why}\n{}{lines}", tree(&sim.plan, &sim.state))))
+        }
+    }
+}
+
+pub(crate) struct Sim {
+    plan: Plan,
+    index: Index,
+    state: State,
+    history: Vec<Envelope>,
+    witness: Witness,
+    chance: Chance,
+    now: i64,
+    open: Vec<Start>,
+    /// Results that were delivered, to be delivered again.
+    delivered: Vec<Event>,
+    happened: u32,
+    reopened: u32,
+}
+
+impl Sim {
+    fn new(plan: Plan, seed: u64) -> Self {
+        Self {
+            index: Index::of(&plan),
+            plan,
+            state: State::default(),
+            history: Vec::new(),
+            witness: Witness::default(),
+            chance: Chance::new(seed ^ 0x5eed),
+            now: 1_767_225_600_000,
+            open: Vec::new(),
+            delivered: Vec::new(),
+            happened: 0,
+            reopened: 0,
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        let status = self.state.status_word().to_owned();
+        Summary { events: self.history.len(), status, lines: self.lines() }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let zero = self.history.first().map_or(0, |envelope| envelope.at);
+        self.history.iter().map(|envelope| line(envelope, zero)).collect()
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        self.tell(faults::started(&self.plan))?;
+        while self.happened < HAPPENINGS_MAX {
+            self.happened += 1;
+            if self.chance.one_in(6) {
+                self.crash()?;
+            }
+            if self.chance.one_in(4) {
+                self.disturb()?;
+            }
+            match self.next_event() {
+                Some(event) => self.tell(event)?,
+                None => return Ok(()),
+            }
+        }
+        Err("the run does not end although everything turned out well".to_owned())
+    }
+
+    fn is_patient(&self) -> bool {
+        self.happened < PATIENCE
+    }
+
+    /// Tells the planner something that must fit.
+    fn tell(&mut self, event: Event) -> Result<(), String> {
+        self.now += i64::try_from(self.chance.below(2_000)).unwrap_or_default();
+        let planner = Planner { plan: &self.plan, index: &self.index };
+        let told = format!("{event:?}");
+        let taken = advance(planner, &mut self.state, vec![event], self.now)
+            .map_err(|illegal| format!("refused: {}\n{told}", illegal.0))?;
+        self.history.extend(taken.events.iter().cloned());
+        self.witness.watch(planner, &self.state, &taken.events)?;
+        let state = &self.state;
+        self.open.retain(|start| {
+            state.open_attempts().any(|step| step.path == start.path && step.attempts == start.attempt)
+        });
+        self.open.extend(taken.starts);
+        if self.state.is_finished() {
+            self.open.clear();
+        }
+        let under_way = self.state.open_attempts().count();
+        if !self.state.is_finished() && under_way != self.open.len() {
+            return Err(format!("{under_way} attempts are open, but {} were begun", self.open.len()));
+        }
+        Ok(())
+    }
+
+    /// The engine dies and comes back: all that is left is what was written.
+    fn crash(&mut self) -> Result<(), String> {
+        let mut state = State::default();
+        for envelope in &self.history {
+            state.apply(&self.plan, &self.index, envelope).map_err(|illegal| illegal.0)?;
+        }
+        if state != self.state {
+            return Err("the history does not lead to the state".to_owned());
+        }
+        self.state = state;
+        self.witness.restart()
+    }
+}

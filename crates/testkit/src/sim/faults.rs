@@ -1,0 +1,161 @@
+//! What happens next, and what goes wrong: outcomes, latencies, duplicates, people.
+
+use longhaul_core::Json;
+use longhaul_core::decide::Start;
+use longhaul_core::event::{
+    Answer, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
+};
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::{ErrorClass, Outcome, Plan, SEMANTICS};
+use longhaul_core::state::Phase;
+use serde_json::json;
+
+use super::Sim;
+
+const CLASSES: [ErrorClass; 6] = [
+    ErrorClass::Transient,
+    ErrorClass::RateLimit,
+    ErrorClass::Timeout,
+    ErrorClass::Invalid,
+    ErrorClass::Lost,
+    ErrorClass::Failed,
+];
+/// How often a run that went wrong is started again.
+const REOPENED_MAX: u32 = 3;
+
+pub(super) fn started(plan: &Plan) -> Event {
+    Event::RunStarted(RunStarted {
+        workflow: plan.main().name.clone(),
+        plan: "sim".to_owned(),
+        semantics: SEMANTICS,
+        task: "sim".to_owned(),
+        inputs: Default::default(),
+        about: Default::default(),
+        trigger: Json::Null,
+        owner: None,
+        forked: None,
+    })
+}
+
+impl Sim {
+    /// The next thing that happens by itself; `None` when the run is over for good.
+    pub(super) fn next_event(&mut self) -> Option<Event> {
+        if let Some(finished) = &self.state.finished {
+            let again = self.reopened < REOPENED_MAX && finished.outcome != Outcome::Success;
+            return again.then(|| self.reopening()).flatten();
+        }
+        if self.state.paused && !(self.is_patient() && self.chance.one_in(3)) {
+            return Some(Event::Unpaused { by: None });
+        }
+        if self.is_patient() && self.chance.one_in(40) {
+            return Some(Event::CancelRequested { by: None, reason: None });
+        }
+        if self.is_patient() && self.chance.one_in(40) {
+            return Some(Event::Paused { by: None });
+        }
+        self.happening()
+    }
+
+    fn happening(&mut self) -> Option<Event> {
+        let timers = self.state.timers(&self.plan);
+        let waits: Vec<(StepPath, Phase)> =
+            self.state.waiting().map(|step| (step.path.clone(), step.phase.clone())).collect();
+        let (open, waiting) = (self.open.len(), waits.len());
+        if open > 0 && (waiting == 0 || self.chance.one_in(2)) {
+            let at = self.chance.index(open);
+            let start = self.open.remove(at);
+            let event = self.outcome(&start);
+            self.delivered.push(event.clone());
+            return Some(event);
+        }
+        let at = self.chance.index(waiting);
+        let (path, phase) = waits.get(at)?.clone();
+        match phase {
+            Phase::Question => {
+                let due = timers.iter().find(|(timer, _)| *timer == format!("gate:{path}"));
+                match due.filter(|_| self.chance.one_in(3)) {
+                    Some((timer, due)) => Some(self.fire(timer.clone(), *due)),
+                    None => Some(self.answer(path)),
+                }
+            }
+            Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
+                Some(Event::Signalled { name, data: json!({"n": 1}), by: None })
+            }
+            _ => {
+                let (timer, due) = timers.into_iter().min_by_key(|(_, due)| *due)?;
+                Some(self.fire(timer, due))
+            }
+        }
+    }
+
+    fn fire(&mut self, timer: String, due: i64) -> Event {
+        self.now = self.now.max(due);
+        Event::TimerFired { timer }
+    }
+
+    fn outcome(&mut self, start: &Start) -> Event {
+        let (path, attempt) = (start.path.clone(), start.attempt);
+        let word = if self.is_patient() && self.chance.one_in(3) { "bad" } else { "good" };
+        let output = if start.kind == "glob" { json!(["x.md", "y.md"]) } else { json!(word) };
+        let usage = self.chance.one_in(3).then(|| Usage {
+            input_tokens: 7,
+            output_tokens: 3,
+            usd: 1.0 / (3.0 + self.chance.below(9_999) as f64),
+        });
+        let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
+        let stopped = self.state.cancelling && self.chance.one_in(2);
+        if stopped || (self.is_patient() && self.chance.one_in(4)) {
+            let error = Failure::new(*self.chance.pick(&CLASSES), "it did not work");
+            return Event::AttemptFailed { path, attempt, error, result };
+        }
+        Event::AttemptSucceeded { path, attempt, result }
+    }
+
+    fn answer(&mut self, path: StepPath) -> Event {
+        let kind = self.state.find(&path).and_then(|step| step.question.as_ref()).map(|question| question.kind);
+        let patient = self.is_patient();
+        let answer = match self.chance.below(if patient { 6 } else { 2 }) {
+            2 => Answer::Deny { reason: None },
+            3 => Answer::Edit { value: json!("good") },
+            4 => Answer::Skip,
+            5 => Answer::Value { value: json!("retry") },
+            // Rounds that are used up would be asked about again and again.
+            _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: json!("good") },
+            _ => Answer::Approve,
+        };
+        Event::Answered { path, answer, by: None }
+    }
+
+    /// Starts a run again: from what failed, or from any step that counts.
+    fn reopening(&mut self) -> Option<Event> {
+        self.reopened += 1;
+        let steps = self.state.steps();
+        let from = steps[self.chance.clone().index(steps.len())].path.clone();
+        let named = Event::Reopened { from: Some(from), by: None };
+        let plain = Event::Reopened { from: None, by: None };
+        let order = if self.chance.one_in(3) { [named, plain] } else { [plain, named] };
+        order.into_iter().find(|event| {
+            let envelope = Envelope { v: VERSION, seq: self.state.seq + 1, at: self.now, event: event.clone() };
+            self.state.clone().apply(&self.plan, &self.index, &envelope).is_ok()
+        })
+    }
+
+    /// Something that does not fit: it must be refused and change nothing.
+    pub(super) fn disturb(&mut self) -> Result<(), String> {
+        let stale: Vec<Event> = self.delivered.iter().rev().take(5).cloned().collect();
+        for event in stale.into_iter().chain([Event::RunStarted(match started(&self.plan) {
+            Event::RunStarted(started) => started,
+            other => return Err(format!("{other:?} does not start a run")),
+        })]) {
+            let envelope = Envelope { v: VERSION, seq: self.state.seq + 1, at: self.now + 5_000, event };
+            let mut after = self.state.clone();
+            if after.apply(&self.plan, &self.index, &envelope).is_ok() {
+                return Err(format!("a second delivery was accepted: {:?}", envelope.event));
+            }
+            if after != self.state {
+                return Err(format!("what was refused changed the state: {:?}", envelope.event));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,284 @@
+//! A run in virtual time: attempts take as long as the script says, people answer as it says, timers go off when
+//! they are due.
+
+use longhaul_core::decide::{Advance, Planner, Start, advance};
+use longhaul_core::event::{Envelope, Event, Failure, RunStarted};
+use longhaul_core::explain::explain;
+use longhaul_core::index::Index;
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::{ErrorClass, Plan, SEMANTICS};
+use longhaul_core::state::State;
+
+use crate::invariants::Witness;
+use crate::script::{Act, Reply, Script};
+use crate::show;
+
+/// Things that happen before a run is given up as endless.
+const HAPPENINGS_MAX: usize = 3_000;
+/// The moment at which every run starts: 2026-01-01.
+const ZERO: i64 = 1_767_225_600_000;
+
+/// A run, and the world around it.
+#[derive(Debug)]
+pub struct World {
+    /// What the run follows.
+    pub plan: Plan,
+    /// Where the run is.
+    pub state: State,
+    /// Everything that was recorded.
+    pub history: Vec<Envelope>,
+    /// The history for people, with what was refused.
+    pub lines: Vec<String>,
+    index: Index,
+    script: Script,
+    witness: Witness,
+    now: i64,
+    /// What will happen by itself: attempts and answers, in the order in which they were begun.
+    coming: Vec<(i64, Event)>,
+    acts: usize,
+    thens: usize,
+}
+
+impl World {
+    /// A run that has not been started; in its place, what is wrong with the texts.
+    pub fn new(workflow: &str, script: &str) -> Result<Self, String> {
+        let plan = crate::plan(workflow)?;
+        let mut script = Script::parse(script)?;
+        script.at.sort_by_key(|(at, _)| *at);
+        Ok(Self {
+            index: Index::of(&plan),
+            plan,
+            state: State::default(),
+            history: Vec::new(),
+            lines: Vec::new(),
+            script,
+            witness: Witness::default(),
+            now: ZERO,
+            coming: Vec::new(),
+            acts: 0,
+            thens: 0,
+        })
+    }
+
+    /// The history as text, one line an event, and how it stands at the end.
+    pub fn text(&self) -> String {
+        let mut text = self.lines.join("\n");
+        text.push_str(&format!("\n= {}\n", self.state.status_word()));
+        for found in explain(&self.plan, &self.state) {
+            text.push_str(&format!("= {}\n", found.text.replace(&ZERO.to_string(), "zero")));
+        }
+        text
+    }
+
+    /// Runs until nothing more happens; in its place, what did not hold.
+    pub fn run(&mut self) -> Result<(), String> {
+        let started = Event::RunStarted(self.started());
+        self.news(started)?;
+        for _ in 0..HAPPENINGS_MAX {
+            if !self.next()? {
+                return Ok(());
+            }
+        }
+        Err("the run does not end".to_owned())
+    }
+
+    /// Runs for a while; in its place, what did not hold.
+    pub fn run_for(&mut self, ms: i64) -> Result<(), String> {
+        let started = Event::RunStarted(self.started());
+        self.news(started)?;
+        while self.soonest().is_some_and(|at| at <= ZERO + ms) && self.next()? {}
+        self.now = ZERO + ms;
+        Ok(())
+    }
+
+    /// When the next thing happens by itself.
+    fn soonest(&self) -> Option<i64> {
+        let timers = self.state.timers(&self.plan).into_iter().map(|(_, due)| due);
+        let act = self.script.at.get(self.acts).map(|(at, _)| ZERO + at);
+        self.coming.iter().map(|(at, _)| *at).chain(timers).chain(act).min()
+    }
+
+    /// The moment at which the world stands.
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+
+    fn started(&self) -> RunStarted {
+        let mut inputs: indexmap::IndexMap<String, longhaul_core::Json> = self.script.inputs.iter().cloned().collect();
+        for (name, input) in &self.plan.main().inputs {
+            inputs.entry(name.as_str().to_owned()).or_insert_with(|| input.default.clone().unwrap_or_default());
+        }
+        RunStarted {
+            workflow: self.plan.main().name.clone(),
+            plan: "test".to_owned(),
+            semantics: SEMANTICS,
+            task: self.script.task.clone(),
+            inputs,
+            about: indexmap::IndexMap::from([("id".to_owned(), "test-run".into())]),
+            trigger: longhaul_core::Json::Null,
+            owner: None,
+            forked: None,
+        }
+    }
+
+    /// Lets the next thing happen; false if there is none.
+    fn next(&mut self) -> Result<bool, String> {
+        let coming = self.coming.iter().enumerate().min_by_key(|(order, (at, _))| (*at, *order));
+        let coming = coming.map(|(order, (at, _))| (*at, order));
+        let timer = self.state.timers(&self.plan).into_iter().min_by_key(|(_, due)| *due);
+        let act = self.script.at.get(self.acts).map(|(at, _)| ZERO + at);
+        match self.soonest() {
+            None => match self.script.then.get(self.thens).cloned() {
+                None => return Ok(false),
+                Some(act) => {
+                    self.thens += 1;
+                    self.now += 1_000;
+                    self.act(act)?;
+                }
+            },
+            Some(at) => {
+                self.now = self.now.max(at);
+                if act == Some(at) {
+                    let (_, act) = self.script.at[self.acts].clone();
+                    self.acts += 1;
+                    self.act(act)?;
+                } else if let Some((_, order)) = coming.filter(|(due, _)| *due == at) {
+                    let (_, event) = self.coming.remove(order);
+                    self.news(event)?;
+                } else if let Some((timer, _)) = timer {
+                    self.news(Event::TimerFired { timer })?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn act(&mut self, act: Act) -> Result<(), String> {
+        let event = match act {
+            Act::Signal(name, data) => Event::Signalled { name, data, by: None },
+            Act::Cancel => Event::CancelRequested { by: None, reason: None },
+            Act::Pause => Event::Paused { by: None },
+            Act::Unpause => Event::Unpaused { by: None },
+            Act::Late(attempt) => {
+                let path: StepPath = attempt.parse()?;
+                let attempt = path.attempt().unwrap_or(1);
+                let path = strip(&path)?;
+                Event::AttemptSucceeded { path, attempt, result: Default::default() }
+            }
+            Act::Reopen(from) => {
+                let from = from.map(|from| from.parse::<StepPath>()).transpose()?;
+                Event::Reopened { from, by: None }
+            }
+            Act::Answer(step, answer) => Event::Answered { path: step.parse()?, answer, by: None },
+            Act::Fork(before) => return self.fork(&before),
+        };
+        self.news(event)
+    }
+
+    /// A new run whose history is this one's up to the first attempt of a step.
+    fn fork(&mut self, before: &str) -> Result<(), String> {
+        let begins = |envelope: &Envelope| matches!(&envelope.event, Event::AttemptStarted { path, .. } if path.to_string() == before);
+        let prefix: Vec<Envelope> = self.history.iter().take_while(|envelope| !begins(envelope)).cloned().collect();
+        self.lines.push(format!("--- forked before {before}, after event {}", prefix.len()));
+        (self.state, self.witness) = (State::default(), Witness::default());
+        let planner = Planner { plan: &self.plan, index: &self.index };
+        for envelope in &prefix {
+            self.state.apply(&self.plan, &self.index, envelope).map_err(|illegal| illegal.0)?;
+        }
+        self.history = prefix;
+        let taken = advance(planner, &mut self.state, Vec::new(), self.now).map_err(|illegal| illegal.0)?;
+        self.coming.clear();
+        let all: Vec<Envelope> = self.history.iter().chain(&taken.events).cloned().collect();
+        self.witness.watch(planner, &self.state, &all)?;
+        self.took(taken);
+        Ok(())
+    }
+
+    /// Tells the planner something and begins what it says.
+    fn news(&mut self, event: Event) -> Result<(), String> {
+        let planner = Planner { plan: &self.plan, index: &self.index };
+        let mut after = self.state.clone();
+        match advance(planner, &mut after, vec![event], self.now) {
+            Err(illegal) => {
+                self.lines.push(format!("{} ! refused: {}", show::when(self.now, ZERO), illegal.0));
+                Ok(())
+            }
+            Ok(taken) => {
+                self.state = after;
+                self.witness
+                    .watch(planner, &self.state, &taken.events)
+                    .map_err(|why| format!("{why}\n{}", self.lines.join("\n")))?;
+                self.took(taken);
+                Ok(())
+            }
+        }
+    }
+
+    fn took(&mut self, taken: Advance) {
+        for envelope in &taken.events {
+            let work = taken.starts.iter().find(|start| self.script.shows_work && begins(start, &envelope.event));
+            let work = work.map_or_else(String::new, |start| format!(": {}", work_of(start)));
+            self.lines.push(format!("{}{work}", show::line(envelope, ZERO)));
+            if let Event::QuestionAsked { path, .. } = &envelope.event
+                && let Some((ms, answer)) = self.script.answer(&path.to_string())
+            {
+                self.coming.push((self.now + ms, Event::Answered { path: path.clone(), answer, by: None }));
+            }
+        }
+        self.history.extend(taken.events);
+        for (path, attempt) in taken.stops {
+            self.coming.retain(|(_, event)| !is_result(event, &path, attempt));
+            if !self.state.is_finished()
+                && self.state.find(&path).is_some_and(|step| step.attempts == attempt && step.ended.is_none())
+            {
+                let error = Failure::new(ErrorClass::Failed, "stopped");
+                let stopped = Event::AttemptFailed { path, attempt, error, result: Default::default() };
+                self.coming.push((self.now + 1_000, stopped));
+            }
+        }
+        for start in taken.starts {
+            self.begin(start);
+        }
+    }
+
+    fn begin(&mut self, start: Start) {
+        let (ms, reply) = self.script.reply(&start.path.to_string(), start.attempt);
+        let (path, attempt) = (start.path, start.attempt);
+        let event = match reply {
+            Reply::Ok(result) => Event::AttemptSucceeded { path, attempt, result },
+            Reply::Fail(error, result) => Event::AttemptFailed { path, attempt, error, result },
+            Reply::Hang => return,
+        };
+        self.coming.push((self.now + ms, event));
+    }
+}
+
+fn begins(start: &Start, event: &Event) -> bool {
+    matches!(event, Event::AttemptStarted { path, attempt } if *path == start.path && *attempt == start.attempt)
+}
+
+fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
+    match event {
+        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+            path == of && *attempt == number
+        }
+        _ => false,
+    }
+}
+
+/// The address without its attempt.
+fn strip(path: &StepPath) -> Result<StepPath, String> {
+    let text = path.to_string();
+    text.split_once('@').map_or(text.as_str(), |(steps, _)| steps).parse()
+}
+
+fn work_of(start: &Start) -> String {
+    let mut work = start.params.clone();
+    if !start.env.is_empty() {
+        work.insert("env".to_owned(), start.env.clone().into());
+    }
+    if let Some(cwd) = &start.cwd {
+        work.insert("cwd".to_owned(), cwd.clone().into());
+    }
+    format!("{} {}", start.kind, longhaul_core::Json::from(work)).replace('\u{1}', "|").replace("\\u0001", "|")
+}

@@ -1,0 +1,197 @@
+//! What people see of a run, through the driver.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use longhaul_core::explain::explain;
+use longhaul_core::view::{Span, Spanned, Step, cost, questions, run, steps, timeline};
+use longhaul_testkit::World;
+
+fn after(ms: i64, workflow: &str, script: &str) -> World {
+    let mut world = World::new(workflow, script).unwrap();
+    world.run_for(ms).unwrap();
+    world
+}
+
+fn ended(workflow: &str, script: &str) -> World {
+    let mut world = World::new(workflow, script).unwrap();
+    world.run().unwrap();
+    world
+}
+
+fn outline(steps: &[Step]) -> String {
+    let line = |step: &Step| {
+        let inner = if step.steps.is_empty() { String::new() } else { format!("({})", outline(&step.steps)) };
+        let replaced = if step.replaced { "*" } else { "" };
+        format!("{}{replaced}={}{inner}", step.path, step.status)
+    };
+    steps.iter().map(line).collect::<Vec<_>>().join(" ")
+}
+
+const BUSY: &str = r#"
+steps:
+  - {id: flaky, run: "true", retry: {max: 3, backoff: 1h}}
+  - {id: go, approve: "Go on?", timeout: 2d}
+  - {id: scope, ask: "How far?"}
+  - {id: nap, wait: 3h}
+  - {id: ready, wait: {event: ready}}
+  - {id: work, run: "true", name: Hard work}
+  - {id: deploy, run: "true", depends_on: [work, go]}
+"#;
+const BUSY_SCRIPT: &str = "flaky -> fail transient no network\nwork -> hang";
+
+#[test]
+fn every_wait_is_explained() {
+    let world = after(61_000, BUSY, BUSY_SCRIPT);
+    let texts: Vec<String> = explain(&world.plan, &world.state).into_iter().map(|found| found.text).collect();
+    assert_eq!(
+        texts,
+        [
+            "`flaky` is tried again at 2026-01-01T01:00:01Z, attempt 2",
+            "`go` waits for an approval since 2026-01-01T00:00:00Z (1s so far), until 2026-01-03T00:00:00Z",
+            "`scope` waits for an answer since 2026-01-01T00:00:00Z (1s so far)",
+            "`nap` sleeps until 2026-01-01T03:00:00Z",
+            "`ready` waits for the signal `ready`",
+            "`deploy` waits for `work`, `go`",
+        ]
+    );
+}
+
+#[test]
+fn a_run_at_a_glance_says_what_it_does_and_waits_for() {
+    let world = after(61_000, BUSY, BUSY_SCRIPT);
+    let glance = run(&world.plan, &world.state, world.now());
+    assert_eq!((glance.status, glance.duration_ms), ("running", 61_000));
+    assert_eq!(glance.waiting_for, ["timer", "approval", "question", "event"]);
+    assert_eq!((glance.progress.running, glance.progress.waiting, glance.progress.succeeded), (1, 5, 0));
+    assert_eq!(glance.current.iter().map(ToString::to_string).collect::<Vec<_>>(), ["work"]);
+}
+
+#[test]
+fn a_run_that_only_waits_is_waiting_and_one_that_is_over_says_how() {
+    let world = after(1_000, "do: [{id: go, approve: \"Go on?\"}]", "");
+    assert_eq!(run(&world.plan, &world.state, world.now()).status, "waiting");
+    let world = ended("do: [{id: a, run: \"true\", output: out}]", "a -> ok 3");
+    let glance = run(&world.plan, &world.state, world.now() + 99_000);
+    assert_eq!((glance.status, glance.duration_ms, glance.outputs["out"].as_i64()), ("succeeded", 1_000, Some(3)));
+    assert!(glance.why.is_empty() && glance.waiting_for.is_empty());
+}
+
+#[test]
+fn steps_are_a_tree_with_what_may_still_come() {
+    let workflow = r#"
+do:
+  - {id: each, for_each: [1, 2], do: [{id: x, run: "true"}, {id: y, run: "true"}]}
+  - {id: last, run: "true"}
+"#;
+    let world = after(1_500, workflow, "");
+    let tree = outline(&steps(&world.plan, &world.state, world.now()));
+    assert_eq!(tree, "each=running(each[0]/x=succeeded each[0]/y=running) last=pending");
+}
+
+#[test]
+fn earlier_visits_are_marked_as_replaced() {
+    let workflow = r#"
+steps:
+  - {id: write, run: "true"}
+  - {id: judge, run: "true", depends_on: write, output: v, rewind: {to: write, until: "v == 'good'", max: 2}}
+"#;
+    let world = ended(workflow, "judge -> ok \"bad\"\njudge#2 -> ok \"good\"");
+    let tree = outline(&steps(&world.plan, &world.state, world.now()));
+    assert_eq!(tree, "write*=succeeded judge*=succeeded write#2=succeeded judge#2=succeeded");
+}
+
+#[test]
+fn nothing_of_a_cancelled_run_is_still_under_way() {
+    let world = ended(BUSY, &format!("{BUSY_SCRIPT}\nat 2s cancel"));
+    let tree = outline(&steps(&world.plan, &world.state, world.now()));
+    assert!(!tree.contains("running") && !tree.contains("waiting") && !tree.contains("pending"), "{tree}");
+    assert!(questions(&world.plan, &world.state).is_empty());
+}
+
+#[test]
+fn a_long_output_is_cut() {
+    let long = "ä".repeat(5_000);
+    let world = ended("do: [{id: a, run: \"true\"}]", &format!("a -> ok \"{long}\""));
+    let shown = steps(&world.plan, &world.state, world.now())[0].output.as_str().unwrap().to_owned();
+    assert!(shown.ends_with("… (5000 characters)") && shown.chars().count() < 2_100);
+}
+
+#[test]
+fn questions_carry_what_a_person_needs() {
+    let workflow = r#"do: [{id: a, name: Draft, run: "true", review: "Use it?", on_error: ask}]"#;
+    let world = after(1_000, workflow, "a -> ok \"draft\"");
+    let asked = &questions(&world.plan, &world.state)[0];
+    assert_eq!((asked.text.as_str(), asked.name.as_deref()), ("Use it?", Some("Draft")));
+    assert_eq!(asked.output.as_ref().unwrap(), "draft");
+    let world = after(1_000, workflow, "a -> fail failed broken");
+    let asked = &questions(&world.plan, &world.state)[0];
+    assert_eq!(asked.error.as_ref().unwrap().message, "broken");
+    assert_eq!(asked.choices, ["retry", "skip", "fail"]);
+}
+
+#[test]
+fn costs_are_summed_by_step_and_by_agent() {
+    let workflow = r#"
+do:
+  - {id: a, prompt: one, agent: engineer, retry: {max: 1, backoff: 1s}}
+  - {id: b, prompt: two, agent: architect}
+  - {id: c, run: "true"}
+"#;
+    let script = r#"
+a@1 -> fail transient no with {"usage": {"input_tokens": 10, "usd": 0.25}}
+a@2 -> ok 1 with {"usage": {"input_tokens": 10, "usd": 0.25}}
+b -> ok 1 with {"usage": {"output_tokens": 5, "usd": 2.0}}
+"#;
+    let world = ended(workflow, script);
+    let cost = cost(&world.plan, &world.state);
+    assert!((cost.total.usd - 2.5).abs() < 1e-9);
+    assert_eq!(cost.steps.iter().map(|spent| spent.path.to_string()).collect::<Vec<_>>(), ["b", "a"]);
+    assert_eq!(cost.agents["engineer"].input_tokens, 20);
+    assert_eq!(cost.agents.keys().collect::<Vec<_>>(), ["engineer", "architect"]);
+}
+
+#[test]
+fn the_timeline_has_attempts_pauses_questions_and_what_was_given_up() {
+    let workflow = r#"
+steps:
+  - {id: a, run: "true", retry: {max: 1, backoff: 10s}}
+  - {id: slow, run: "true", depends_on: a}
+  - {id: judge, run: "true", depends_on: a, output: v, rewind: {to: a, until: "v == 'good'", max: 2}}
+  - {id: go, approve: "Go on?", depends_on: judge}
+"#;
+    let script = r#"
+a@1 -> fail transient no
+a#2@1 -> ok
+slow -> hang
+slow#2 -> ok
+judge -> ok "bad"
+judge#2 -> ok "good"
+go <- approve
+"#;
+    let world = ended(workflow, script);
+    let zero = world.history[0].at;
+    let line = |span: &Span| {
+        let what = match span.what {
+            Spanned::Attempt(number) => format!("@{number}"),
+            Spanned::Pause(number) => format!(" pause @{number}"),
+            Spanned::Question => " question".to_owned(),
+            Spanned::Wait => " wait".to_owned(),
+        };
+        let to = span.to.map_or("?".to_owned(), |to| ((to - zero) / 1_000).to_string());
+        format!("{}{what} {}..{to} {}", span.path, (span.from - zero) / 1_000, span.end.unwrap_or("open"))
+    };
+    let lines: Vec<String> = timeline(&world.history).iter().map(line).collect();
+    assert_eq!(
+        lines,
+        [
+            "a@1 0..1 failed",
+            "a pause @2 1..11 over",
+            "a@2 11..12 succeeded",
+            "slow@1 12..14 given up",
+            "judge@1 12..13 succeeded",
+            "a#2@1 13..14 succeeded",
+            "slow#2@1 14..15 succeeded",
+            "judge#2@1 14..15 succeeded",
+            "go question 15..16 answered",
+        ]
+    );
+}

@@ -1,0 +1,8 @@
+//! Any text, checked as a workhorse workflow.
+
+#![no_main]
+
+#[path = "../bodies.rs"]
+mod bodies;
+
+libfuzzer_sys::fuzz_target!(|text: &str| bodies::check_workhorse(text));
