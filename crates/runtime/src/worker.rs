@@ -24,8 +24,13 @@ use crate::recover::is_dead;
 const LOOK_AROUND: Duration = Duration::from_secs(2);
 /// Changes within this time are looked at together.
 const TOGETHER: Duration = Duration::from_millis(20);
-/// Runs that are taken up at once; a run in memory is much larger than one that waits.
+/// Runs that are looked at together.
 const RUNS_MAX: usize = 1000;
+/// Runs left behind that are taken up together: more do not fit into one commit of the store, and a run in memory is much
+/// larger than one that waits.
+const TAKEN_MAX: usize = 256;
+/// With so many at work, the rest of those left behind waits longer.
+const CROWDED: usize = 512;
 
 struct Worker<'a> {
     engine: &'a Engine,
@@ -68,8 +73,9 @@ impl Worker<'_> {
         if Instant::now() >= self.around {
             self.around = Instant::now() + LOOK_AROUND;
             let left = self.left_behind().await?;
-            if left.len() >= RUNS_MAX && self.busy.lock().await.len() < RUNS_MAX {
-                self.around = Instant::now() + TOGETHER;
+            if left.len() >= TAKEN_MAX {
+                let crowded = self.busy.lock().await.len() >= CROWDED;
+                self.around = Instant::now() + if crowded { LOOK_AROUND / 10 } else { TOGETHER };
             }
             runs.extend(left);
         }
@@ -84,7 +90,7 @@ impl Worker<'_> {
         let shared = &self.engine.shared;
         let mut left = Vec::new();
         let mut before = None;
-        while left.len() < RUNS_MAX {
+        while left.len() < TAKEN_MAX {
             let query = Query {
                 statuses: vec!["running".to_owned(), "queued".to_owned()],
                 limit: RUNS_MAX,
@@ -102,6 +108,7 @@ impl Worker<'_> {
                 break;
             }
         }
+        left.truncate(TAKEN_MAX);
         Ok(left)
     }
 

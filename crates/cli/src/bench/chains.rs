@@ -57,6 +57,7 @@ pub(super) async fn growth(bench: &Bench) -> Result<Vec<Figure>> {
         let cost = Figure::new("growth", format!("a step of {steps}, 1 KiB each"), commits, "commits").beside(1.0);
         let cpu_ms = 1000.0 * spent.cpu / steps as f64;
         let cpu = Figure::new("growth", format!("cpu a step of {steps}"), cpu_ms, "ms");
+        let cpu = cpu.beside(1000.0 * spent.cpu_of_a_commit);
         let (first, first_cpu) = *shortest.get_or_insert((commits, cpu_ms));
         figures.extend([cost.at_most(1.2 * first), cpu.at_most(1.2 * first_cpu)]);
     }
@@ -75,5 +76,5 @@ async fn run(bench: &Bench, name: &str, plan: &Plan) -> Result<(f64, Spent)> {
 }
 
 fn cpu(workload: &'static str, spent: &Spent, steps: usize) -> Figure {
-    Figure::new(workload, "cpu a step", 1000.0 * spent.cpu / steps as f64, "ms")
+    Figure::new(workload, "cpu a step", 1000.0 * spent.cpu / steps as f64, "ms").beside(1000.0 * spent.cpu_of_a_commit)
 }

@@ -33,7 +33,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(vec![
         Figure::new("crowd", "done", done as f64, "steps").exactly(runs * steps),
         rate.beside(spent.commits_per_second).at_least(6.0 * spent.commits_per_second),
-        Figure::new("crowd", "cpu a step", 1000.0 * spent.cpu / total, "ms"),
+        Figure::new("crowd", "cpu a step", 1000.0 * spent.cpu / total, "ms").beside(1000.0 * spent.cpu_of_a_commit),
     ])
 }
 

@@ -11,11 +11,18 @@ use super::Bench;
 
 /// Single-row commits a second of bare SQLite, on the disk and at the setting of the workloads.
 pub(super) fn commits_per_second(bench: &Bench) -> Result<f64> {
+    Ok(probe(bench)?.0)
+}
+
+/// Bare commits a second, and the seconds that the processor spends on one: flushing is work of the kernel, too.
+fn probe(bench: &Bench) -> Result<(f64, f64)> {
     let file = bench.folder.join("limit.db");
-    let commits = bench.sizes.probes;
-    let took = commits_take(&file, bench.synchronous, commits)?;
+    let commits = bench.sizes.probes as f64;
+    let used = cpu();
+    let took = commits_take(&file, bench.synchronous, bench.sizes.probes)?;
+    let used = cpu() - used;
     std::fs::remove_file(&file)?;
-    Ok(commits as f64 / took.as_secs_f64())
+    Ok((commits / took.as_secs_f64(), used.as_secs_f64() / commits))
 }
 
 fn commits_take(file: &Path, synchronous: Synchronous, commits: usize) -> Result<Duration> {
@@ -59,14 +66,16 @@ pub(super) struct Spent {
     pub(super) seconds: f64,
     pub(super) cpu: f64,
     pub(super) commits_per_second: f64,
+    pub(super) cpu_of_a_commit: f64,
 }
 
 /// Measures a workload.
 pub(super) async fn spend<T>(bench: &Bench, work: impl Future<Output = Result<T>>) -> Result<(T, Spent)> {
-    let before = commits_per_second(bench)?;
+    let before = probe(bench)?;
     let (since, used) = (Instant::now(), cpu());
     let done = work.await?;
     let (seconds, cpu) = (since.elapsed().as_secs_f64(), (cpu() - used).as_secs_f64());
-    let commits_per_second = f64::midpoint(before, commits_per_second(bench)?);
-    Ok((done, Spent { seconds, cpu, commits_per_second }))
+    let after = probe(bench)?;
+    let (commits_per_second, cpu_of_a_commit) = (f64::midpoint(before.0, after.0), f64::midpoint(before.1, after.1));
+    Ok((done, Spent { seconds, cpu, commits_per_second, cpu_of_a_commit }))
 }
