@@ -44,7 +44,9 @@ fn every_example_of_the_catalogue_checks_clean() {
 fn the_schema_accepts_every_native_file() {
     let validator = jsonschema::validator_for(&schema::workflow()).unwrap();
     let mut count = 0;
-    for file in ["examples", "workflows", "tests/native"].iter().flat_map(|folder| yaml_in(&root().join(folder))) {
+    let files = ["examples", "workflows", "tests/native"].iter().flat_map(|folder| yaml_in(&root().join(folder)));
+    // What the scripted agent says is no workflow.
+    for file in files.filter(|file| !file.ends_with("replies.yaml")) {
         let value = as_json(&file);
         let errors: Vec<String> =
             validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();

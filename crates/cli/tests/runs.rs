@@ -348,6 +348,19 @@ fn cancelling_from_another_process_ends_the_command() {
 }
 
 #[test]
+fn a_run_that_ends_early_stops_what_is_under_way() {
+    let steps = "steps:
+  - {id: slow, run: sleep 300}
+  - {id: quick, run: 'true'}
+  - {id: stop, end: success, depends_on: quick}
+";
+    let project = Project::new(steps);
+    project.ok(&["run", "w.yaml", "--run-id", RUN]);
+    assert_eq!((project.status(), project.count("attempt_succeeded")), ("succeeded".to_owned(), 1));
+    until("the command is gone", || !project.has_children());
+}
+
+#[test]
 fn a_paused_run_starts_nothing_until_it_is_let_go() {
     let project = Project::new(GATE);
     project.run();
