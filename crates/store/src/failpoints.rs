@@ -225,10 +225,10 @@ mod tests {
 
     async fn ends_at_the_second(text: &str) -> bool {
         let (memory, failing) = failing(text);
-        failing.append(first("a")).await.unwrap();
-        let second = tokio::spawn(async move { failing.append(first("b")).await.map(|_| ()) });
+        failing.append(first("run-a")).await.unwrap();
+        let second = tokio::spawn(async move { failing.append(first("run-b")).await.map(|_| ()) });
         assert!(second.await.unwrap_err().is_panic());
-        memory.run(&RunId::new("b").unwrap()).await.unwrap().is_some()
+        memory.run(&RunId::new("run-b").unwrap()).await.unwrap().is_some()
     }
 
     #[tokio::test]
