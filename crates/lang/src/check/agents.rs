@@ -9,7 +9,7 @@ use crate::world::{Kind, same_name};
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for unit in context.model.units.iter().filter(|unit| unit.own) {
         for (_, profile) in unit.node.get("agents").and_then(Node::entries).unwrap_or_default() {
-            in_full(context, unit, profile, out);
+            in_full(context, profile, out);
         }
         if let Some(agent) = unit.node.get("defaults").and_then(|defaults| defaults.get("agent")) {
             either(context, unit, agent, out);
@@ -29,7 +29,7 @@ fn agent_of<'n>(step: &Step<'n>) -> Option<&'n Node> {
 fn either(context: &Context<'_, '_>, unit: &Unit<'_>, agent: &Node, out: &mut Vec<Diagnostic>) {
     match agent.as_text() {
         Some(name) => by_name(context, unit, agent, name, out),
-        None => in_full(context, unit, agent, out),
+        None => in_full(context, agent, out),
     }
 }
 
@@ -47,7 +47,7 @@ fn by_name(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str, 
     }
 }
 
-fn in_full(context: &Context<'_, '_>, unit: &Unit<'_>, agent: &Node, out: &mut Vec<Diagnostic>) {
+fn in_full(context: &Context<'_, '_>, agent: &Node, out: &mut Vec<Diagnostic>) {
     let named = |key: &str| agent.get(key).and_then(|node| Some((node, node.as_text()?)));
     if let Some((node, name)) = named("persona") {
         persona(context, node, name, out);
@@ -69,7 +69,6 @@ fn in_full(context: &Context<'_, '_>, unit: &Unit<'_>, agent: &Node, out: &mut V
             );
         }
     }
-    let _ = unit;
 }
 
 fn persona(context: &Context<'_, '_>, node: &Node, name: &str, out: &mut Vec<Diagnostic>) {

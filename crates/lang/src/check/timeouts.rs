@@ -12,9 +12,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let Some((limit_node, limit_ms)) = limit.and_then(span_ms) else { continue };
         let waits = step.action.value().filter(|_| step.action.key() == "wait");
         for node in [step.node.get("timeout"), waits].into_iter().flatten() {
-            let Some((node, ms)) = span_ms(node).filter(|(_, ms)| *ms > limit_ms) else { continue };
+            let Some((node, _)) = span_ms(node).filter(|(_, ms)| *ms > limit_ms) else { continue };
             let (own, run) = (node.scalar().unwrap_or_default(), limit_node.scalar().unwrap_or_default());
-            let _ = ms;
             out.push(
                 Diagnostic::error(
                     "LH0506",

@@ -10,6 +10,8 @@ use longhaul_core::id::{ID_CHARS_MAX, is_name, is_step_id};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span, Value};
 
+pub(super) use super::compose::quoted;
+
 /// Words of the expression language that can not be names.
 const KEYWORDS: &[&str] =
     &["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None", "loop", "self"];
@@ -63,23 +65,6 @@ pub(super) fn expression_of(value: &Json) -> String {
             format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
     }
-}
-
-/// A text as a literal of the expression language.
-pub(super) fn quoted(text: &str) -> String {
-    let mut literal = String::from("'");
-    for c in text.chars() {
-        match c {
-            '\\' => literal.push_str("\\\\"),
-            '\'' => literal.push_str("\\'"),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            '\t' => literal.push_str("\\t"),
-            _ => literal.push(c),
-        }
-    }
-    literal.push('\'');
-    literal
 }
 
 /// `steps.build` or `steps['build-1']`.
