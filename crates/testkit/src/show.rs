@@ -3,7 +3,7 @@
 use longhaul_core::Json;
 use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Answer, End, Ended, Envelope, Event, Failure, QuestionKind, Skip};
-use longhaul_core::plan::{ErrorClass, Outcome};
+use longhaul_core::plan::Outcome;
 
 /// `+10s build@1 failed transient: no network`; times count from `zero`.
 pub fn line(envelope: &Envelope, zero: i64) -> String {
@@ -110,16 +110,7 @@ fn value(value: Option<&Json>) -> String {
 }
 
 fn failure(error: &Failure) -> String {
-    let class = match error.class {
-        ErrorClass::Transient => "transient",
-        ErrorClass::RateLimit => "rate_limit",
-        ErrorClass::Timeout => "timeout",
-        ErrorClass::Invalid => "invalid",
-        ErrorClass::Lost => "lost",
-        ErrorClass::Failed => "failed",
-        ErrorClass::Any => "any",
-    };
-    format!("{class}: {}", error.message)
+    format!("{}: {}", error.class.word(), error.message)
 }
 
 fn skip(why: Skip) -> &'static str {

@@ -7,7 +7,26 @@ use super::Shape::{
 use super::{Field, Shape, field, required};
 
 /// What a failed attempt is sorted into.
-pub const ERROR_CLASSES: &[&str] = &["transient", "rate_limit", "timeout", "invalid", "lost", "failed", "any"];
+pub const ERROR_CLASSES: &[&str] = &[
+    "transient",
+    "rate_limit",
+    "timeout",
+    "invalid",
+    "lost",
+    "failed",
+    "any",
+    "empty",
+    "overload",
+    "usage_limit",
+    "overflow",
+    "auth",
+    "billing",
+    "unknown_model",
+    "refused",
+    "question",
+    "hung",
+    "killed",
+];
 
 const EXHAUSTED: Shape = Choice(&["fail", "ask", "continue"]);
 
