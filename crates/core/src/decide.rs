@@ -6,11 +6,14 @@
 //! [`advance`] takes news in and decides until nothing is left to decide; all of it goes into one commit.
 
 mod aside;
+mod budget;
 mod finish;
 mod gate;
 mod inside;
 mod judge;
+mod ladder;
 mod start;
+mod turn;
 
 use crate::event::{Envelope, Event, VERSION};
 use crate::index::Index;
@@ -19,7 +22,8 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
-pub use start::{Start, start_of};
+pub use start::{Start, Turn, start_of};
+pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
 const PARALLEL: u32 = 16;
@@ -151,9 +155,11 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     let next = state.queue.front().filter(|_| state.open.len() < slots(planner.plan) as usize)?;
     let decision = start::start(planner, state, *next);
     match decision.events.first() {
-        Some(Event::AttemptStarted { attempt, .. }) => {
-            Some(finish::over_budget(planner, state, *attempt).unwrap_or(decision))
-        }
+        Some(Event::AttemptStarted { attempt, .. }) => match finish::over_budget(planner, state, *attempt) {
+            Some(over) => Some(over),
+            // What is under way may use up the rest: nobody begins before that is known.
+            None => Some(decision).filter(|_| !budget::is_all_set_aside(planner, state)),
+        },
         _ => Some(decision),
     }
 }

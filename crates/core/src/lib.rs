@@ -11,6 +11,7 @@ pub mod event;
 pub mod explain;
 pub mod id;
 pub mod index;
+pub mod ladder;
 pub mod path;
 pub mod plan;
 pub mod state;

@@ -75,7 +75,7 @@ impl Witness {
 
     fn attempts(&mut self, envelope: &Envelope) -> Result<(), String> {
         match &envelope.event {
-            Event::AttemptStarted { path: at, attempt } => {
+            Event::AttemptStarted { path: at, attempt, .. } => {
                 let path = at.to_string();
                 if !self.begun.insert(format!("{path}@{attempt}")) {
                     return Err(format!("attempt {attempt} of `{path}` was begun twice"));

@@ -32,6 +32,21 @@ pub struct Start {
     pub timeout: Timeout,
     /// The values of `cache.inputs`, if an earlier result may be used.
     pub cache_inputs: Option<Vec<Json>>,
+    /// Of an agent: how it is called.
+    pub turn: Turn,
+}
+
+/// How an agent is called.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn {
+    /// Who takes over, as the workflow names it; the step's own agent without one.
+    pub agent: Option<String>,
+    /// The conversation that goes on.
+    pub session: Option<event::Session>,
+    /// Whether the conversation is only to be shortened.
+    pub compact: bool,
+    /// What may be spent.
+    pub reserve: Option<event::Usage>,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
@@ -154,9 +169,13 @@ fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) 
 fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
-    let started = Event::AttemptStarted { path: path.clone(), attempt };
+    let reserve = super::budget::reserve(planner, state, at);
+    let started = Event::AttemptStarted { path: path.clone(), attempt, reserve };
     match rendered(planner, state, at, attempt) {
-        Ok(start) => Decision { events: vec![started], start: Some(start) },
+        Ok(mut start) => {
+            start.turn.reserve = reserve;
+            Decision { events: vec![started], start: Some(start) }
+        }
         Err(problem) => {
             let error = Failure::new(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
             let result = event::Result::default();
@@ -177,7 +196,7 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
     let manner = manner(planner, state, at);
     let scope = || Scope::at(planner.plan, planner.index, state, at);
     let none = IndexMap::new();
-    let (kind, params) = match &step.form {
+    let (kind, mut params) = match &step.form {
         Form::Work(work) => (work.kind.clone(), params(planner, state, at, work)?),
         Form::ForEach { items, .. } => match list(items, manner, &scope())? {
             Found::Glob(pattern) => {
@@ -195,7 +214,8 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
         .map(|cache| cache.inputs.iter().map(|expr| eval::value(&expr.0, manner, &Outside(&scope()))).collect())
         .transpose()?;
     let (path, timeout) = (inst.path.clone(), step.timeout);
-    Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs })
+    let turn = super::turn::turn(state, inst, step, &mut params);
+    Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs, turn })
 }
 
 /// Parameters, each rendered. Names that only a prompt sees are rendered first.

@@ -101,6 +101,7 @@ impl Sim {
             input_tokens: 7,
             output_tokens: 3,
             usd: 1.0 / (3.0 + self.chance.below(9_999) as f64),
+            ..Usage::default()
         });
         let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
         let stopped = self.state.cancelling && self.chance.one_in(2);
