@@ -38,6 +38,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::Rewound { to, .. } => format!("  ↶ back to {to}"),
         Event::LimitReached { limit } => format!("  ! the limit on {limit} was reached"),
+        Event::SignalRefused { name, why } => format!("  ! the signal {name} was dropped: {why}"),
         Event::Refused { what, why } => format!("  ! {what} refused: {why}"),
         Event::CancelRequested { reason, .. } => {
             format!("  ■ cancel{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))

@@ -178,7 +178,14 @@ pub enum Event {
         /// Which.
         limit: String,
     },
-    /// Something arrived that does not fit any more: an answer to a closed question, a late signal.
+    /// A signal that had come early does not fit the step that now waits for it, and is dropped.
+    SignalRefused {
+        /// Its name.
+        name: String,
+        /// Why it does not fit.
+        why: String,
+    },
+    /// Something arrived that does not fit: an answer to a closed question, a value that was not asked for.
     Refused {
         /// What arrived.
         what: String,

@@ -13,6 +13,7 @@ pub mod id;
 pub mod index;
 pub mod path;
 pub mod plan;
+pub mod schema;
 pub mod state;
 pub mod types;
 pub mod view;

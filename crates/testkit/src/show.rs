@@ -50,6 +50,7 @@ fn what(event: &Event, zero: i64) -> String {
         }
         Event::TimerFired { timer } => format!("timer {timer}"),
         Event::Signalled { name, data, .. } => format!("signal {name}{}", value(Some(data))),
+        Event::SignalRefused { name, why } => format!("signal {name} dropped: {why}"),
         Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
         Event::Routed { path, to } => format!("{path} goes to {to}"),
         Event::Rewound { path, to } => format!("{path} goes back to {to}"),

@@ -105,6 +105,7 @@ impl Apply<'_> {
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
+            Event::SignalRefused { name, .. } => self.signal_refused(name)?,
             Event::StepEnded { path, end } => {
                 let at = self.undecided(path)?;
                 self.step_ended(at, end);
@@ -274,6 +275,13 @@ impl Apply<'_> {
             }
             None => self.state.signals.push((name.to_owned(), data.clone())),
         }
+    }
+
+    fn signal_refused(&mut self, name: &str) -> Result<(), Illegal> {
+        let kept = self.state.signals.iter().position(|(known, _)| known == name);
+        let kept = kept.ok_or_else(|| Illegal(format!("no signal `{name}` is kept")))?;
+        self.state.signals.remove(kept);
+        Ok(())
     }
 
     /// A timer of a step that has moved on means nothing any more, and neither does one from before it did.

@@ -77,6 +77,7 @@ impl Fold {
             | Event::BodyOpened { .. }
             | Event::TimerFired { .. }
             | Event::Signalled { .. }
+            | Event::SignalRefused { .. }
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }
