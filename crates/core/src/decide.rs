@@ -13,6 +13,7 @@ mod inside;
 mod judge;
 mod ladder;
 mod start;
+mod told;
 mod turn;
 
 use crate::event::{Envelope, Event, VERSION};
@@ -23,6 +24,7 @@ use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
 pub use start::{Start, Turn, start_of};
+pub use told::misfit;
 pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
@@ -63,12 +65,13 @@ pub struct Planner<'a> {
     pub index: &'a Index,
 }
 
-/// Takes news in and decides until nothing is left to decide.
+/// Takes news in and decides until nothing is left to decide. What people and programs tell is held to what was asked.
 ///
 /// If an event does not fit, the state must be thrown away: some of the news may have been taken in.
 pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
     let mut advance = Advance::default();
     for event in news {
+        let event = told::held(planner, state, event);
         record(planner, state, event, at, &mut advance)?;
     }
     while let Some(decision) = decide(planner, state).filter(|decision| !decision.events.is_empty()) {
@@ -89,6 +92,7 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
 pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
     let mut advance = Advance::default();
     for event in news {
+        let event = told::held(planner, state, event);
         record(planner, state, event, at, &mut advance)?;
     }
     while let Some(decision) = ending(planner, state).filter(|decision| !decision.events.is_empty()) {

@@ -45,6 +45,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reserve: Option<Usage>,
     },
+    /// Another process looks after an attempt that outlived the one that began it.
+    AttemptAdopted {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+    },
     /// The agent of an attempt has a conversation that can be found again.
     SessionSeen {
         /// Which step.
@@ -197,7 +204,14 @@ pub enum Event {
         /// Which.
         limit: String,
     },
-    /// Something arrived that does not fit any more: an answer to a closed question, a late signal.
+    /// A signal that had come early does not fit the step that now waits for it, and is dropped.
+    SignalRefused {
+        /// Its name.
+        name: String,
+        /// Why it does not fit.
+        why: String,
+    },
+    /// Something arrived that does not fit: an answer to a closed question, a value that was not asked for.
     Refused {
         /// What arrived.
         what: String,

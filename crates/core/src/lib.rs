@@ -14,6 +14,7 @@ pub mod index;
 pub mod ladder;
 pub mod path;
 pub mod plan;
+pub mod schema;
 pub mod state;
 pub mod types;
 pub mod view;

@@ -19,6 +19,7 @@ fn what(event: &Event, zero: i64) -> String {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
+        Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
         Event::AttemptSucceeded { path, attempt, result } => {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
@@ -54,6 +55,7 @@ fn what(event: &Event, zero: i64) -> String {
         }
         Event::TimerFired { timer } => format!("timer {timer}"),
         Event::Signalled { name, data, .. } => format!("signal {name}{}", value(Some(data))),
+        Event::SignalRefused { name, why } => format!("signal {name} dropped: {why}"),
         Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
         Event::Routed { path, to } => format!("{path} goes to {to}"),
         Event::Rewound { path, to } => format!("{path} goes back to {to}"),

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
+use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
 use crate::eval::{self, Manner, Problem};
@@ -295,9 +296,20 @@ fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Dec
             .map(|name| (timeout_ms.map(|ms| state.now + i64::try_from(ms).unwrap_or(i64::MAX)), Some(name))),
     };
     match started {
-        Ok((due, signal)) => Decision::of([Event::WaitStarted { path, due, signal }]),
+        Ok((due, signal)) => {
+            let refused = signal.iter().flat_map(|name| early_misfits(planner, state, at, name));
+            Decision::of(refused.chain([Event::WaitStarted { path, due, signal: signal.clone() }]))
+        }
         Err(problem) => broken(planner, state, at, "`wait` can not be evaluated", &problem),
     }
+}
+
+/// Signals that came early and are not what the step waits for, up to the first that is.
+fn early_misfits(planner: Planner<'_>, state: &State, at: StepNo, name: &str) -> Vec<Event> {
+    let step = planner.plan.step(state.step(at).step);
+    let early = state.signals.iter().filter(|(known, _)| known == name);
+    let refused = early.map_while(|(name, data)| Some((name, signal_misfit(step, data)?)));
+    refused.map(|(name, why)| Event::SignalRefused { name: name.clone(), why }).collect()
 }
 
 fn span(value: &Json) -> Result<i64, Problem> {

@@ -68,6 +68,7 @@ impl Apply<'_> {
                 self.open_body(self.plan.main().body, None, 0);
             }
             Event::AttemptStarted { path, attempt, reserve } => self.attempt_started(path, *attempt, *reserve)?,
+            Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }
@@ -112,6 +113,7 @@ impl Apply<'_> {
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
+            Event::SignalRefused { name, .. } => self.signal_refused(name)?,
             Event::StepEnded { path, end } => {
                 let at = self.undecided(path)?;
                 self.step_ended(at, end);
@@ -149,6 +151,16 @@ impl Apply<'_> {
             Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
                 Err(Illegal(format!("nothing is to be decided about `{path}`")))
             }
+        }
+    }
+
+    /// A step whose attempt of that number is under way.
+    fn open_attempt(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+        let at = self.find(path)?;
+        let step = self.state.step(at);
+        match step.phase == Phase::Attempt && step.attempts == attempt {
+            true => Ok(at),
+            false => Err(Illegal(format!("attempt {attempt} of `{path}` is not open"))),
         }
     }
 
@@ -220,11 +232,8 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.find(path)?;
+        let at = self.open_attempt(path, attempt)?;
         let step = self.state.step_mut(at);
-        if step.phase != Phase::Attempt || step.attempts != attempt {
-            return Err(Illegal(format!("attempt {attempt} of `{path}` is not open")));
-        }
         step.result = result.clone();
         step.error = error.cloned();
         step.lost += u32::from(error.is_some_and(|error| error.class == ErrorClass::Lost));
@@ -268,11 +277,8 @@ impl Apply<'_> {
         session: &event::Session,
         thread: Option<&str>,
     ) -> Result<(), Illegal> {
-        let at = self.find(path)?;
+        let at = self.open_attempt(path, attempt)?;
         let step = self.state.step_mut(at);
-        if step.phase != Phase::Attempt || step.attempts != attempt {
-            return Err(Illegal(format!("attempt {attempt} of `{path}` is not open")));
-        }
         step.climb.get_or_insert_default().session = Some(session.clone());
         if let Some(thread) = thread {
             self.state.threads.insert(thread.to_owned(), session.clone());
@@ -338,6 +344,13 @@ impl Apply<'_> {
             }
             None => self.state.signals.push((name.to_owned(), data.clone())),
         }
+    }
+
+    fn signal_refused(&mut self, name: &str) -> Result<(), Illegal> {
+        let kept = self.state.signals.iter().position(|(known, _)| known == name);
+        let kept = kept.ok_or_else(|| Illegal(format!("no signal `{name}` is kept")))?;
+        self.state.signals.remove(kept);
+        Ok(())
     }
 
     /// A timer of a step that has moved on means nothing any more, and neither does one from before it did.

@@ -75,11 +75,13 @@ impl Fold {
             Event::RunFinished { .. } => self.give_up(at, |_| true),
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
+            | Event::AttemptAdopted { .. }
             | Event::SessionSeen { .. }
             | Event::ItemsFound { .. }
             | Event::BodyOpened { .. }
             | Event::TimerFired { .. }
             | Event::Signalled { .. }
+            | Event::SignalRefused { .. }
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }
