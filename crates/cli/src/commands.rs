@@ -14,6 +14,7 @@ mod runs;
 mod schema;
 mod show;
 mod tell;
+mod trust;
 mod worker;
 
 use std::process::ExitCode;
@@ -73,6 +74,7 @@ enum Command {
     Retry(tell::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
@@ -107,6 +109,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Retry(args) => tell::run(&args, What::Retry),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),

@@ -12,6 +12,7 @@ mod office;
 mod project;
 mod settings;
 mod story;
+mod trusted;
 mod ui;
 
 use std::process::ExitCode;

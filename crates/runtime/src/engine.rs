@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use longhaul_agents::contract::Entry;
 use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::artifacts::Artifacts;
+use crate::backends::Backends;
 use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
@@ -41,8 +43,10 @@ pub struct Options {
     pub workspace: PathBuf,
     /// What the scripted agent says.
     pub script: Arc<Script>,
-    /// The backend of prompts that name none.
+    /// Who does prompts that name nobody; `scripted` does all of them.
     pub agent: String,
+    /// The agents that are configured.
+    pub backends: Backends,
     /// Attempts at once, over all runs.
     pub attempts_max: usize,
     /// Prompts at once, by backend; the others have no limit of their own.
@@ -64,6 +68,7 @@ impl Default for Options {
             workspace: PathBuf::from("."),
             script: Arc::new(Script::builtin()),
             agent: "scripted".to_owned(),
+            backends: Backends::default(),
             attempts_max: 16,
             backends_max: IndexMap::new(),
             lease: Duration::from_secs(60),
@@ -117,6 +122,10 @@ pub enum Pulse {
     Events(RunId, Arc<Vec<Envelope>>),
     /// An attempt printed something.
     Output(RunId, StepPath, Arc<str>),
+    /// An agent said or did something.
+    Entry(RunId, StepPath, Arc<Entry>),
+    /// How an agent is doing that says nothing.
+    Alive(RunId, StepPath, Arc<str>),
     /// Somebody is to be told something.
     Notice(RunId, StepPath, Arc<str>),
 }

@@ -18,14 +18,14 @@ use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
 use crate::secrets::{self, Secrets};
-use crate::steps::{self, Attempt, Done};
+use crate::steps::{self, Attempt, Done, News};
 
-/// Begins an attempt. Its end is sent to `done`, whatever it is.
+/// Begins an attempt, or takes one over that another process began. Its end is sent to `done`, whatever it is.
 pub(crate) fn begin(
     shared: &Arc<Shared>,
     run: &RunId,
     loaded: &Loaded,
-    start: Start,
+    (start, adopted): (Start, bool),
     cancel: CancellationToken,
     done: mpsc::UnboundedSender<Event>,
 ) {
@@ -34,6 +34,9 @@ pub(crate) fn begin(
     let started = loaded.state.started.as_ref();
     let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
     let workflow_dir = PathBuf::from(workflow_dir);
+    let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
+    let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
+    let news = News(done.clone());
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
@@ -44,7 +47,9 @@ pub(crate) fn begin(
             slot = shared.slots.take(&start) => Some(slot),
             () = cancel.cancelled() => None,
         };
-        let attempt = Attempt { shared, run, output, workflow_dir, cache, secrets: Secrets::default(), start, cancel };
+        let secrets = Secrets::default();
+        let attempt =
+            Attempt { shared, run, output, workflow_dir, cache, secrets, start, cancel, adopted, session, news };
         let Done { result, failure } = make(attempt).await;
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },

@@ -36,10 +36,19 @@ fn start_time(pid: u32) -> Option<u64> {
     (fields.first() != Some(&"Z")).then(|| fields.get(19)?.parse().ok()).flatten()
 }
 
-/// Attempts of a run that nobody makes any more: their worker is dead, or its lease has run out.
-pub(crate) async fn lost_attempts(shared: &Shared, run: &RunId, state: &State) -> Result<Vec<(StepPath, u32)>, Error> {
+/// Attempts that nobody looks after any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Orphans {
+    /// Those that are lost with their worker.
+    pub(crate) lost: Vec<(StepPath, u32)>,
+    /// Those whose agent outlived it.
+    pub(crate) alive: Vec<(StepPath, u32)>,
+}
+
+/// Attempts of a run that nobody looks after any more: their worker is dead, or its lease has run out.
+pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Result<Orphans, Error> {
     if state.open_attempts().next().is_none() {
-        return Ok(Vec::new());
+        return Ok(Orphans::default());
     }
     let tasks = shared.store.tasks(run).await?;
     let now = shared.clock.now_ms();
@@ -52,5 +61,8 @@ pub(crate) async fn lost_attempts(shared: &Shared, run: &RunId, state: &State) -
         let key = format!("{}@{}", step.path, step.attempts);
         tasks.iter().find(|task| task.key == key).is_none_or(gone)
     });
-    Ok(open.map(|step| (step.path.clone(), step.attempts)).collect())
+    let open: Vec<(StepPath, u32)> = open.map(|step| (step.path.clone(), step.attempts)).collect();
+    let has_agent = |(path, attempt): &(StepPath, u32)| shared.artifacts.has_agent(run, path, *attempt);
+    let (alive, lost) = open.into_iter().partition(has_agent);
+    Ok(Orphans { lost, alive })
 }

@@ -23,7 +23,7 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
         params.insert("text".to_owned(), Json::String(told));
     }
     let agent = latest_fallback(step, climb);
-    Turn { agent, session, compact: climb.rung == Some(Rung::Compact), reserve: None }
+    Turn { agent, session, compact: climb.rung == Some(Rung::Compact), usd_left: None }
 }
 
 /// The conversation that goes on, if one does.
