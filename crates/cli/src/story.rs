@@ -14,6 +14,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptStarted { path, attempt } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
+        Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
         Event::RetryScheduled { path, due, .. } if *due > envelope.at => {
             format!(
                 "  ↻ {path} again in {}",

@@ -74,7 +74,9 @@ fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut 
             lease_ms: i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX),
             labels: Vec::new(),
         }),
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => {
             let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
             end_task(append, format!("{path}@{attempt}"), *attempt, worker);
         }

@@ -23,6 +23,7 @@ fn what(event: &Event, zero: i64) -> String {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
         Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
+        Event::AttemptStopped { path, attempt, .. } => format!("{path}@{attempt} stopped"),
         Event::RetryScheduled { path, attempt, due } => format!("{path}@{attempt} is due at {}", when(*due, zero)),
         Event::StepSkipped { path, why } => format!("{path} skipped ({})", skip(*why)),
         Event::ItemsFound { path, items } => format!("{path} found {}", Json::from(items.clone())),

@@ -53,12 +53,8 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
             false => again(inst, state.now),
         };
     }
-    match step
-        .retry
-        .as_ref()
-        .filter(|retry| inst.attempts - inst.lost.min(inst.attempts) <= retry.max && retries(retry, error.class))
-    {
-        Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.attempts - inst.lost, error))),
+    match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && retries(retry, error.class)) {
+        Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.tries(), error))),
         None => failed(planner, state, at, error.clone()),
     }
 }

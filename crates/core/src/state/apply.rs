@@ -4,7 +4,7 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event};
+use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::path::StepPath;
@@ -71,6 +71,7 @@ impl Apply<'_> {
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
             }
+            Event::AttemptStopped { path, attempt, usage } => self.attempt_stopped(path, *attempt, *usage)?,
             Event::RetryScheduled { path, due, .. } => {
                 let at = self.undecided(path)?;
                 if needs_slot(&self.plan.step(self.state.step(at).step).form) {
@@ -213,20 +214,36 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.find(path)?;
+        let at = self.open_attempt(path, attempt)?;
         let step = self.state.step_mut(at);
-        if step.phase != Phase::Attempt || step.attempts != attempt {
-            return Err(Illegal(format!("attempt {attempt} of `{path}` is not open")));
-        }
         step.result = result.clone();
         step.error = error.cloned();
         step.lost += u32::from(error.is_some_and(|error| error.class == ErrorClass::Lost));
-        if let Some(usage) = result.usage {
-            step.usage += usage;
-            self.state.usage += usage;
-        }
+        self.spent(at, result.usage);
         self.enter(at, Phase::Judge);
         Ok(())
+    }
+
+    fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
+        let at = self.open_attempt(path, attempt)?;
+        self.state.step_mut(at).stopped += 1;
+        self.spent(at, usage);
+        self.enter(at, Phase::Ready);
+        Ok(())
+    }
+
+    fn open_attempt(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+        let at = self.find(path)?;
+        let step = self.state.step(at);
+        let open = step.phase == Phase::Attempt && step.attempts == attempt;
+        open.then_some(at).ok_or_else(|| Illegal(format!("attempt {attempt} of `{path}` is not open")))
+    }
+
+    fn spent(&mut self, at: StepNo, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            self.state.step_mut(at).usage += usage;
+            self.state.usage += usage;
+        }
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
