@@ -73,7 +73,9 @@ fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut 
             end_task(append, format!("{path}@{attempt}"), *attempt, None);
             append.tasks_started.push(new_task(shared, path, *attempt));
         }
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => {
             let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
             end_task(append, format!("{path}@{attempt}"), *attempt, worker);
         }

@@ -349,7 +349,8 @@ impl Runner {
     /// Stops what is under way and records it, so that whoever goes on knows. Nothing is decided from it here: an
     /// attempt that nobody makes would be begun, and lost at once.
     async fn park(&mut self, ended: Vec<Event>) -> Result<Idle, Error> {
-        let mut ended: Vec<Event> = ended.into_iter().chain(self.stop_all().await).map(as_lost).collect();
+        let stopped = self.stop_all().await.into_iter().map(as_stopped);
+        let mut ended: Vec<Event> = ended.into_iter().chain(stopped).collect();
         loop {
             ended.retain(|event| still_open(&self.loaded.state, event));
             if ended.is_empty() {
@@ -414,19 +415,18 @@ fn moved_on(error: &Error) -> bool {
 /// The attempt that an event ends.
 fn attempt_of(event: &Event) -> Option<(String, u32)> {
     match event {
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            Some((path.to_string(), *attempt))
-        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => Some((path.to_string(), *attempt)),
         _ => None,
     }
 }
 
-/// What was stopped because the engine stops is work that was lost, not work that failed.
-fn as_lost(event: Event) -> Event {
+/// What was stopped because the engine stops has neither failed nor been lost.
+fn as_stopped(event: Event) -> Event {
     match event {
         Event::AttemptFailed { path, attempt, result, .. } => {
-            let error = Failure::new(ErrorClass::Lost, "stopped with the engine");
-            Event::AttemptFailed { path, attempt, error, result }
+            Event::AttemptStopped { path, attempt, usage: result.usage }
         }
         other => other,
     }
@@ -453,6 +453,7 @@ fn still_open(state: &State, event: &Event) -> bool {
     match event {
         Event::AttemptSucceeded { path, attempt, .. }
         | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. }
         | Event::AttemptAdopted { path, attempt }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
