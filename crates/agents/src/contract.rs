@@ -339,7 +339,8 @@ pub enum Stopped {
 }
 
 /// What a driver makes of a turn that is over. What it means is not its business.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Ending {
     /// The answer.
     pub text: String,
@@ -358,7 +359,8 @@ pub struct Ending {
 }
 
 /// What went wrong, as the agent tells it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Trouble {
     /// Whether the agent itself calls it an error.
     pub is_error: bool,

@@ -6,6 +6,8 @@
 pub mod answer;
 pub mod contract;
 pub mod data;
+pub mod drivers;
 pub mod notice;
 pub mod process;
 pub mod scripted;
+pub mod serve;

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    if let Some(code) = guard() {
+    if let Some(code) = guard().or_else(agent) {
         return code;
     }
     let cli = commands::Cli::parse();
@@ -43,4 +43,11 @@ fn guard() -> Option<ExitCode> {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
+}
+
+/// An agent that is no program of its own is this one under another name.
+fn agent() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    (args.next().as_deref() == Some(longhaul_agents::serve::AGENT_COMMAND))
+        .then(|| longhaul_agents::serve::serve_main(args))
 }
