@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+mod agents;
 mod bench;
 mod check;
 mod convert;
@@ -74,6 +75,8 @@ enum Command {
     Retry(tell::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Agents(agents::Args),
+    Doctor(agents::DoctorArgs),
     Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
@@ -109,6 +112,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Retry(args) => tell::run(&args, What::Retry),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Agents(args) => agents::run(&args),
+        Command::Doctor(args) => agents::doctor(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),

@@ -26,6 +26,13 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     Turn { agent, session, compact: climb.rung == Some(Rung::Compact), usd_left: None }
 }
 
+/// What every conversation of the workflow begins with.
+pub(super) fn introduce(context: &str, params: &mut Map<String, Json>) {
+    if let Some(Json::String(text)) = params.get_mut("text") {
+        *text = format!("{}\n\n{text}", context.trim_end());
+    }
+}
+
 /// The conversation that goes on, if one does.
 fn session(state: &State, climb: &Climb, params: &Map<String, Json>) -> Option<Session> {
     match &climb.rung {

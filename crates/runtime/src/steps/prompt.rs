@@ -4,7 +4,7 @@ mod drive;
 mod scripted;
 mod tell;
 
-use longhaul_agents::contract::{Agent, Missing};
+use longhaul_agents::contract::Missing;
 use longhaul_agents::drivers;
 use longhaul_core::plan::ErrorClass;
 
@@ -36,13 +36,16 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
 const NOBODY: &str = "no agent is installed or configured; install one (`longhaul agents` lists them), or try the \
                       workflow without one: --agent scripted";
 
-/// The first agent that is there, in the order in which they are listed.
+/// Agents that are used without being named, the first that is there.
+const USUAL: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode"];
+
+/// The first agent that is there.
 fn found_first(attempt: &Attempt) -> Option<&'static str> {
-    let usual = |driver: &&&dyn Agent| {
-        let choice = attempt.shared.options.backends.choose(None, None, driver.name());
-        driver.is_usual() && driver.find(&choice.setup).is_ok()
+    let is_there = |name: &&&str| {
+        let choice = attempt.shared.options.backends.choose(None, None, name);
+        drivers::by_name(name).is_some_and(|driver| driver.find(&choice.setup).is_ok())
     };
-    drivers::ALL.iter().find(usual).map(|driver| driver.name())
+    USUAL.iter().find(is_there).copied()
 }
 
 async fn drive_by(attempt: &Attempt, prompt: &str, choice: Choice) -> Done {
