@@ -7,5 +7,6 @@ pub mod answer;
 pub mod contract;
 pub mod data;
 pub mod notice;
+pub mod prices;
 pub mod process;
 pub mod scripted;
