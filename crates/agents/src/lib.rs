@@ -10,3 +10,4 @@ pub mod notice;
 pub mod prices;
 pub mod process;
 pub mod scripted;
+pub mod watch;
