@@ -9,3 +9,8 @@ use crate::contract::Agent;
 
 /// All of them.
 pub static ALL: &[&dyn Agent] = &[&anthropic::Anthropic, &openai::OpenAi];
+
+/// The one that workflows call by this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
+    ALL.iter().copied().find(|agent| agent.name() == name)
+}

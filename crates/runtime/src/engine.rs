@@ -33,6 +33,7 @@ use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
 use crate::slots::Slots;
+use crate::told;
 
 /// How an engine works.
 #[derive(Debug, Clone)]
@@ -250,13 +251,18 @@ impl Engine {
 
     fn about(&self, run: &RunId, plan: &Plan, workflow_dir: &std::path::Path) -> IndexMap<String, Json> {
         let text = |text: &dyn std::fmt::Display| Json::String(text.to_string());
-        IndexMap::from([
+        let mut about = IndexMap::from([
             ("id".to_owned(), text(run)),
             ("workflow".to_owned(), text(&plan.main().name)),
             ("started_at".to_owned(), text(&self.shared.clock.now_ms())),
             ("dir".to_owned(), text(&self.shared.artifacts.run(run).display())),
             ("workflow_dir".to_owned(), text(&workflow_dir.display())),
-        ])
+            ("agent".to_owned(), text(&self.shared.options.agent)),
+        ]);
+        if plan.main().compat.contains(&Compat::WorkhorseLadder) {
+            about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
+        }
+        about
     }
 
     /// The run that an id or the beginning of one stands for.

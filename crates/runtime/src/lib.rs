@@ -24,6 +24,7 @@ mod run_loop;
 mod secrets;
 mod slots;
 mod steps;
+mod told;
 mod trust;
 mod worker;
 

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::artifacts::write_whole;
 use crate::engine::{Pulse, Shared};
 use crate::secrets::Secrets;
+use crate::told::Told;
 
 /// An attempt to be made.
 pub(crate) struct Attempt {
@@ -39,6 +40,10 @@ pub(crate) struct Attempt {
     /// The conversation of its agent that the journal knows.
     pub(crate) session: Option<String>,
     pub(crate) news: News,
+    /// Whether its workflow was written for workhorse.
+    pub(crate) workhorse: bool,
+    /// What was said about its agents beside the workflow.
+    pub(crate) told: Told,
 }
 
 /// How an attempt tells its run something before it is over.

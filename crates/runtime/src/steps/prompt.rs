@@ -16,13 +16,16 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         return Done::failed(ErrorClass::Invalid, "the prompt has no text; skills can not be run by this version");
     };
     attempt.keep("prompt.md", prompt);
-    let told = attempt.shared.options.agent.as_str();
+    let told = attempt.told.agent.as_str();
     let agents = &attempt.shared.options.backends;
     // Whoever asks for the script gets the script, whatever a workflow names.
     if told == SCRIPTED {
         return scripted::answer(attempt, prompt).await;
     }
-    let choice = agents.choose(attempt.param("agent"), attempt.start.turn.agent.as_deref(), told);
+    let mut choice = agents.choose(attempt.param("agent"), attempt.start.turn.agent.as_deref(), told);
+    if choice.model.is_none() {
+        choice.model.clone_from(&attempt.told.model);
+    }
     match choice.driver.as_str() {
         SCRIPTED => scripted::answer(attempt, prompt).await,
         AUTO => match found_first(attempt) {

@@ -7,11 +7,11 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use longhaul_agents::contract::{Agent, Errand, Exit, Found, Reader, Session, Stopped, Turn};
+use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Meter, Reader, Session, Stopped, Turn};
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
-use longhaul_agents::watch::{Advice, Watch};
+use longhaul_agents::watch::{Advice, Limits, Watcher};
 use longhaul_core::event;
-use longhaul_core::plan::ErrorClass;
+use longhaul_core::plan::{ErrorClass, Timeout};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -91,9 +91,9 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
     }
 }
 
-fn meter(total: Option<event::Usage>) -> longhaul_agents::contract::Meter {
+fn meter(total: Option<event::Usage>) -> Meter {
     let total = total.unwrap_or_default();
-    longhaul_agents::contract::Meter {
+    Meter {
         input_tokens: total.input_tokens,
         cached_tokens: total.cached_tokens,
         output_tokens: total.output_tokens,
@@ -116,7 +116,7 @@ async fn begin(
     let invocation =
         agent.invoke(&found, &choice.setup, turn).map_err(|refusal| refused(ErrorClass::Failed, refusal.0))?;
     let mark = format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt);
-    let spec = Spec { timeout: attempt.timeout(None), ..Spec::new(&invocation, turn.cwd.clone(), mark) };
+    let spec = Spec { timeout: attempt.timeout(attempt.told.turn), ..Spec::new(&invocation, turn.cwd.clone(), mark) };
     let mut env = shim::environment(&invocation, std::env::vars_os());
     env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::super::as_text(value).into())));
     shim.start(&spec, &env, &invocation.stdin)
@@ -179,7 +179,7 @@ async fn see_through(
 /// Whether an agent works or hangs, and what is done about it.
 struct Life<'a> {
     attempt: &'a Attempt,
-    watch: Watch,
+    watcher: Watcher,
     look_at: Instant,
     is_stopping: bool,
 }
@@ -188,27 +188,30 @@ impl<'a> Life<'a> {
     fn new(attempt: &'a Attempt) -> Self {
         let limits = match attempt.start.timeout {
             // Whoever wants no limit means silence too.
-            longhaul_core::plan::Timeout::None => longhaul_agents::watch::Limits::none(),
-            _ => longhaul_agents::watch::Limits::default(),
+            Timeout::None => Limits { silent_ms: None, tool_ms: None, ..Limits::default() },
+            Timeout::Kind | Timeout::After(_) => Limits::default(),
         };
-        let watch = Watch::new(limits, attempt.shared.clock.now_ms());
-        Self { attempt, watch, look_at: Instant::now() + LOOK, is_stopping: false }
+        let watcher = Watcher::new(limits, attempt.shared.clock.now_ms());
+        Self { attempt, watcher, look_at: Instant::now() + LOOK, is_stopping: false }
     }
 
-    fn saw(&mut self, entries: &[longhaul_agents::contract::Entry]) {
+    fn saw(&mut self, entries: &[Entry]) {
         let now = self.attempt.shared.clock.now_ms();
-        entries.iter().for_each(|entry| self.watch.saw(entry, now));
+        entries.iter().for_each(|entry| self.watcher.saw(entry, now));
     }
 
     async fn look(&mut self, attached: &Attached, teller: &mut Teller<'_>) -> Result<(), shim::Error> {
         let now = self.attempt.shared.clock.now_ms();
         self.look_at = Instant::now() + LOOK;
-        self.watch.activity(attached.cpu_ticks(), now);
-        let seen = self.watch.what(now);
+        self.watcher.activity(attached.cpu_ticks(), now);
+        let seen = self.watcher.what(now);
         teller.alive(&seen.words);
         match seen.advice {
             Advice::Wait => Ok(()),
-            Advice::Interrupt => attached.interrupt().await,
+            Advice::Interrupt => {
+                self.watcher.interrupted(now);
+                attached.interrupt().await
+            }
             Advice::Kill => self.stop(attached, Stopped::Hung).await,
             Advice::Collect => self.stop(attached, Stopped::AfterResult).await,
         }
