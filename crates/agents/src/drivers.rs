@@ -1,0 +1,34 @@
+//! The agents that are programs of others: how each is found, called and read. A file each.
+//!
+//! What they have in common is below in small files: where a program is, who pays, what it is told, how a command line
+//! is put together, what is written down while it speaks.
+//!
+//! **Invariant:** no reader panics or grows without bound, whatever a program prints; what a stream does not say is not made up.
+
+mod claude;
+mod codex;
+mod command;
+mod copilot;
+mod event;
+mod notes;
+mod payer;
+mod program;
+mod summary;
+mod surroundings;
+mod told;
+mod version;
+mod written;
+
+use crate::contract::{Agent, Refusal};
+
+/// All of them, in the order in which they are shown.
+pub const ALL: &[&dyn Agent] = &[&claude::Claude, &codex::Codex, &copilot::Copilot];
+
+/// The one that workflows call by this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
+    ALL.iter().copied().find(|agent| agent.name() == name)
+}
+
+fn nothing_to_shorten() -> Refusal {
+    Refusal("a session that has not begun has no context to shorten".to_owned())
+}
