@@ -30,18 +30,22 @@ const SIDE: [&str; 13] = [
     "you are a specialized task",
 ];
 
+/// Sentences from such requests that are put like a turn, tools and all.
+const SIDE_LIKE_TURNS: [&str; 1] = ["reply with only the suggestion"];
+
 /// Whether a summary is asked for that takes the place of the conversation.
 pub(super) fn is_compact(request: &Request) -> bool {
     let prompt = request.prompt().to_lowercase();
     request.path.ends_with("/compact") || COMPACT.iter().any(|sentence| prompt.contains(sentence))
 }
 
-/// Whether the request is no turn of the conversation. Turns offer tools; a probe wants a single token.
+/// Whether the request is no turn of the conversation. Most turns offer tools; a probe wants a single token.
 pub(super) fn is_side(request: &Request) -> bool {
-    if request.max_tokens == 1 {
+    let prompt = beginning(&request.prompt()).to_lowercase();
+    if request.max_tokens == 1 || SIDE_LIKE_TURNS.iter().any(|sentence| prompt.contains(sentence)) {
         return true;
     }
-    let words = format!("{}\n{}", beginning(&request.system), beginning(&request.prompt())).to_lowercase();
+    let words = format!("{}\n{prompt}", beginning(&request.system).to_lowercase());
     request.tools.is_empty() && (SIDE.iter().any(|sentence| words.contains(sentence)) || wants_title(&words))
 }
 

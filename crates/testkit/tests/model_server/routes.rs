@@ -116,3 +116,12 @@ fn many_clients_at_once_get_their_own_answers() {
         }
     });
 }
+
+#[test]
+fn a_question_that_is_put_like_a_turn_takes_no_step_either() {
+    let server = server("text one");
+    let suggestion = "What would the user type next? Reply with ONLY the suggestion, no quotes.";
+    let answer = post(&server, "/v1/messages", &question("anthropic", suggestion, false, &["Bash"]));
+    assert_eq!(words("anthropic", &answer.json()), "ok");
+    assert_eq!(said(&server, CHAT, "go"), "one");
+}
