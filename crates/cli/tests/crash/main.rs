@@ -8,6 +8,7 @@
 mod appends;
 #[path = "../binary/mod.rs"]
 mod binary;
+mod failure;
 mod strays;
 mod trial;
 mod workers;

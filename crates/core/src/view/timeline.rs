@@ -85,7 +85,9 @@ impl Fold {
             | Event::CancelRequested { .. }
             | Event::Paused { .. }
             | Event::Unpaused { .. }
-            | Event::Reopened { .. } => {}
+            | Event::Reopened { .. }
+            | Event::OnFailureStarted { .. }
+            | Event::OnFailureEnded { .. } => {}
         }
     }
 
