@@ -10,7 +10,9 @@ mod codex;
 mod command;
 mod copilot;
 mod event;
+mod gemini;
 mod notes;
+mod opencode;
 mod payer;
 mod program;
 mod summary;
@@ -22,7 +24,8 @@ mod written;
 use crate::contract::{Agent, Refusal};
 
 /// All of them, in the order in which they are shown.
-pub const ALL: &[&dyn Agent] = &[&claude::Claude, &codex::Codex, &copilot::Copilot];
+pub const ALL: &[&dyn Agent] =
+    &[&claude::Claude, &codex::Codex, &copilot::Copilot, &gemini::Gemini, &opencode::Opencode];
 
 /// The one that workflows call by this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
