@@ -4,6 +4,8 @@
 //! no process behind; an engine that has died, however it died, is cleared up after by its guard.
 
 pub mod contract;
+pub mod data;
 pub mod drivers;
+pub mod notice;
 pub mod process;
 pub mod scripted;
