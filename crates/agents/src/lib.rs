@@ -3,9 +3,12 @@
 //! **Invariant:** nothing outlives what started it. A command that has ended, however it ended, has left
 //! no process behind; an engine that has died, however it died, is cleared up after by its guard.
 
+pub mod answer;
 pub mod contract;
 pub mod data;
 pub mod drivers;
 pub mod notice;
+pub mod prices;
 pub mod process;
 pub mod scripted;
+pub mod watch;
