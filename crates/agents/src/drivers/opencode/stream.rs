@@ -85,7 +85,7 @@ fn pause(headers: &Json) -> Option<u64> {
     (seconds.is_finite() && seconds >= 0.0).then_some((seconds * 1000.0) as u64)
 }
 
-/// Its input leaves out what came from the cache or went there.
+/// Its input leaves out what came from the cache or went there, and a model whose price it does not know costs nothing.
 fn used(part: &Json) -> Meter {
     let cached = part.count("/tokens/cache/read");
     let input = part.count("/tokens/input").saturating_add(cached).saturating_add(part.count("/tokens/cache/write"));
@@ -93,7 +93,7 @@ fn used(part: &Json) -> Meter {
         input_tokens: input,
         cached_tokens: cached,
         output_tokens: part.count("/tokens/output").saturating_add(part.count("/tokens/reasoning")),
-        usd: part.at("/cost").as_f64(),
+        usd: part.at("/cost").as_f64().filter(|usd| *usd > 0.0),
     }
 }
 
