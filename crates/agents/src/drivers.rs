@@ -1,5 +1,6 @@
 //! Every agent that can be called, one file each.
 
+mod acp;
 mod anthropic;
 mod endpoint;
 mod openai;
@@ -8,4 +9,4 @@ mod served;
 use crate::contract::Agent;
 
 /// All of them.
-pub static ALL: &[&dyn Agent] = &[&anthropic::Anthropic, &openai::OpenAi];
+pub static ALL: &[&dyn Agent] = &[&anthropic::Anthropic, &openai::OpenAi, &acp::Acp];
