@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** no reader panics or grows without bound, whatever a program prints; what a stream does not say is not made up.
 
+mod acp;
 mod anthropic;
 mod claude;
 mod codex;
@@ -35,6 +36,7 @@ pub static ALL: &[&dyn Agent] = &[
     &copilot::Copilot,
     &gemini::Gemini,
     &opencode::Opencode,
+    &acp::Acp,
     &anthropic::Anthropic,
     &openai::OpenAi,
 ];

@@ -6,6 +6,7 @@
 //! **Invariant:** keys come from the environment and from nowhere else, and are in no line that goes out.
 #![expect(clippy::result_large_err, reason = "trouble ends a turn: it is handed on once, not in a loop")]
 
+mod acp;
 mod ask;
 mod lines;
 mod model;
@@ -14,11 +15,12 @@ mod workspace;
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use ask::{Ask, Endpoint, Service};
+pub(crate) use ask::{Ask, Endpoint, Program, Service};
 pub(crate) use lines::Line;
 pub(crate) use model::{Wire, is_near};
 
@@ -49,7 +51,7 @@ pub fn serve_main(mut args: impl Iterator<Item = String>) -> ExitCode {
 /// stopped.
 pub async fn serve(name: &str, input: impl BufRead, out: impl Write + Send + 'static) -> u8 {
     let cancel = CancellationToken::new();
-    let lines = Lines::new(out, cancel.clone());
+    let lines = Arc::new(Lines::new(out, cancel.clone()));
     let listening = tokio::spawn(stop_on_signal(cancel.clone()));
     let ending = match read(name, input) {
         Ok(ask) => answer(&ask, &lines, &cancel).await,
@@ -60,11 +62,13 @@ pub async fn serve(name: &str, input: impl BufRead, out: impl Write + Send + 'st
     if cancel.is_cancelled() { STOPPED } else { u8::from(ending.trouble.is_error) }
 }
 
-async fn answer(ask: &Ask, lines: &Lines, cancel: &CancellationToken) -> Ending {
+async fn answer(ask: &Ask, lines: &Arc<Lines>, cancel: &CancellationToken) -> Ending {
+    let (turn, home) = (&ask.turn, &ask.home);
     match &ask.service {
         Service::Model(endpoint) => {
-            Box::pin(model::take_turn(model::Job { turn: &ask.turn, endpoint, home: &ask.home, lines, cancel })).await
+            Box::pin(model::take_turn(model::Job { turn, endpoint, home, lines, cancel })).await
         }
+        Service::Acp(program) => Box::pin(acp::take_turn(acp::Job { turn, program, lines, cancel })).await,
     }
 }
 

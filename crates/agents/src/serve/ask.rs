@@ -22,6 +22,8 @@ pub(crate) struct Ask {
 pub(crate) enum Service {
     /// A model behind an address.
     Model(Endpoint),
+    /// An agent that speaks the Agent Client Protocol.
+    Acp(Program),
 }
 
 /// Where a model is served, and how.
@@ -36,4 +38,11 @@ pub(crate) struct Endpoint {
     pub(crate) rounds_max: u32,
     /// How much it may write at once.
     pub(crate) output_tokens_max: Option<u64>,
+}
+
+/// A program that is started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Program {
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<String>,
 }

@@ -69,9 +69,11 @@ impl Lines {
     pub(crate) fn text(&self, piece: &str) {
         let mut inner = self.lock();
         inner.text.push_str(piece);
-        if inner.text.contains('\n') || inner.text.len() >= TEXT_BYTES {
-            self.flush_text(&mut inner);
-        }
+        let whole = inner.text.rfind('\n').map_or(0, |at| at + 1);
+        let is_long = inner.text.len() - whole >= TEXT_BYTES;
+        let rest = if is_long { String::new() } else { inner.text.split_off(whole) };
+        self.flush_text(&mut inner);
+        inner.text = rest;
     }
 
     /// The text is complete; the next one is another.

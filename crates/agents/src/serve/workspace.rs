@@ -33,6 +33,10 @@ impl Workspace {
         &self.cwd
     }
 
+    pub(crate) fn permission(&self) -> Permission {
+        self.permission
+    }
+
     /// A path as people and models like to see it.
     pub(crate) fn short<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.cwd).unwrap_or(path)
@@ -42,6 +46,12 @@ impl Workspace {
     pub(crate) fn existing(&self, path: &str) -> Result<PathBuf, String> {
         let found = fs::canonicalize(self.cwd.join(path)).map_err(|error| told(path, &error))?;
         self.admit(path, found)
+    }
+
+    /// Whether something lies, or would lie, where this turn may be.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        let Some(path) = path.to_str() else { return false };
+        self.existing(path).or_else(|_| self.place(path)).is_ok()
     }
 
     /// The whole of a file.

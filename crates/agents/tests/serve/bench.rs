@@ -135,6 +135,16 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Reads until an entry is as described.
+    pub(crate) fn until(&mut self, what: &str, mut is_it: impl FnMut(&Entry) -> bool) {
+        while let Some(entries) = self.next() {
+            if entries.iter().any(&mut is_it) {
+                return;
+            }
+        }
+        panic!("the agent ended before: {what}");
+    }
+
     fn next(&mut self) -> Option<Vec<Entry>> {
         let mut line = String::new();
         if self.lines.read_line(&mut line).unwrap() == 0 {

@@ -16,8 +16,8 @@ fn a_model_answers() {
         let story = Bench::new(wire).take([wire.says("Hi\nhello there")]);
         let expected = "\
 session s-1 m-1
-text \"Hi\\nhell\"
-more \"o there\"
+text \"Hi\\n\"
+more \"hello there\"
 result
 = \"Hi\\nhello there\" in s-1 used 10/4/5";
         assert_eq!(story.text(), expected, "{wire:?}");
