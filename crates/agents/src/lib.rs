@@ -3,5 +3,8 @@
 //! **Invariant:** nothing outlives what started it. A command that has ended, however it ended, has left
 //! no process behind; an engine that has died, however it died, is cleared up after by its guard.
 
+pub mod contract;
+pub mod data;
+pub mod notice;
 pub mod process;
 pub mod scripted;

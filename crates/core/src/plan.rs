@@ -633,10 +633,85 @@ pub enum ErrorClass {
     Invalid,
     /// The worker disappeared.
     Lost,
+    /// The agent said nothing.
+    Empty,
+    /// The other side has more to do than it can.
+    Overload,
+    /// A plan's or budget's share is used up; works after its reset.
+    UsageLimit,
+    /// The conversation does not fit the model any more.
+    Overflow,
+    /// A login or key is missing or wrong.
+    Auth,
+    /// Nobody pays.
+    Billing,
+    /// There is no such model, or not for this account.
+    UnknownModel,
+    /// The model will not do it.
+    Refused,
+    /// It can not go on without an answer.
+    Question,
+    /// No sign of life.
+    Hung,
+    /// Ended from outside.
+    Killed,
     /// The work said no.
     Failed,
     /// All of them.
     Any,
+}
+
+impl ErrorClass {
+    /// Every class.
+    pub const ALL: [Self; 18] = [
+        Self::Transient,
+        Self::RateLimit,
+        Self::Timeout,
+        Self::Invalid,
+        Self::Lost,
+        Self::Empty,
+        Self::Overload,
+        Self::UsageLimit,
+        Self::Overflow,
+        Self::Auth,
+        Self::Billing,
+        Self::UnknownModel,
+        Self::Refused,
+        Self::Question,
+        Self::Hung,
+        Self::Killed,
+        Self::Failed,
+        Self::Any,
+    ];
+
+    /// As files and people write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::RateLimit => "rate_limit",
+            Self::Timeout => "timeout",
+            Self::Invalid => "invalid",
+            Self::Lost => "lost",
+            Self::Empty => "empty",
+            Self::Overload => "overload",
+            Self::UsageLimit => "usage_limit",
+            Self::Overflow => "overflow",
+            Self::Auth => "auth",
+            Self::Billing => "billing",
+            Self::UnknownModel => "unknown_model",
+            Self::Refused => "refused",
+            Self::Question => "question",
+            Self::Hung => "hung",
+            Self::Killed => "killed",
+            Self::Failed => "failed",
+            Self::Any => "any",
+        }
+    }
+
+    /// The class that a word means.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.word() == word)
+    }
 }
 
 /// The pauses between attempts.
@@ -660,8 +735,10 @@ impl Default for Backoff {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// The body fails.
+    /// What the kind of work says: a command fails, an agent that can not be recovered waits for a person.
     #[default]
+    Kind,
+    /// The body fails.
     Fail,
     /// It counts as done, with what it left.
     Continue,

@@ -3,7 +3,7 @@
 use longhaul_core::Json;
 use longhaul_core::duration::format_ms;
 use longhaul_core::event::{Answer, End, Ended, Envelope, Event, Failure, QuestionKind, Skip};
-use longhaul_core::plan::{ErrorClass, Outcome};
+use longhaul_core::plan::Outcome;
 
 /// `+10s build@1 failed transient: no network`; times count from `zero`.
 pub fn line(envelope: &Envelope, zero: i64) -> String {
@@ -18,12 +18,17 @@ fn what(event: &Event, zero: i64) -> String {
     match event {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
-        Event::AttemptStarted { path, attempt } => format!("{path}@{attempt} started"),
+        Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
+        Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
+        Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
         Event::AttemptSucceeded { path, attempt, result } => {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
         Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
-        Event::RetryScheduled { path, attempt, due } => format!("{path}@{attempt} is due at {}", when(*due, zero)),
+        Event::RetryScheduled { path, attempt, due, rung } => {
+            let how = rung.as_ref().map_or_else(String::new, |rung| format!(": {}", rung.words()));
+            format!("{path}@{attempt} is due at {}{how}", when(*due, zero))
+        }
         Event::StepSkipped { path, why } => format!("{path} skipped ({})", skip(*why)),
         Event::ItemsFound { path, items } => format!("{path} found {}", Json::from(items.clone())),
         Event::BodyOpened { path, index, bound } if bound.is_empty() => format!("{path}[{index}] opened"),
@@ -50,6 +55,7 @@ fn what(event: &Event, zero: i64) -> String {
         }
         Event::TimerFired { timer } => format!("timer {timer}"),
         Event::Signalled { name, data, .. } => format!("signal {name}{}", value(Some(data))),
+        Event::SignalRefused { name, why } => format!("signal {name} dropped: {why}"),
         Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
         Event::Routed { path, to } => format!("{path} goes to {to}"),
         Event::Rewound { path, to } => format!("{path} goes back to {to}"),
@@ -110,16 +116,7 @@ fn value(value: Option<&Json>) -> String {
 }
 
 fn failure(error: &Failure) -> String {
-    let class = match error.class {
-        ErrorClass::Transient => "transient",
-        ErrorClass::RateLimit => "rate_limit",
-        ErrorClass::Timeout => "timeout",
-        ErrorClass::Invalid => "invalid",
-        ErrorClass::Lost => "lost",
-        ErrorClass::Failed => "failed",
-        ErrorClass::Any => "any",
-    };
-    format!("{class}: {}", error.message)
+    format!("{}: {}", error.class.word(), error.message)
 }
 
 fn skip(why: Skip) -> &'static str {

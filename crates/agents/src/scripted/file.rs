@@ -26,7 +26,7 @@ struct File {
 struct RawAnswer {
     reply: Option<Json>,
     sequence: Option<Vec<Json>>,
-    fail: Option<Class>,
+    fail: Option<ErrorClass>,
     message: Option<String>,
     retry_after: Option<String>,
     after: Option<String>,
@@ -45,7 +45,7 @@ struct RawEntry {
     contains: Option<String>,
     reply: Option<Json>,
     sequence: Option<Vec<Json>>,
-    fail: Option<Class>,
+    fail: Option<ErrorClass>,
     message: Option<String>,
     retry_after: Option<String>,
     after: Option<String>,
@@ -53,17 +53,6 @@ struct RawEntry {
     usage: Usage,
     #[serde(default)]
     writes: IndexMap<String, String>,
-}
-
-/// The classes that an agent can cause by itself.
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "snake_case")]
-enum Class {
-    Transient,
-    RateLimit,
-    Timeout,
-    Invalid,
-    Failed,
 }
 
 pub(super) fn read(text: &str) -> Result<Script, Error> {
@@ -154,22 +143,13 @@ impl RawAnswer {
         }
     }
 
-    fn failure(&self, class: Class) -> Result<Failure, String> {
+    fn failure(&self, class: ErrorClass) -> Result<Failure, String> {
+        if matches!(class, ErrorClass::Lost | ErrorClass::Any) {
+            return Err(format!("no agent fails with `{}` by itself", class.word()));
+        }
         let message = self.message.clone().unwrap_or_else(|| "the script says that this call fails".to_owned());
         let retry_after_ms = self.retry_after.as_deref().map(|text| span("retry_after", text)).transpose()?;
-        Ok(Failure { class: class.into(), message, retry_after_ms })
-    }
-}
-
-impl From<Class> for ErrorClass {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::Transient => Self::Transient,
-            Class::RateLimit => Self::RateLimit,
-            Class::Timeout => Self::Timeout,
-            Class::Invalid => Self::Invalid,
-            Class::Failed => Self::Failed,
-        }
+        Ok(Failure { class, message, retry_after_ms })
     }
 }
 

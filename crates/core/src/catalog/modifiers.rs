@@ -7,7 +7,26 @@ use super::Shape::{
 use super::{Field, Shape, field, required};
 
 /// What a failed attempt is sorted into.
-pub const ERROR_CLASSES: &[&str] = &["transient", "rate_limit", "timeout", "invalid", "lost", "failed", "any"];
+pub const ERROR_CLASSES: &[&str] = &[
+    "transient",
+    "rate_limit",
+    "timeout",
+    "invalid",
+    "lost",
+    "failed",
+    "any",
+    "empty",
+    "overload",
+    "usage_limit",
+    "overflow",
+    "auth",
+    "billing",
+    "unknown_model",
+    "refused",
+    "question",
+    "hung",
+    "killed",
+];
 
 const EXHAUSTED: Shape = Choice(&["fail", "ask", "continue"]);
 
@@ -83,6 +102,11 @@ pub const AGENT: &[Field] = &[
         "How strong a model is wanted; the project's settings say which.",
     ),
     field("fallback", List(&Text), "Models or agents to go on with when this one can not."),
+    field(
+        "on_limit",
+        Choice(&["wait", "fallback"]),
+        "At a usage limit: wait until it resets, or go on with the next of `fallback` first.",
+    ),
     field("thread", Text, "The conversation it continues; `new` for one of its own."),
     field(
         "driver",

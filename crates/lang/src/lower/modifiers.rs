@@ -24,7 +24,7 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn on_error(&self, step: &Step<'_>) -> OnError {
-        let Some(node) = step.node.get("on_error") else { return OnError::Fail };
+        let Some(node) = step.node.get("on_error") else { return OnError::Kind };
         let goto = node.get("goto").and_then(Node::as_text).and_then(|id| self.model.body(step.body).by_id.get(id));
         match (node.as_text(), goto) {
             (_, Some(target)) => OnError::Goto(*target),
@@ -63,7 +63,7 @@ pub(super) fn timeout(node: Option<&Node>) -> Timeout {
 
 pub(super) fn retry(node: &Node) -> Retry {
     let max = values::small(Some(node)).or_else(|| values::small(node.get("max"))).unwrap_or(3);
-    let on = values::texts(node.get("on")).iter().filter_map(|word| error_class(word)).collect();
+    let on = values::texts(node.get("on")).iter().filter_map(|word| ErrorClass::from_word(word)).collect();
     Retry { max, on, backoff: backoff(node.get("backoff")) }
 }
 
@@ -76,19 +76,6 @@ fn backoff(node: Option<&Node>) -> Backoff {
         node.get("factor").and_then(Node::scalar_json).and_then(|value| value.as_f64()).unwrap_or(standard.factor);
     let max_ms = values::span_ms(node.get("max")).unwrap_or(standard.max_ms.max(first_ms));
     Backoff { first_ms, factor, max_ms }
-}
-
-fn error_class(word: &str) -> Option<ErrorClass> {
-    Some(match word {
-        "transient" => ErrorClass::Transient,
-        "rate_limit" => ErrorClass::RateLimit,
-        "timeout" => ErrorClass::Timeout,
-        "invalid" => ErrorClass::Invalid,
-        "lost" => ErrorClass::Lost,
-        "failed" => ErrorClass::Failed,
-        "any" => ErrorClass::Any,
-        _ => return None,
-    })
 }
 
 pub(super) fn output(node: Option<&Node>) -> Output {
