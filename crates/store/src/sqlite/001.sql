@@ -32,6 +32,7 @@ CREATE TABLE event (
     PRIMARY KEY (run, seq)
 ) WITHOUT ROWID;
 
+-- Few are open at a time, so whoever asks by worker or lease looks at all of them: an index would be written twice a step.
 CREATE TABLE task (
     number         INTEGER PRIMARY KEY,
     run            INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -43,8 +44,6 @@ CREATE TABLE task (
     UNIQUE (run, key)
 );
 CREATE INDEX task_free ON task (number) WHERE worker IS NULL;
-CREATE INDEX task_by_worker ON task (worker) WHERE worker IS NOT NULL;
-CREATE INDEX task_by_lease ON task (lease_until_ms) WHERE worker IS NOT NULL;
 
 CREATE TABLE timer (
     run    INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,

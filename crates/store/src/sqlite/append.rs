@@ -87,7 +87,7 @@ pub(super) fn chain_after(db: &Connection, id: &RunId, (run, seq): (i64, u64)) -
     Ok(Chain::after(id, seq, tip))
 }
 
-/// One write, because each one goes through the row and its indexes again.
+/// The columns of indexes are written only when they change: each index is one more page that every commit would carry.
 fn head(db: &Connection, append: &Append, (run, last): (i64, u64)) -> Result<(), Error> {
     let (last, at_ms) = (last.cast_signed(), append.at_ms());
     let Some(Head { workflow, status, summary, group, parent }) = &append.head else {
@@ -95,10 +95,12 @@ fn head(db: &Connection, append: &Append, (run, last): (i64, u64)) -> Result<(),
         update.execute(params![run, last, at_ms])?;
         return Ok(());
     };
-    let sql = "UPDATE run SET last_seq = ?2, updated_ms = ?3, workflow = ?4, status = ?5, summary = ?6, run_group = ?7,
-               parent = ?8 WHERE number = ?1";
+    let sql = "UPDATE run SET last_seq = ?2, updated_ms = ?3, summary = ?4 WHERE number = ?1";
+    db.prepare_cached(sql)?.execute(params![run, last, at_ms, summary])?;
+    let sql = "UPDATE run SET workflow = ?2, status = ?3, run_group = ?4, parent = ?5
+               WHERE number = ?1 AND (workflow, status, run_group, parent) IS NOT (?2, ?3, ?4, ?5)";
     let parent = parent.as_ref().map(RunId::as_str);
-    db.prepare_cached(sql)?.execute(params![run, last, at_ms, workflow, status, summary, group, parent])?;
+    db.prepare_cached(sql)?.execute(params![run, workflow, status, group, parent])?;
     Ok(())
 }
 
