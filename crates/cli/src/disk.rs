@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::world::{Found, Kind, Missing, World};
+use longhaul_lang::world::{Described, Found, Kind, Missing, World, same_name};
 use longhaul_lang::{Report, Request};
 
 use crate::builtin;
@@ -93,9 +93,7 @@ impl Disk {
         let mut names = match kind {
             Kind::Persona => {
                 let mut names: Vec<String> = builtin::PERSONAS.iter().map(|(name, _)| (*name).to_owned()).collect();
-                for folder in
-                    [".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"]
-                {
+                for folder in PERSONAS {
                     names.extend(stems(&root.join(folder)));
                 }
                 names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("personas"))));
@@ -103,7 +101,7 @@ impl Disk {
             }
             Kind::Skill => {
                 let mut names = Vec::new();
-                for folder in [".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"] {
+                for folder in SKILLS {
                     names.extend(stems(&root.join(folder)));
                 }
                 names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("skills"))));
@@ -151,6 +149,35 @@ impl World for Disk {
     fn names(&self, kind: Kind) -> &[String] {
         self.names.get(&kind).map_or(&[], |cell| cell.get_or_init(|| self.collect(kind)))
     }
+
+    fn described(&self, kind: Kind, name: &str) -> Option<Described> {
+        let folders = match kind {
+            Kind::Persona => PERSONAS,
+            Kind::Skill => SKILLS,
+            _ => return None,
+        };
+        let user = self.project.user.iter().flat_map(|user| [user.join("personas"), user.join("skills")]);
+        let own = folders.iter().map(|folder| self.project.root.join(folder));
+        let on_disk = own.chain(user).find_map(|folder| described_in(&folder, name));
+        let shipped = || builtin::PERSONAS.iter().find(|(known, _)| same_name(known, name));
+        on_disk.or_else(|| shipped().filter(|_| kind == Kind::Persona).map(|(_, file)| Described::from_markdown(file)))
+    }
+}
+
+/// Where a project describes who its agents are.
+const PERSONAS: &[&str] =
+    &[".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"];
+/// Where it describes what they know.
+const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"];
+
+/// The persona or skill of a folder: a file, or a folder with a `SKILL.md`.
+fn described_in(folder: &Path, name: &str) -> Option<Described> {
+    let stem = stems(folder).into_iter().find(|stem| same_name(stem, name))?;
+    let text = |file: PathBuf| read_text(&file).ok();
+    let markdown =
+        text(folder.join(format!("{stem}.md"))).or_else(|| text(folder.join(&stem).join("SKILL.md")));
+    let toml = || text(folder.join(format!("{stem}.toml"))).map(|file| Described::from_toml(&file));
+    markdown.map(|file| Described::from_markdown(&file)).or_else(toml)
 }
 
 /// A path as people write it: without a leading `./`.

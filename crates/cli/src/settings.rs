@@ -3,39 +3,56 @@
 //! **Invariant:** a mistake is an error that names the file and the key. A name that the project defines is the project's,
 //! whatever the user's own file says.
 
+mod agents;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use longhaul_runtime::{Carrier, Channel, Setting};
+use longhaul_runtime::{Backends, Carrier, Channel, Setting, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use crate::disk;
 use crate::project::Project;
+use crate::{disk, trusted};
 
 /// What the engine is told.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) channels: IndexMap<String, Channel>,
     /// Prompts at once, by backend.
     pub(crate) backends_max: IndexMap<String, usize>,
+    /// How agents are called.
+    pub(crate) backends: Backends,
 }
 
 impl Settings {
     /// The settings of a project and its user.
     pub(crate) fn of(project: &Project) -> Result<Self> {
         let user = project.user.iter().map(|user| user.join("config.toml"));
-        let files: Vec<PathBuf> = std::iter::once(project.root.join(".longhaul/config.toml")).chain(user).collect();
+        let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();
+        settings.backends.trusted = trusted::hashes(project);
+        let may_all = told_hash(&project.root).is_some_and(|hash| settings.backends.trusted.contains(&hash));
+        settings.add(&disk::text_if_any(&own), may_all).with_context(|| own.display().to_string())?;
+        let files: Vec<PathBuf> = user.collect();
         for file in files {
-            settings.add(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
+            settings.add(&disk::text_if_any(&file), true).with_context(|| file.display().to_string())?;
         }
         Ok(settings)
     }
 
-    /// Adds what a file says about names that are not known yet.
-    fn add(&mut self, text: &str) -> Result<()> {
+    /// Adds what a file says about names that are not known yet. A checkout may not say what is started, unless a
+    /// person has looked at it.
+    fn add(&mut self, text: &str, may_all: bool) -> Result<()> {
         let document: DocumentMut = text.parse().map_err(|error| anyhow!("it is not TOML: {error}"))?;
+        if let (false, Some(key)) = (may_all, agents::sensitive(&document)) {
+            bail!(
+                "`{key}` says how agents are started, and this file came with the project; look at it, then run \
+                 `longhaul trust`, or write it into ~/.longhaul/config.toml"
+            );
+        }
+        agents::add(&document, &mut self.backends)?;
+        self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();
         for (name, item) in entries(document.get("channels"), "channels")? {
             let key = format!("channels.{name}");
             let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
@@ -103,6 +120,16 @@ impl<'a> Keys<'a> {
         text.ok_or_else(|| anyhow!("`{}.{name}` is not a text", self.key))
     }
 
+    /// A text that need not be there.
+    fn maybe(&self, name: &str) -> Result<Option<String>> {
+        if self.table.contains_key(name) { self.text(name).map(|text| Some(text.to_owned())) } else { Ok(None) }
+    }
+
+    /// Texts that need not be there.
+    fn maybe_texts(&self, name: &str) -> Result<Vec<String>> {
+        if self.table.contains_key(name) { self.texts(name) } else { Ok(Vec::new()) }
+    }
+
     /// One text or several; at least one.
     fn texts(&self, name: &str) -> Result<Vec<String>> {
         let item = self.item(name)?;
@@ -135,7 +162,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings> {
         let mut settings = Settings::default();
-        settings.add(text)?;
+        settings.add(text, true)?;
         Ok(settings)
     }
 
@@ -159,6 +186,31 @@ mod tests {
         let Channel::Email { to, by, .. } = &channels["post"] else { panic!("{channels:?}") };
         assert_eq!((to.len(), by), (2, &Carrier::Smtp("localhost:25".to_owned())));
         assert_eq!(channels["pager"], Channel::Command { command: vec!["page".to_owned(), "--now".to_owned()] });
+    }
+
+    #[test]
+    fn agents_are_read() {
+        let text = "agent = 'local'\n[agents.local]\nbackend = 'openai'\nbase_url = 'http://127.0.0.1:1/v1'\nauth = 'key'\n\
+                    sandbox = 'read-only'\nenv = { A = 'b' }\n[models.fast]\nclaude = 'haiku'";
+        let backends = read(text).unwrap().backends;
+        let local = &backends.profiles["local"];
+        assert_eq!(local.backend.as_deref(), Some("openai"));
+        assert_eq!(local.setup.base_url.as_deref(), Some("http://127.0.0.1:1/v1"));
+        assert_eq!((backends.default.as_deref(), &*backends.models["fast"]["claude"]), (Some("local"), "haiku"));
+        assert!(complaint("[agents.x]\nprogam = 'y'").starts_with("`agents.x.progam` is unknown"));
+        assert!(complaint("[agents.x]\nauth = 'y'").starts_with("`agents.x.auth` is `y`"));
+        assert!(complaint("[agents.x]\nsandbox = 'y'").starts_with("`agents.x.sandbox` must be"));
+    }
+
+    #[test]
+    fn a_checkout_can_not_say_what_is_started() {
+        let add = |text: &str| Settings::default().add(text, false);
+        let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
+        assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
+        for text in ["sandboxed = true", "[agents.x]\nbase_url = 'http://evil'", "[agents.x]\nenv = { PATH = 'x' }"] {
+            assert!(add(text).is_err(), "{text}");
+        }
+        assert!(add("agent = 'codex'\n[agents.x]\nbackend = 'claude'\nmodel = 'opus'").is_ok());
     }
 
     #[test]
@@ -186,7 +238,7 @@ mod tests {
     #[test]
     fn what_is_read_first_goes_before_what_is_read_later() {
         let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
-        settings.add("[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'").unwrap();
+        settings.add("[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'", true).unwrap();
         assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
         assert!(settings.channels.contains_key("y"));
     }

@@ -85,6 +85,16 @@ pub enum Event {
         #[serde(default)]
         result: Result,
     },
+    /// An attempt was stopped on purpose, with the engine that made it. It is made again, and counts as if it had never been.
+    AttemptStopped {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// What it had cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
     /// Another attempt will be made; what failed inside a container is done again at once.
     RetryScheduled {
         /// Which step.

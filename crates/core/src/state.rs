@@ -194,6 +194,9 @@ pub struct StepInst {
     /// Whether its body counts on it: reached and not over.
     pub(crate) live: bool,
     pub(crate) lost: u32,
+    /// Attempts that were stopped on purpose.
+    #[serde(default)]
+    pub(crate) stopped: u32,
     pub(crate) answer: Option<Answer>,
     pub(crate) chosen: Option<StepId>,
     pub(crate) items: Vec<Json>,
@@ -210,6 +213,11 @@ impl StepInst {
     /// Whether a choice or a gate before it led elsewhere.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.skipped, Some(Skip::Route | Skip::Denied))
+    }
+
+    /// Attempts that count: those that came to an end of their own.
+    pub(crate) fn tries(&self) -> u32 {
+        self.attempts.saturating_sub(self.lost).saturating_sub(self.stopped)
     }
 
     /// A step that is nowhere yet: whoever adds it says where it enters.
@@ -236,6 +244,7 @@ impl StepInst {
             body,
             live: false,
             lost: 0,
+            stopped: 0,
             answer: None,
             chosen: None,
             items: Vec::new(),

@@ -67,18 +67,29 @@ fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append
 /// Tasks that an event begins or ends.
 fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
     match event {
-        Event::AttemptStarted { path, attempt, .. } => append.tasks_started.push(NewTask {
-            key: format!("{path}@{attempt}"),
-            attempt: *attempt,
-            worker: Some(shared.worker.clone()),
-            lease_ms: i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX),
-            labels: Vec::new(),
-        }),
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+        Event::AttemptStarted { path, attempt, .. } => append.tasks_started.push(new_task(shared, path, *attempt)),
+        // It is this worker's from now on, under the same number.
+        Event::AttemptAdopted { path, attempt } => {
+            end_task(append, format!("{path}@{attempt}"), *attempt, None);
+            append.tasks_started.push(new_task(shared, path, *attempt));
+        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => {
             let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
             end_task(append, format!("{path}@{attempt}"), *attempt, worker);
         }
         _ => {}
+    }
+}
+
+fn new_task(shared: &Shared, path: &StepPath, attempt: u32) -> NewTask {
+    NewTask {
+        key: format!("{path}@{attempt}"),
+        attempt,
+        worker: Some(shared.worker.clone()),
+        lease_ms: i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX),
+        labels: Vec::new(),
     }
 }
 

@@ -99,7 +99,9 @@ impl Witness {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
-            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. }
+            Event::AttemptSucceeded { path, attempt, .. }
+            | Event::AttemptFailed { path, attempt, .. }
+            | Event::AttemptStopped { path, attempt, .. }
                 if self.open.remove(&path.to_string()) != Some(*attempt) =>
             {
                 return Err(format!("a result of `{path}@{attempt}`, which is not open"));

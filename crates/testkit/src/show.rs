@@ -25,6 +25,7 @@ fn what(event: &Event, zero: i64) -> String {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
         Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
+        Event::AttemptStopped { path, attempt, .. } => format!("{path}@{attempt} stopped"),
         Event::RetryScheduled { path, attempt, due, rung } => {
             let how = rung.as_ref().map_or_else(String::new, |rung| format!(": {}", rung.words()));
             format!("{path}@{attempt} is due at {}{how}", when(*due, zero))

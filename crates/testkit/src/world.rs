@@ -250,6 +250,7 @@ impl World {
         let event = match reply {
             Reply::Ok(result) => Event::AttemptSucceeded { path, attempt, result },
             Reply::Fail(error, result) => Event::AttemptFailed { path, attempt, error, result },
+            Reply::Stopped => Event::AttemptStopped { path, attempt, usage: None },
             Reply::Hang => return,
         };
         self.coming.push((self.now + ms, event));
@@ -262,9 +263,9 @@ fn begins(start: &Start, event: &Event) -> bool {
 
 fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
     match event {
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            path == of && *attempt == number
-        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => path == of && *attempt == number,
         _ => false,
     }
 }

@@ -76,6 +76,7 @@ impl Apply<'_> {
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
             }
+            Event::AttemptStopped { path, attempt, usage } => self.attempt_stopped(path, *attempt, *usage)?,
             Event::RetryScheduled { path, due, rung, .. } => {
                 let at = self.undecided(path)?;
                 if let Some(rung) = rung {
@@ -292,6 +293,19 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         let counts = step.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
+    }
+
+    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one.
+    fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
+        let at = self.open_attempt(path, attempt)?;
+        self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
+        let step = self.state.step_mut(at);
+        step.stopped += 1;
+        if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
+            climb.rung = Some(Rung::Continue);
+        }
+        self.enter(at, Phase::Ready);
+        Ok(())
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {

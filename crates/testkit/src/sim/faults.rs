@@ -106,6 +106,9 @@ impl Sim {
             ..Usage::default()
         });
         let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
+        if self.is_patient() && self.chance.one_in(8) {
+            return Event::AttemptStopped { path, attempt, usage };
+        }
         let stopped = self.state.cancelling && self.chance.one_in(2);
         if stopped || (self.is_patient() && self.chance.one_in(4)) {
             let error = Failure::new(*self.chance.pick(&CLASSES), "it did not work");
