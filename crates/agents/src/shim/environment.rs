@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a variable that nobody asked for is not handed on.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use crate::contract::Invocation;
 
@@ -38,18 +38,8 @@ pub fn environment(
     invocation: &Invocation,
     ours: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
-    let patterns = || COMMON.into_iter().chain(invocation.keep_env.iter().map(String::as_str));
-    let is_kept = |name: &OsStr| patterns().any(|pattern| matches(pattern, name));
-    let kept = ours.into_iter().filter(|(name, _)| is_kept(name));
-    let set = invocation.env.iter().map(|(name, value)| (name.into(), value.into()));
-    kept.chain(set).collect()
-}
-
-fn matches(pattern: &str, name: &OsStr) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => name.as_encoded_bytes().starts_with(prefix.as_bytes()),
-        None => name == pattern,
-    }
+    let ours: Vec<(OsString, OsString)> = ours.into_iter().collect();
+    invocation.environment(&COMMON, &ours)
 }
 
 #[cfg(test)]
@@ -83,6 +73,6 @@ mod tests {
 
     #[test]
     fn what_is_set_comes_last_and_so_counts() {
-        assert_eq!(of(&["HOME"], &[], &[("HOME", "theirs"), ("A", "")]), ["HOME=ours", "HOME=theirs", "A="]);
+        assert_eq!(of(&["HOME"], &[], &[("HOME", "theirs"), ("A", "")]), ["HOME=theirs", "A="]);
     }
 }
