@@ -13,8 +13,10 @@ mod command;
 mod copilot;
 mod endpoint;
 mod event;
+mod gemini;
 mod notes;
 mod openai;
+mod opencode;
 mod payer;
 mod program;
 mod served;
@@ -27,8 +29,15 @@ mod written;
 use crate::contract::{Agent, Refusal};
 
 /// All of them, in the order in which they are shown.
-pub static ALL: &[&dyn Agent] =
-    &[&claude::Claude, &codex::Codex, &copilot::Copilot, &anthropic::Anthropic, &openai::OpenAi];
+pub static ALL: &[&dyn Agent] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &gemini::Gemini,
+    &opencode::Opencode,
+    &anthropic::Anthropic,
+    &openai::OpenAi,
+];
 
 /// The one that workflows call by this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

@@ -49,6 +49,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Unpaused { .. } => "  ▶ goes on".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
+        Event::OnFailureEnded { error: Some(error), .. } => {
+            format!("  ! `on_failure` was not done: {}", error.message)
+        }
         _ => return None,
     })
 }

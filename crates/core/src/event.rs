@@ -269,6 +269,19 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
         outputs: IndexMap<String, Json>,
     },
+    /// The run has failed, and its `on_failure` is about to be done.
+    OnFailureStarted {
+        /// From 1, over the whole run.
+        attempt: u32,
+    },
+    /// The `on_failure` of a run was done, or could not be.
+    OnFailureEnded {
+        /// Which attempt.
+        attempt: u32,
+        /// Why it could not be done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+    },
 }
 
 /// What a run was started with.

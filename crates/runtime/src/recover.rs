@@ -23,18 +23,22 @@ pub(crate) struct Orphans {
     pub(crate) alive: Vec<(StepPath, u32)>,
 }
 
+/// Whether nobody works on a task any more, as far as others than this process can do so.
+pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
+    match &task.worker {
+        Some(worker) if *worker == shared.worker => true,
+        Some(worker) => is_dead(worker.as_str()) || task.lease_until_ms <= shared.clock.now_ms(),
+        None => true,
+    }
+}
+
 /// Attempts of a run that nobody looks after any more: their worker is dead, or its lease has run out.
 pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Result<Orphans, Error> {
     if state.open_attempts().next().is_none() {
         return Ok(Orphans::default());
     }
     let tasks = shared.store.tasks(run).await?;
-    let now = shared.clock.now_ms();
-    let gone = |task: &Task| match &task.worker {
-        Some(worker) if *worker == shared.worker => true,
-        Some(worker) => is_dead(worker.as_str()) || task.lease_until_ms <= now,
-        None => true,
-    };
+    let gone = |task: &Task| is_gone(shared, task);
     let open = state.open_attempts().filter(|step| {
         let key = format!("{}@{}", step.path, step.attempts);
         tasks.iter().find(|task| task.key == key).is_none_or(gone)

@@ -116,7 +116,7 @@ struct Runner {
     open: HashMap<(String, u32), CancellationToken>,
     /// The status that the files for people show.
     written: Option<&'static str>,
-    /// Whether it was here that the run failed.
+    /// Whether it was here that the run failed, and what follows from that is ours to do.
     fell: bool,
     done: mpsc::UnboundedSender<Event>,
     finished: mpsc::UnboundedReceiver<Event>,
@@ -133,10 +133,8 @@ impl Runner {
             // Who is not woken looks by itself, a little later.
             let _ = admission::leave(&self.shared, &self.loaded).await;
         }
-        if std::mem::take(&mut self.fell) {
-            aftermath::failed(&self.shared, &self.run, &self.loaded, stop).await;
-        }
-        went
+        let ours = std::mem::take(&mut self.fell);
+        aftermath::settle(&self.shared, &self.run, &mut self.loaded, ours, stop).await.and(went)
     }
 
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
@@ -210,6 +208,7 @@ impl Runner {
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
             extras.timers_before = self.loaded.state.timers(plan);
+            extras.on_failure_before = self.loaded.state.on_failure.open_attempt();
             let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             if advance.events.is_empty() {
@@ -294,7 +293,7 @@ impl Runner {
     }
 
     fn act(&mut self, advance: Advance) {
-        self.fell |= aftermath::is_failure(&advance.events);
+        self.fell |= aftermath::is_begun(&advance.events);
         for event in &advance.events {
             if let Some(key) = attempt_of(&event.event) {
                 self.open.remove(&key);
@@ -356,7 +355,7 @@ impl Runner {
             if ended.is_empty() {
                 return Ok(self.idle());
             }
-            match self.record_alone(&ended).await {
+            match record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await {
                 Err(error) if moved_on(&error) => self.loaded = load(&self.shared, &self.run).await?,
                 recorded => return recorded.map(|()| self.idle()),
             }
@@ -377,24 +376,6 @@ impl Runner {
         ended
     }
 
-    /// Records news without deciding what follows.
-    async fn record_alone(&mut self, news: &[Event]) -> Result<(), Error> {
-        let at = self.shared.clock.now_ms();
-        let mut state = self.loaded.state.clone();
-        let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
-        let mut events = Vec::new();
-        for event in news {
-            let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event: event.clone() };
-            state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-            events.push(envelope);
-        }
-        let extras = Extras { timers_before: self.loaded.state.timers(plan), ..Extras::default() };
-        record(&self.shared, &self.run, Planner { plan, index }, &state, &events, extras).await?;
-        self.loaded.state = state;
-        let _ = self.shared.pulse.send(Pulse::Events(self.run.clone(), Arc::new(events)));
-        Ok(())
-    }
-
     fn idle(&self) -> Idle {
         match &self.loaded.state.finished {
             Some(finished) => Idle::Finished(finished.outcome),
@@ -406,8 +387,33 @@ impl Runner {
     }
 }
 
+/// Records news without deciding what follows.
+pub(crate) async fn record_alone(
+    shared: &Shared,
+    run: &RunId,
+    loaded: &mut Loaded,
+    news: &[Event],
+) -> Result<(), Error> {
+    let at = shared.clock.now_ms();
+    let mut state = loaded.state.clone();
+    let (plan, index) = (&loaded.plan.0, &loaded.plan.1);
+    let mut events = Vec::new();
+    for event in news {
+        let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event: event.clone() };
+        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        events.push(envelope);
+    }
+    let timers_before = loaded.state.timers(plan);
+    let on_failure_before = loaded.state.on_failure.open_attempt();
+    let extras = Extras { timers_before, on_failure_before, ..Extras::default() };
+    record(shared, run, Planner { plan, index }, &state, &events, extras).await?;
+    loaded.state = state;
+    let _ = shared.pulse.send(Pulse::Events(run.clone(), Arc::new(events)));
+    Ok(())
+}
+
 /// Somebody else wrote first: believe the store and decide again.
-fn moved_on(error: &Error) -> bool {
+pub(crate) fn moved_on(error: &Error) -> bool {
     use longhaul_store::Error::{Conflict, Exists, Fenced};
     matches!(error, Error::Store(Conflict { .. } | Exists | Fenced { .. }))
 }

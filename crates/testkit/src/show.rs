@@ -70,6 +70,11 @@ fn what(event: &Event, zero: i64) -> String {
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }
+        Event::OnFailureStarted { attempt } => format!("on_failure@{attempt} started"),
+        Event::OnFailureEnded { attempt, error } => {
+            let error = error.as_ref().map_or_else(String::new, |error| format!(", {}", failure(error)));
+            format!("on_failure@{attempt} ended{error}")
+        }
         Event::RunFinished { outcome, message, outputs } => {
             let outcome = match outcome {
                 Outcome::Success => "succeeded",

@@ -225,6 +225,11 @@ impl World {
                 self.coming.push((self.now + ms, Event::Answered { path: path.clone(), answer, by: None }));
             }
         }
+        for envelope in &taken.events {
+            if let Event::OnFailureStarted { attempt } = envelope.event {
+                self.coming.push((self.now + 1_000, Event::OnFailureEnded { attempt, error: None }));
+            }
+        }
         self.history.extend(taken.events);
         for (path, attempt) in taken.stops {
             self.coming.retain(|(_, event)| !is_result(event, &path, attempt));

@@ -56,15 +56,15 @@ impl Program {
         found.ok_or_else(|| self.not_there(program))
     }
 
-    /// The real program behind a launcher, or the program itself.
+    /// The real program behind a launcher, or the program by the name that it was found by: some go by their name.
     fn native(&self, path: &Path) -> PathBuf {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = path.canonicalize().unwrap_or_default();
         let candidates = real.ancestors().skip(1).flat_map(|folder| {
             let modules =
                 if folder.ends_with("node_modules") { folder.to_owned() } else { folder.join("node_modules") };
             self.native.iter().map(move |relative| modules.join(for_this_platform(relative)))
         });
-        candidates.into_iter().find(|candidate| is_program(candidate)).unwrap_or(real)
+        candidates.into_iter().find(|candidate| is_program(candidate)).unwrap_or_else(|| path.to_owned())
     }
 
     fn absent(&self) -> Missing {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_comes_last_and_so_counts() {
+    fn what_is_set_counts() {
         assert_eq!(of(&["HOME"], &[], &[("HOME", "theirs"), ("A", "")]), ["HOME=theirs", "A="]);
     }
 }

@@ -154,6 +154,16 @@ fn of_copilot() {
     check("copilot");
 }
 
+#[test]
+fn of_gemini() {
+    check("gemini");
+}
+
+#[test]
+fn of_opencode() {
+    check("opencode");
+}
+
 /// A prompt never stands on a command line, where others could read it and where it would be cut.
 #[test]
 fn the_prompt_goes_by_stdin() {

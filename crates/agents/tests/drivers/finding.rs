@@ -170,6 +170,9 @@ fn logged_in(agent: &str, version: &str, file: &str, text: &str) -> bool {
 fn a_login_is_seen_in_the_programs_own_files() {
     assert!(logged_in("claude", "2.1.325", ".claude/.credentials.json", "{}"));
     assert!(logged_in("codex", "0.166.0", ".codex/auth.json", "{}"));
+    assert!(logged_in("gemini", "0.61.0", ".gemini/oauth_creds.json", "{}"));
+    assert!(logged_in("opencode", "1.18.33", ".local/share/opencode/auth.json", "{\"anthropic\": {}}"));
+    assert!(!logged_in("opencode", "1.18.33", ".local/share/opencode/auth.json", "{}"));
     let users = "// a comment\n{\"loggedInUsers\": [{\"host\": \"https://github.com\", \"login\": \"me\"}]}";
     assert!(logged_in("copilot", "1.0.102", ".copilot/config.json", users));
     assert!(!logged_in("copilot", "1.0.102", ".copilot/config.json", "{\"loggedInUsers\": []}"));

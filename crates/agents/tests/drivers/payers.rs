@@ -32,7 +32,8 @@ fn ours() -> Vec<(OsString, OsString)> {
 
 fn invocation(agent: &str, logged_in: bool, setup: Setup) -> Invocation {
     let folder = tempfile::tempdir().unwrap();
-    let setup = Setup { home: folder.path().to_owned(), model: Some("m".to_owned()), ..setup };
+    let model = setup.model.clone().or_else(|| Some("m".to_owned()));
+    let setup = Setup { home: folder.path().to_owned(), model, ..setup };
     let turn = Turn { trusted: true, ..turn(folder.path()) };
     drivers::by_name(agent).unwrap().invoke(&found(logged_in), &setup, &turn).unwrap()
 }
@@ -66,6 +67,10 @@ fn a_key_reaches_only_the_program_that_it_is_for() {
             "COPILOT_PROVIDER_BEARER_TOKEN=COPILOT_PROVIDER_BEARER_TOKEN"
         ]
     );
+    assert_eq!(key("gemini"), ["GEMINI_API_KEY=GEMINI_API_KEY"]);
+    assert!(key("opencode").is_empty());
+    let setup = Setup { model: Some("openrouter/a/b".to_owned()), ..Setup::default() };
+    assert_eq!(leaked("opencode", false, setup), ["OPENROUTER_API_KEY=OPENROUTER_API_KEY"]);
 }
 
 #[test]
@@ -76,6 +81,8 @@ fn a_key_of_another_name_takes_the_name_that_the_program_knows() {
     let elsewhere = || Setup { base_url: Some("http://127.0.0.1:1".to_owned()), ..mine() };
     assert_eq!(leaked("codex", true, elsewhere()), ["MY_KEY=MINE"]);
     assert_eq!(leaked("copilot", true, elsewhere()), ["COPILOT_PROVIDER_API_KEY=MINE"]);
+    assert_eq!(leaked("gemini", true, elsewhere()), ["GEMINI_API_KEY=MINE"]);
+    assert_eq!(leaked("opencode", true, elsewhere()), ["MY_KEY=MINE"]);
 }
 
 #[test]

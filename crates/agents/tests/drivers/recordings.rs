@@ -90,6 +90,16 @@ fn copilot_is_understood() {
     check("copilot");
 }
 
+#[test]
+fn gemini_is_understood() {
+    check("gemini");
+}
+
+#[test]
+fn opencode_is_understood() {
+    check("opencode");
+}
+
 /// Each line of each recording that is a JSON object is cut at every third byte, and lines are left out and doubled.
 #[test]
 fn a_stream_that_breaks_off_anywhere_is_still_read() {

@@ -89,7 +89,9 @@ impl Fold {
             | Event::CancelRequested { .. }
             | Event::Paused { .. }
             | Event::Unpaused { .. }
-            | Event::Reopened { .. } => {}
+            | Event::Reopened { .. }
+            | Event::OnFailureStarted { .. }
+            | Event::OnFailureEnded { .. } => {}
         }
     }
 

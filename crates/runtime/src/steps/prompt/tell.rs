@@ -90,6 +90,9 @@ impl<'a> Teller<'a> {
 
     /// For people; the shim has the whole output anyway.
     fn keep(&mut self, entry: &Entry) {
+        if *entry == Entry::Alive {
+            return;
+        }
         if let Ok(mut line) = serde_json::to_string(entry) {
             line.push('\n');
             let _ = self.transcript.write_all(self.attempt.secrets.redact(line).as_bytes());
@@ -109,7 +112,7 @@ impl<'a> Teller<'a> {
             return done;
         }
         if self.compacting {
-            done.failure = not_compacted(&ending).map(|why| Failure::new(ErrorClass::Failed, why));
+            done.failure = not_compacted(&ending).map(|why| Failure::new(ErrorClass::Overflow, why));
             return done;
         }
         let now = self.attempt.shared.clock.now_ms();
