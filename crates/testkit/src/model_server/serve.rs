@@ -66,6 +66,12 @@ impl ModelServer {
         format!("{}/lane/{name}", self.url())
     }
 
+    /// Begins anew with another script, with an empty log.
+    pub fn rewrite(&self, script: &str) -> Result<(), super::Error> {
+        self.desk.restart(script.parse()?);
+        Ok(())
+    }
+
     /// What was asked so far.
     pub fn log(&self) -> Vec<Entry> {
         self.desk.log()
