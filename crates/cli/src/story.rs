@@ -10,15 +10,16 @@ use crate::ui;
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &envelope.event {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
-        Event::AttemptStarted { path, attempt: 1 } => format!("  ▸ {path}"),
-        Event::AttemptStarted { path, attempt } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
+        Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
+        Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
+        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
-        Event::RetryScheduled { path, due, .. } if *due > envelope.at => {
-            format!(
-                "  ↻ {path} again in {}",
-                longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0))
-            )
+        Event::RetryScheduled { path, due, rung, .. } if *due > envelope.at || rung.is_some() => {
+            let pause = longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0));
+            let pause = if *due > envelope.at { format!(", in {pause}") } else { String::new() };
+            let how = rung.as_ref().map_or_else(|| "tried again".to_owned(), longhaul_core::ladder::Rung::words);
+            format!("  ↻ {path}: {how}{pause}")
         }
         Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", skip(*why)))),
         Event::QuestionAsked { path, kind, text, choices, .. } => {
@@ -38,6 +39,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::Rewound { to, .. } => format!("  ↶ back to {to}"),
         Event::LimitReached { limit } => format!("  ! the limit on {limit} was reached"),
+        Event::SignalRefused { name, why } => format!("  ! the signal {name} was dropped: {why}"),
         Event::Refused { what, why } => format!("  ! {what} refused: {why}"),
         Event::CancelRequested { reason, .. } => {
             format!("  ■ cancel{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))

@@ -211,6 +211,37 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     project.refuses(&["logs", RUN, "nowhere"], "no attempt of `nowhere`");
 }
 
+const ASKS: &str = r#"
+name: asks
+do:
+  - {id: way, approve: Which way?, choices: [left, right]}
+  - {id: scope, ask: How far?, answer: {depth: integer}, output: scope}
+  - {id: label, ask: Which label?, output: label}
+  - {id: ready, wait: {event: ready, schema: {n: integer}}}
+"#;
+
+#[test]
+fn an_answer_that_was_not_asked_for_is_refused_at_once_with_what_would_be_taken() {
+    let project = Project::new(ASKS);
+    project.run();
+    project.refuses(&["answer", RUN, "way", "up"], "it takes: yes, no, left, right");
+    project.ok(&["answer", RUN, "way", "left"]);
+    project.longhaul(&["resume", RUN]);
+    project.refuses(&["answer", RUN, "scope", "far"], r#"it must follow {"type":"object""#);
+    project.refuses(&["answer", RUN, "scope", r#"{"depth": "3"}"#], r#"`depth`: "3" is not of type "integer""#);
+    project.ok(&["answer", RUN, "scope", r#"{"depth": 3}"#]);
+    project.longhaul(&["resume", RUN]);
+    // A label that looks like a number is a text all the same.
+    project.ok(&["answer", RUN, "label", "42"]);
+    let resumed = project.start(&["resume", RUN]);
+    until("the wait", || project.count("wait_started") == 1);
+    project.refuses(&["signal", RUN, "ready", "1"], r#"it must follow {"type":"object""#);
+    project.ok(&["signal", RUN, "ready", r#"{"n": 1}"#]);
+    assert_eq!(resumed.end().code, 0);
+    let label = project.events().into_iter().find(|event| event["path"] == "label" && event["event"] == "answered");
+    assert_eq!(label.unwrap()["answer"]["value"]["value"], "42");
+}
+
 #[test]
 fn a_run_is_named_by_what_only_it_begins_with() {
     let project = Project::new("name: w\ndo: [{run: 'true'}]\n");

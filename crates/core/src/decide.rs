@@ -6,11 +6,15 @@
 //! [`advance`] takes news in and decides until nothing is left to decide; all of it goes into one commit.
 
 mod aside;
+mod budget;
 mod finish;
 mod gate;
 mod inside;
 mod judge;
+mod ladder;
 mod start;
+mod told;
+mod turn;
 
 use crate::event::{Envelope, Event, VERSION};
 use crate::index::Index;
@@ -19,7 +23,9 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
-pub use start::{Start, start_of};
+pub use start::{Start, Turn, start_of};
+pub use told::misfit;
+pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
 const PARALLEL: u32 = 16;
@@ -59,12 +65,13 @@ pub struct Planner<'a> {
     pub index: &'a Index,
 }
 
-/// Takes news in and decides until nothing is left to decide.
+/// Takes news in and decides until nothing is left to decide. What people and programs tell is held to what was asked.
 ///
 /// If an event does not fit, the state must be thrown away: some of the news may have been taken in.
 pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
     let mut advance = Advance::default();
     for event in news {
+        let event = told::held(planner, state, event);
         record(planner, state, event, at, &mut advance)?;
     }
     while let Some(decision) = decide(planner, state).filter(|decision| !decision.events.is_empty()) {
@@ -85,6 +92,7 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
 pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
     let mut advance = Advance::default();
     for event in news {
+        let event = told::held(planner, state, event);
         record(planner, state, event, at, &mut advance)?;
     }
     while let Some(decision) = ending(planner, state).filter(|decision| !decision.events.is_empty()) {
@@ -151,9 +159,11 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     let next = state.queue.front().filter(|_| state.open.len() < slots(planner.plan) as usize)?;
     let decision = start::start(planner, state, *next);
     match decision.events.first() {
-        Some(Event::AttemptStarted { attempt, .. }) => {
-            Some(finish::over_budget(planner, state, *attempt).unwrap_or(decision))
-        }
+        Some(Event::AttemptStarted { attempt, .. }) => match finish::over_budget(planner, state, *attempt) {
+            Some(over) => Some(over),
+            // What is under way may use up the rest: nobody begins before that is known.
+            None => Some(decision).filter(|_| !budget::is_all_set_aside(planner, state)),
+        },
         _ => Some(decision),
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Json;
 use crate::id::StepId;
+use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Outcome};
 
@@ -40,6 +41,28 @@ pub enum Event {
         path: StepPath,
         /// From 1.
         attempt: u32,
+        /// What is set aside for it until its cost is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reserve: Option<Usage>,
+    },
+    /// Another process looks after an attempt that outlived the one that began it.
+    AttemptAdopted {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// The agent of an attempt has a conversation that can be found again.
+    SessionSeen {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// The conversation.
+        session: Session,
+        /// The name under which other steps continue it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<String>,
     },
     /// An attempt ended well.
     AttemptSucceeded {
@@ -70,6 +93,9 @@ pub enum Event {
         attempt: u32,
         /// When.
         due: i64,
+        /// In which way an agent goes on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rung: Option<Rung>,
     },
     /// A step is left out.
     StepSkipped {
@@ -178,7 +204,14 @@ pub enum Event {
         /// Which.
         limit: String,
     },
-    /// Something arrived that does not fit any more: an answer to a closed question, a late signal.
+    /// A signal that had come early does not fit the step that now waits for it, and is dropped.
+    SignalRefused {
+        /// Its name.
+        name: String,
+        /// Why it does not fit.
+        why: String,
+    },
+    /// Something arrived that does not fit: an answer to a closed question, a value that was not asked for.
     Refused {
         /// What arrived.
         what: String,
@@ -274,9 +307,30 @@ pub struct Result {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What the conversation has used since its beginning, where the agent counts like that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_total: Option<Usage>,
     /// Whether it was taken from an earlier run instead of being done.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
+}
+
+/// A conversation with an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// As the agent calls it.
+    pub id: String,
+    /// Whose it is.
+    pub agent: String,
+    /// Whether it can be gone on with.
+    #[serde(default)]
+    pub resumes: bool,
+    /// Whether it can be shortened.
+    #[serde(default)]
+    pub compacts: bool,
+    /// What it has used since its beginning, where the agent counts like that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Usage>,
 }
 
 /// What work cost.
@@ -285,19 +339,34 @@ pub struct Usage {
     /// Tokens read.
     #[serde(default)]
     pub input_tokens: u64,
+    /// Of the tokens read, those from a cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
     /// Tokens written.
     #[serde(default)]
     pub output_tokens: u64,
     /// Money.
     #[serde(default)]
     pub usd: f64,
+    /// Whether some of the money is not known, and `usd` only the rest.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub usd_unknown: bool,
+}
+
+impl Usage {
+    /// Tokens, read and written.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens += other.input_tokens;
+        self.cached_tokens += other.cached_tokens;
         self.output_tokens += other.output_tokens;
         self.usd += other.usd;
+        self.usd_unknown |= other.usd_unknown;
     }
 }
 
@@ -449,4 +518,8 @@ pub enum Ended {
 
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -44,7 +44,10 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     let ready = state.ready();
     if ready > 0 && !state.paused && !state.cancelling {
         let slots = crate::decide::slots(plan);
-        say(format!("{} ready, but only {slots} may run at once", steps(ready)));
+        say(match state.reserved() == crate::event::Usage::default() || open >= slots as usize {
+            true => format!("{} ready, but only {slots} may run at once", steps(ready)),
+            false => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
+        });
     }
     found
 }
@@ -56,7 +59,10 @@ fn steps(count: usize) -> String {
 fn waits(state: &State, step: &StepInst) -> String {
     let path = &step.path;
     match &step.phase {
-        Phase::Retry { due } => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
+        Phase::Retry { due } => match step.climb.as_ref().and_then(|climb| climb.rung.as_ref()) {
+            Some(rung) => format!("`{path}`: {}, at {}, attempt {}", rung.words(), moment(*due), step.attempts + 1),
+            None => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
+        },
         Phase::Question => step.question.as_ref().map_or_else(String::new, |question| asks(state, path, question)),
         Phase::Waiting { due: Some(due), signal: None } => format!("`{path}` sleeps until {}", moment(*due)),
         Phase::Waiting { due, signal } => {

@@ -735,8 +735,10 @@ impl Default for Backoff {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// The body fails.
+    /// What the kind of work says: a command fails, an agent that can not be recovered waits for a person.
     #[default]
+    Kind,
+    /// The body fails.
     Fail,
     /// It counts as done, with what it left.
     Continue,

@@ -17,8 +17,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Skip, Usage};
+use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
 use crate::id::StepId;
+use crate::ladder::Climb;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 
@@ -70,8 +71,17 @@ pub struct State {
     pub steps_executed: u64,
     /// The same since a `progress` value last changed.
     pub steps_idle: u64,
-    /// What it has cost so far.
+    /// What it has cost so far, as far as that is known.
     pub usage: Usage,
+    /// What was set aside for attempts whose cost nobody ever told.
+    #[serde(default)]
+    pub assumed: Usage,
+    /// The most that an attempt has cost.
+    #[serde(default)]
+    pub(crate) dearest: Usage,
+    /// Conversations that steps share, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub threads: IndexMap<String, Session>,
     /// Steps that ended well.
     pub succeeded: u64,
     /// Steps that wait for a time, a signal or a person.
@@ -174,6 +184,12 @@ pub struct StepInst {
     pub question: Option<Question>,
     /// What it cost.
     pub usage: Usage,
+    /// What its agent has climbed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub climb: Option<Box<Climb>>,
+    /// What is set aside for the open attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reserve: Option<Usage>,
     pub(crate) body: BodyNo,
     /// Whether its body counts on it: reached and not over.
     pub(crate) live: bool,
@@ -215,6 +231,8 @@ impl StepInst {
             ended_at: None,
             question: None,
             usage: Usage::default(),
+            climb: None,
+            reserve: None,
             body,
             live: false,
             lost: 0,
@@ -317,6 +335,14 @@ impl State {
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
+    }
+
+    /// What is set aside for attempts that are under way.
+    pub fn reserved(&self) -> Usage {
+        self.open_attempts().filter_map(|step| step.reserve).fold(Usage::default(), |mut sum, reserve| {
+            sum += reserve;
+            sum
+        })
     }
 
     /// How many steps could begin if there were more slots.

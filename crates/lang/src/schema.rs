@@ -2,6 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::catalog::top::TYPE_NAMES;
+use longhaul_core::schema::unusable;
 use serde_json::{Map, json};
 
 use crate::diagnostic::{Diagnostic, closest};
@@ -81,12 +82,9 @@ pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a value follows a schema; the first thing that does not, in words.
+/// The first thing about a value that its schema refuses, in words. What is wrong with the schema itself is said elsewhere.
 pub(crate) fn mismatch(schema: &Json, value: &Json) -> Option<String> {
-    let validator = jsonschema::validator_for(schema).ok()?;
-    let error = validator.iter_errors(value).next()?;
-    let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
-    Some(if path.is_empty() { error.to_string() } else { format!("`{path}`: {error}") })
+    if unusable(schema).is_some() { None } else { longhaul_core::schema::mismatch(schema, value) }
 }
 
 struct Reader<'o> {

@@ -15,6 +15,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
+use longhaul_core::schema::mismatch;
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
 use tokio::sync::{Mutex, OnceCell, broadcast};
@@ -294,7 +295,7 @@ impl Engine {
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let loaded = self.load(run).await?;
-        if let Some(why) = message.misfit(&loaded.state) {
+        if let Some(why) = message.misfit(&loaded) {
             return Err(Error::Refused(why));
         }
         let body = serde_json::to_string(&message).map_err(Error::encoding)?;
@@ -404,7 +405,7 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
             }
         };
         let optional = value.is_null() && input.optional;
-        if let Some(why) = problem(&input.schema, &value).filter(|_| !optional) {
+        if let Some(why) = mismatch(&input.schema, &value).filter(|_| !optional) {
             return Err(Error::Input(format!("the input `{name}` does not fit: {why}")));
         }
         inputs.insert(name.as_str().to_owned(), value);
@@ -417,14 +418,6 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
         inputs.insert(name.clone(), value.clone());
     }
     Ok(inputs)
-}
-
-/// The first thing about a value that its schema refuses.
-pub(crate) fn problem(schema: &Json, value: &Json) -> Option<String> {
-    let validator = jsonschema::validator_for(schema).ok()?;
-    let error = validator.iter_errors(value).next()?;
-    let path = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
-    Some(if path.is_empty() { error.to_string() } else { format!("`{path}`: {error}") })
 }
 
 /// Short, sortable by time, easy to type: no letters that look like others.

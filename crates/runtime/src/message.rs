@@ -1,10 +1,12 @@
 //! What people and programs tell a run from outside, through its inbox.
 
 use longhaul_core::Json;
+use longhaul_core::decide::{Planner, misfit};
 use longhaul_core::event::{Answer, Event};
 use longhaul_core::path::StepPath;
-use longhaul_core::state::{Phase, State};
 use serde::{Deserialize, Serialize};
+
+use crate::run_loop::Loaded;
 
 /// Something for a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,50 +57,14 @@ pub enum Message {
 }
 
 impl Message {
-    /// The event that a message becomes; one that does not fit the state is recorded as refused.
-    pub(crate) fn into_event(self, state: &State) -> Event {
-        match self.misfit(state) {
-            Some(why) => Event::Refused { what: self.word().to_owned(), why },
-            None => self.fitting(),
-        }
+    /// Why a message does not fit a run, if it does not, and what would.
+    pub fn misfit(&self, loaded: &Loaded) -> Option<String> {
+        let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
+        misfit(planner, &loaded.state, &self.clone().into_event())
     }
 
-    /// Why a message does not fit, if it does not.
-    pub fn misfit(&self, state: &State) -> Option<String> {
-        let over = state.is_finished();
-        match self {
-            Self::Retry { from, .. } => {
-                let unknown = from.as_ref().filter(|path| state.find(path).is_none());
-                match (over, unknown) {
-                    (false, _) => Some("the run is not over".to_owned()),
-                    (true, Some(path)) => Some(format!("no step `{path}` was reached")),
-                    (true, None) => None,
-                }
-            }
-            _ if over => Some("the run is over".to_owned()),
-            Self::Answer { path, .. } => match state.find(path).map(|step| &step.phase) {
-                None => Some(format!("no step `{path}` was reached")),
-                Some(Phase::Question) => None,
-                Some(_) => Some(format!("`{path}` asks nothing, or has been answered")),
-            },
-            Self::Pause { .. } if state.paused => Some("it is paused already".to_owned()),
-            Self::Unpause { .. } if !state.paused => Some("it is not paused".to_owned()),
-            Self::Signal { .. } | Self::Cancel { .. } | Self::Pause { .. } | Self::Unpause { .. } => None,
-        }
-    }
-
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Answer { .. } => "answer",
-            Self::Signal { .. } => "signal",
-            Self::Cancel { .. } => "cancel",
-            Self::Pause { .. } => "pause",
-            Self::Unpause { .. } => "unpause",
-            Self::Retry { .. } => "retry",
-        }
-    }
-
-    fn fitting(self) -> Event {
+    /// The event that a message becomes, if it fits.
+    pub(crate) fn into_event(self) -> Event {
         match self {
             Self::Answer { path, answer, by } => Event::Answered { path, answer, by },
             Self::Signal { name, data, by } => Event::Signalled { name, data, by },

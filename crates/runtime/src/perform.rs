@@ -7,13 +7,14 @@ use longhaul_core::decide::Start;
 use longhaul_core::event::{Event, Failure};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{ErrorClass, Output, Parse};
+use longhaul_core::schema::mismatch;
 use longhaul_core::{Json, eval};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::cache;
-use crate::engine::{Shared, problem};
+use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
 use crate::secrets::{self, Secrets};
@@ -111,7 +112,7 @@ fn accept(output: &Output, mut done: Done) -> Done {
 }
 
 fn check(output: &Output, mut done: Done) -> Done {
-    if let Some(why) = output.schema.as_ref().and_then(|schema| problem(schema, &done.result.output)) {
+    if let Some(why) = output.schema.as_ref().and_then(|schema| mismatch(schema, &done.result.output)) {
         let message = format!("the answer does not follow its schema: {why}");
         return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
     }

@@ -67,7 +67,7 @@ fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append
 /// Tasks that an event begins or ends.
 fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
     match event {
-        Event::AttemptStarted { path, attempt } => append.tasks_started.push(NewTask {
+        Event::AttemptStarted { path, attempt, .. } => append.tasks_started.push(NewTask {
             key: format!("{path}@{attempt}"),
             attempt: *attempt,
             worker: Some(shared.worker.clone()),

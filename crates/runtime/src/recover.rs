@@ -1,39 +1,17 @@
 //! Coming back: who of the workers is alive, and what was lost with the dead ones.
 
+use longhaul_agents::process;
+pub use longhaul_agents::process::is_dead;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
 use longhaul_store::{Task, WorkerId};
-use uuid::Uuid;
 
 use crate::engine::{Error, Shared};
 
-/// The name of this process as a worker: host, process, start time, and a number that no other has.
+/// The name of this process as a worker.
 pub(crate) fn this_worker() -> WorkerId {
-    let pid = std::process::id();
-    let start = start_time(pid).unwrap_or(0);
-    WorkerId::new(format!("{}:{pid}:{start}:{}", host(), Uuid::new_v4().simple()))
-}
-
-/// Whether a worker of this machine is certainly gone. Of other machines nothing is known.
-pub fn is_dead(worker: &str) -> bool {
-    let mut parts = worker.split(':');
-    let (Some(host_name), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next()) else { return false };
-    let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { return false };
-    host_name == host() && start_time(pid) != Some(start)
-}
-
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    format!("{}.{}", name.trim().replace(':', "-"), boot.trim().get(..8).unwrap_or_default())
-}
-
-/// When a process began, in ticks since boot; `None` if it is gone or a zombie.
-fn start_time(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    (fields.first() != Some(&"Z")).then(|| fields.get(19)?.parse().ok()).flatten()
+    WorkerId::new(process::own_name())
 }
 
 /// Attempts of a run that nobody makes any more: their worker is dead, or its lease has run out.

@@ -249,7 +249,7 @@ impl Runner {
         // One message a turn: the next one must be held against what this one changes.
         if let Some(message) = inbox.into_iter().next() {
             let event = match serde_json::from_str::<Message>(&message.body) {
-                Ok(parsed) => parsed.into_event(state),
+                Ok(parsed) => parsed.into_event(),
                 Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
             };
             news.push(event);

@@ -74,6 +74,7 @@ mod tests {
             cwd: None,
             timeout: Timeout::Kind,
             cache_inputs: None,
+            turn: longhaul_core::decide::Turn::default(),
         }
     }
 

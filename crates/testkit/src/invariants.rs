@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_core::decide::{Planner, decide};
+use longhaul_core::decide::{Planner, decide, misfit};
 use longhaul_core::event::{Ended, Envelope, Event};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Form;
@@ -68,14 +68,24 @@ impl Witness {
         if read != *envelope {
             return Err(format!("an event reads back differently: {text}"));
         }
+        let told = matches!(read.event, Event::Answered { .. } | Event::Signalled { .. });
+        if let Some(why) = misfit(planner, &self.replayed, &read.event).filter(|_| told) {
+            return Err(format!("what does not fit was recorded: {why}"));
+        }
+        let before = matches!(read.event, Event::Refused { .. }).then(|| self.replayed.clone());
         self.replayed
             .apply(planner.plan, planner.index, &read)
-            .map_err(|illegal| format!("what was recorded is refused: {}", illegal.0))
+            .map_err(|illegal| format!("what was recorded is refused: {}", illegal.0))?;
+        let same = |mut before: State| {
+            (before.seq, before.now) = (self.replayed.seq, self.replayed.now);
+            before == self.replayed
+        };
+        before.is_none_or(same).then_some(()).ok_or_else(|| "what was refused changed the state".to_owned())
     }
 
     fn attempts(&mut self, envelope: &Envelope) -> Result<(), String> {
         match &envelope.event {
-            Event::AttemptStarted { path: at, attempt } => {
+            Event::AttemptStarted { path: at, attempt, .. } => {
                 let path = at.to_string();
                 if !self.begun.insert(format!("{path}@{attempt}")) {
                     return Err(format!("attempt {attempt} of `{path}` was begun twice"));

@@ -9,6 +9,7 @@
 //! build#2 -> lost                      on its second visit
 //! each[*]/review -> slow 10s ok 3      of every item
 //! build -> hang                        never answers
+//! session build@1 s1 compacts           the agent's conversation; also: thread NAME
 //! go <- approve                        an answer, one second after the question
 //! go <- after 5m deny not today        or: skip, edit <json>, value <json>, no answer: silence
 //! at 10s signal ready {"n": 1}         also: cancel, pause, unpause, late build@1
@@ -17,7 +18,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::duration::parse_ms;
-use longhaul_core::event::{Answer, Failure, Result as Left};
+use longhaul_core::event::{Answer, Failure, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
 
 /// How long work and people take unless told otherwise.
@@ -54,6 +55,7 @@ pub struct Script {
     pub(crate) shows_work: bool,
     pub(crate) replies: Vec<(String, i64, Reply)>,
     pub(crate) answers: Vec<(String, i64, Answer)>,
+    pub(crate) sessions: Vec<(String, Session, Option<String>)>,
     pub(crate) at: Vec<(i64, Act)>,
     pub(crate) then: Vec<Act>,
 }
@@ -86,6 +88,7 @@ impl Script {
                 let (name, value) = rest.split_once(' ')?;
                 self.inputs.push((name.to_owned(), serde_json::from_str(value).ok()?));
             }
+            "session" => self.sessions.push(parse_session(rest)?),
             "work" => self.shows_work = true,
             "at" => {
                 let (time, act) = rest.split_once(' ')?;
@@ -105,6 +108,13 @@ impl Script {
         let found = patterns.iter().find_map(|pattern| self.replies.iter().find(|(step, ..)| step == pattern));
         let silent = Left { output: Json::from("ok"), ..Left::default() };
         found.map_or((SECOND, Reply::Ok(silent)), |(_, ms, reply)| (*ms, reply.clone()))
+    }
+
+    /// The conversation of an attempt, and the name under which it is shared.
+    pub(crate) fn session(&self, path: &str, attempt: u32) -> Option<(Session, Option<String>)> {
+        let patterns = [format!("{path}@{attempt}"), path.to_owned()];
+        let found = patterns.iter().find_map(|pattern| self.sessions.iter().find(|(step, ..)| step == pattern));
+        found.map(|(_, session, thread)| (session.clone(), thread.clone()))
     }
 
     /// What a person says, and after how long.
@@ -155,6 +165,16 @@ fn parse_reply(text: &str) -> Option<Reply> {
         }
         _ => return None,
     })
+}
+
+fn parse_session(text: &str) -> Option<(String, Session, Option<String>)> {
+    let mut words = text.split_whitespace();
+    let (step, id) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let rest: Vec<&str> = words.collect();
+    let thread = rest.iter().position(|word| *word == "thread").and_then(|at| rest.get(at + 1));
+    let compacts = rest.contains(&"compacts");
+    let session = Session { id, agent: "claude".to_owned(), resumes: true, compacts, total: None };
+    Some((step, session, thread.map(|thread| (*thread).to_owned())))
 }
 
 fn parse_answer(text: &str) -> Option<Answer> {

@@ -18,12 +18,17 @@ fn what(event: &Event, zero: i64) -> String {
     match event {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
-        Event::AttemptStarted { path, attempt } => format!("{path}@{attempt} started"),
+        Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
+        Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
+        Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
         Event::AttemptSucceeded { path, attempt, result } => {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
         Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
-        Event::RetryScheduled { path, attempt, due } => format!("{path}@{attempt} is due at {}", when(*due, zero)),
+        Event::RetryScheduled { path, attempt, due, rung } => {
+            let how = rung.as_ref().map_or_else(String::new, |rung| format!(": {}", rung.words()));
+            format!("{path}@{attempt} is due at {}{how}", when(*due, zero))
+        }
         Event::StepSkipped { path, why } => format!("{path} skipped ({})", skip(*why)),
         Event::ItemsFound { path, items } => format!("{path} found {}", Json::from(items.clone())),
         Event::BodyOpened { path, index, bound } if bound.is_empty() => format!("{path}[{index}] opened"),
@@ -50,6 +55,7 @@ fn what(event: &Event, zero: i64) -> String {
         }
         Event::TimerFired { timer } => format!("timer {timer}"),
         Event::Signalled { name, data, .. } => format!("signal {name}{}", value(Some(data))),
+        Event::SignalRefused { name, why } => format!("signal {name} dropped: {why}"),
         Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
         Event::Routed { path, to } => format!("{path} goes to {to}"),
         Event::Rewound { path, to } => format!("{path} goes back to {to}"),

@@ -244,6 +244,9 @@ impl World {
     fn begin(&mut self, start: Start) {
         let (ms, reply) = self.script.reply(&start.path.to_string(), start.attempt);
         let (path, attempt) = (start.path, start.attempt);
+        if let Some((session, thread)) = self.script.session(&path.to_string(), attempt) {
+            self.coming.push((self.now, Event::SessionSeen { path: path.clone(), attempt, session, thread }));
+        }
         let event = match reply {
             Reply::Ok(result) => Event::AttemptSucceeded { path, attempt, result },
             Reply::Fail(error, result) => Event::AttemptFailed { path, attempt, error, result },
@@ -254,7 +257,7 @@ impl World {
 }
 
 fn begins(start: &Start, event: &Event) -> bool {
-    matches!(event, Event::AttemptStarted { path, attempt } if *path == start.path && *attempt == start.attempt)
+    matches!(event, Event::AttemptStarted { path, attempt, .. } if *path == start.path && *attempt == start.attempt)
 }
 
 fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
@@ -279,6 +282,12 @@ fn work_of(start: &Start) -> String {
     }
     if let Some(cwd) = &start.cwd {
         work.insert("cwd".to_owned(), cwd.clone().into());
+    }
+    if let Some(agent) = &start.turn.agent {
+        work.insert("by".to_owned(), agent.clone().into());
+    }
+    if let Some(session) = &start.turn.session {
+        work.insert(if start.turn.compact { "compacts" } else { "resumes" }.to_owned(), session.id.clone().into());
     }
     format!("{} {}", start.kind, longhaul_core::Json::from(work)).replace('\u{1}', "|").replace("\\u0001", "|")
 }

@@ -96,7 +96,7 @@ impl Reader<'_> {
             self.after = last.seq;
             for envelope in events {
                 match envelope.event {
-                    Event::AttemptStarted { path, attempt } if self.is_wanted(&path) => {
+                    Event::AttemptStarted { path, attempt, .. } if self.is_wanted(&path) => {
                         self.attempts.push((path, attempt))
                     }
                     _ => {}

@@ -7,7 +7,7 @@ use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_runtime::Message;
+use longhaul_runtime::{Loaded, Message};
 use serde_json::json;
 
 use crate::office::{self, AgentArgs, EngineArgs};
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
-        let state = engine.load(&run).await?.state;
-        let message = message(args, what, &state)?;
+        let loaded = engine.load(&run).await?;
+        let message = readings(args, what, &loaded)?;
         engine.tell(&run, message, None).await?;
         if args.json {
             ui::print_json(&json!({"run": run, "told": true}))?;
@@ -65,26 +65,38 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     })
 }
 
-fn message(args: &Args, what: What, state: &State) -> Result<Message> {
+/// The message with its value as JSON, or as text if only that fits: nobody quotes a number that is a name.
+fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
+    let Some(text) = &args.value else { return message(args, what, None, &loaded.state) };
+    let written = || message(args, what, Some(Json::String(text.clone())), &loaded.state);
+    let Ok(value) = serde_json::from_str(text) else { return written() };
+    let parsed = message(args, what, Some(value), &loaded.state)?;
+    match parsed.misfit(loaded) {
+        Some(_) => Ok(Some(written()?).filter(|text| text.misfit(loaded).is_none()).unwrap_or(parsed)),
+        None => Ok(parsed),
+    }
+}
+
+fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Result<Message> {
     let by = std::env::var("USER").ok();
     let answer =
         |answer| -> Result<Message> { Ok(Message::Answer { path: asked(args, state)?, answer, by: by.clone() }) };
     match what {
-        What::Approve => match value(args) {
+        What::Approve => match value {
             Some(choice) => answer(Answer::Value { value: choice }),
             None => answer(Answer::Approve),
         },
         What::Deny => answer(Answer::Deny { reason: args.reason.clone() }),
-        What::Edit => match value(args) {
+        What::Edit => match value {
             Some(value) => answer(Answer::Edit { value }),
             None => bail!("what should it be instead? longhaul edit RUN STEP VALUE"),
         },
-        What::Answer => match value(args) {
+        What::Answer => match value {
             Some(value) => answer(Answer::Value { value }),
             None => bail!("what is the answer? longhaul answer RUN STEP VALUE"),
         },
         What::Signal => match &args.step {
-            Some(name) => Ok(Message::Signal { name: name.clone(), data: value(args).unwrap_or_default(), by }),
+            Some(name) => Ok(Message::Signal { name: name.clone(), data: value.unwrap_or_default(), by }),
             None => bail!("which signal? longhaul signal RUN NAME [VALUE]"),
         },
         What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
@@ -95,11 +107,6 @@ fn message(args: &Args, what: What, state: &State) -> Result<Message> {
             Ok(Message::Retry { from, by })
         }
     }
-}
-
-fn value(args: &Args) -> Option<Json> {
-    let text = args.value.as_ref()?;
-    Some(serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone())))
 }
 
 /// The step that is meant: the one named, or the only one that asks.

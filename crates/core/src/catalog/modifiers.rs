@@ -102,6 +102,11 @@ pub const AGENT: &[Field] = &[
         "How strong a model is wanted; the project's settings say which.",
     ),
     field("fallback", List(&Text), "Models or agents to go on with when this one can not."),
+    field(
+        "on_limit",
+        Choice(&["wait", "fallback"]),
+        "At a usage limit: wait until it resets, or go on with the next of `fallback` first.",
+    ),
     field("thread", Text, "The conversation it continues; `new` for one of its own."),
     field(
         "driver",

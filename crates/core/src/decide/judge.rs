@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Map;
 
 use super::start::{broken, manner};
-use super::{Decision, Planner, gate};
+use super::{Decision, Planner, gate, ladder};
 use crate::Json;
 use crate::eval::{self, Problem};
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
@@ -21,6 +21,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
     let step = planner.plan.step(inst.step);
     if let (Some(answer), Some(question)) = (&inst.answer, &inst.question) {
         return match question.kind {
+            QuestionKind::Question if matches!(step.form, Form::Work(_)) => replied(planner, state, at, answer),
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
             QuestionKind::Operator => operated(planner, state, at, answer),
@@ -32,7 +33,9 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
         (None, Form::ForEach { .. }) => {
             Decision::of([Event::ItemsFound { path: inst.path.clone(), items: found(inst) }])
         }
-        (None, _) => succeeded(planner, state, at, End::plain(Ended::Succeeded)),
+        (None, _) => {
+            ladder::compacted(state, at).unwrap_or_else(|| succeeded(planner, state, at, End::plain(Ended::Succeeded)))
+        }
     }
 }
 
@@ -50,13 +53,18 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 format!("`{}` was lost {} times. Try again?", inst.path, inst.lost),
                 Some(error.clone()),
             ),
-            false => again(inst, state.now),
+            false => ladder::climb(planner, state, at, error)
+                .filter(|_| ladder::is_agent(step))
+                .unwrap_or_else(|| again(inst, state.now)),
         };
+    }
+    if ladder::is_agent(step) {
+        return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     match step
         .retry
         .as_ref()
-        .filter(|retry| inst.attempts - inst.lost.min(inst.attempts) <= retry.max && retries(retry, error.class))
+        .filter(|retry| inst.attempts - inst.lost.min(inst.attempts) <= retry.max && ladder::covers(retry, error.class))
     {
         Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.attempts - inst.lost, error))),
         None => failed(planner, state, at, error.clone()),
@@ -64,15 +72,7 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
 }
 
 fn again(inst: &StepInst, due: i64) -> Decision {
-    Decision::of([Event::RetryScheduled { path: inst.path.clone(), attempt: inst.attempts + 1, due }])
-}
-
-/// Without a list, what will probably work later is tried again.
-fn retries(retry: &Retry, class: ErrorClass) -> bool {
-    match retry.on.as_slice() {
-        [] => matches!(class, ErrorClass::Transient | ErrorClass::RateLimit),
-        classes => classes.contains(&class) || classes.contains(&ErrorClass::Any),
-    }
+    Decision::of([Event::RetryScheduled { path: inst.path.clone(), attempt: inst.attempts + 1, due, rung: None }])
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the longest pause before")]
@@ -86,7 +86,7 @@ fn pause(retry: &Retry, attempts: u32, error: &Failure) -> i64 {
 pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    if let Some(default) = &step.output.default {
+    if let Some(default) = step.output.default.as_ref().filter(|_| may_default(planner, state, at, &error)) {
         let end =
             End { output: Some(default.clone()), defaulted: true, error: Some(error), ..End::plain(Ended::Succeeded) };
         return succeeded(planner, state, at, end);
@@ -94,12 +94,30 @@ pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Fai
     refused(planner, state, at, error)
 }
 
+/// Whether the declared default may stand in: not for what a person has to mend, where the ladder is another system's.
+fn may_default(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> bool {
+    if !ladder::is_agent(planner.plan.step(state.step(at).step)) {
+        return true;
+    }
+    let rules = ladder::rules(planner, state, at);
+    let mendable = matches!(error.class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
+    rules.defaults && !(rules.reframes_errors && mendable)
+}
+
 /// A failure for which no default stands in: what `on_error` says.
 pub(super) fn refused(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     match step.on_error {
-        OnError::Fail => given_up(planner, state, at, error),
+        OnError::Kind if is_for_a_person(planner, state, at, &error) => ask_operator(
+            inst,
+            format!(
+                "`{}` can not go on: {}. Mend it, then try again; or skip it, or give up.",
+                inst.path, error.message
+            ),
+            Some(error),
+        ),
+        OnError::Kind | OnError::Fail => given_up(planner, state, at, error),
         OnError::Continue => tolerated(planner, state, at, error),
         OnError::Skip => left_out_for(planner, state, at, Some(error)),
         OnError::Ask => {
@@ -112,6 +130,16 @@ pub(super) fn refused(planner: Planner<'_>, state: &State, at: StepNo, error: Fa
             Decision::of([Event::Routed { path: inst.path.clone(), to }, over(inst.path.clone(), ended)])
         }
     }
+}
+
+/// Whether the work of an agent is kept for a person to look at instead of failing: everything was tried, the agent did
+/// not say no by itself, and nothing around it deals with failures.
+fn is_for_a_person(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> bool {
+    let step = planner.plan.step(state.step(at).step);
+    let attempted = state.step(at).attempts > 0;
+    let said_no = error.class == ErrorClass::Failed;
+    let is_wrong = error.class == ErrorClass::Invalid && state.step(at).result.output.is_null();
+    ladder::is_agent(step) && attempted && !said_no && !is_wrong && !ladder::is_tolerated(planner, state, at)
 }
 
 /// The failure stands.
@@ -196,10 +224,30 @@ fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     match (&inst.error, &step.rewind, &step.form) {
+        (Some(_), ..) if ladder::is_agent(step) => ladder::resumed(inst, state.now, None),
         (Some(_), ..) => again(inst, state.now),
         (None, Some(rewind), _) => back(planner, inst, rewind),
         (None, None, Form::Repeat { .. }) => super::inside::another_round(inst),
         (None, None, _) => again(inst, state.now),
+    }
+}
+
+/// What a person said to an agent that asked.
+fn replied(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) -> Decision {
+    let inst = state.step(at);
+    match answer {
+        Answer::Value { value } | Answer::Edit { value } => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            ladder::resumed(inst, state.now, Some(&text))
+        }
+        Answer::Approve => ladder::resumed(inst, state.now, Some("yes")),
+        Answer::Skip => left_out_for(planner, state, at, inst.error.clone()),
+        Answer::Deny { reason } => {
+            ladder::resumed(inst, state.now, Some(&reason.clone().unwrap_or_else(|| "no".to_owned())))
+        }
+        Answer::TimedOut => {
+            failed(planner, state, at, Failure::new(ErrorClass::Timeout, "nobody answered the agent in time"))
+        }
     }
 }
 

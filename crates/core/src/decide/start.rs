@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
+use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
 use crate::eval::{self, Manner, Problem};
@@ -32,6 +33,21 @@ pub struct Start {
     pub timeout: Timeout,
     /// The values of `cache.inputs`, if an earlier result may be used.
     pub cache_inputs: Option<Vec<Json>>,
+    /// Of an agent: how it is called.
+    pub turn: Turn,
+}
+
+/// How an agent is called.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn {
+    /// Who takes over, as the workflow names it; the step's own agent without one.
+    pub agent: Option<String>,
+    /// The conversation that goes on.
+    pub session: Option<event::Session>,
+    /// Whether the conversation is only to be shortened.
+    pub compact: bool,
+    /// What may be spent.
+    pub reserve: Option<event::Usage>,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
@@ -154,9 +170,13 @@ fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) 
 fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
-    let started = Event::AttemptStarted { path: path.clone(), attempt };
+    let reserve = super::budget::reserve(planner, state, at);
+    let started = Event::AttemptStarted { path: path.clone(), attempt, reserve };
     match rendered(planner, state, at, attempt) {
-        Ok(start) => Decision { events: vec![started], start: Some(start) },
+        Ok(mut start) => {
+            start.turn.reserve = reserve;
+            Decision { events: vec![started], start: Some(start) }
+        }
         Err(problem) => {
             let error = Failure::new(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
             let result = event::Result::default();
@@ -177,7 +197,7 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
     let manner = manner(planner, state, at);
     let scope = || Scope::at(planner.plan, planner.index, state, at);
     let none = IndexMap::new();
-    let (kind, params) = match &step.form {
+    let (kind, mut params) = match &step.form {
         Form::Work(work) => (work.kind.clone(), params(planner, state, at, work)?),
         Form::ForEach { items, .. } => match list(items, manner, &scope())? {
             Found::Glob(pattern) => {
@@ -195,7 +215,8 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
         .map(|cache| cache.inputs.iter().map(|expr| eval::value(&expr.0, manner, &Outside(&scope()))).collect())
         .transpose()?;
     let (path, timeout) = (inst.path.clone(), step.timeout);
-    Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs })
+    let turn = super::turn::turn(state, inst, step, &mut params);
+    Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs, turn })
 }
 
 /// Parameters, each rendered. Names that only a prompt sees are rendered first.
@@ -275,9 +296,20 @@ fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Dec
             .map(|name| (timeout_ms.map(|ms| state.now + i64::try_from(ms).unwrap_or(i64::MAX)), Some(name))),
     };
     match started {
-        Ok((due, signal)) => Decision::of([Event::WaitStarted { path, due, signal }]),
+        Ok((due, signal)) => {
+            let refused = signal.iter().flat_map(|name| early_misfits(planner, state, at, name));
+            Decision::of(refused.chain([Event::WaitStarted { path, due, signal: signal.clone() }]))
+        }
         Err(problem) => broken(planner, state, at, "`wait` can not be evaluated", &problem),
     }
+}
+
+/// Signals that came early and are not what the step waits for, up to the first that is.
+fn early_misfits(planner: Planner<'_>, state: &State, at: StepNo, name: &str) -> Vec<Event> {
+    let step = planner.plan.step(state.step(at).step);
+    let early = state.signals.iter().filter(|(known, _)| known == name);
+    let refused = early.map_while(|(name, data)| Some((name, signal_misfit(step, data)?)));
+    refused.map(|(name, why)| Event::SignalRefused { name: name.clone(), why }).collect()
 }
 
 fn span(value: &Json) -> Result<i64, Problem> {

@@ -4,11 +4,12 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event};
+use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
 use crate::id::StepId;
 use crate::index::Index;
+use crate::ladder::Rung;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, ErrorClass, Form, Items, Order, Plan, StepIx};
+use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, Order, Plan, StepIx};
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,13 +67,20 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt } => self.attempt_started(path, *attempt)?,
+            Event::AttemptStarted { path, attempt, reserve } => self.attempt_started(path, *attempt, *reserve)?,
+            Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
+            Event::SessionSeen { path, attempt, session, thread } => {
+                self.session_seen(path, *attempt, session, thread.as_deref())?;
+            }
             Event::AttemptSucceeded { path, attempt, result } => self.attempt_ended(path, *attempt, result, None)?,
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
             }
-            Event::RetryScheduled { path, due, .. } => {
+            Event::RetryScheduled { path, due, rung, .. } => {
                 let at = self.undecided(path)?;
+                if let Some(rung) = rung {
+                    self.climbed(at, rung);
+                }
                 if needs_slot(&self.plan.step(self.state.step(at).step).form) {
                     self.enter(at, Phase::Retry { due: *due });
                 } else {
@@ -105,6 +113,7 @@ impl Apply<'_> {
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
+            Event::SignalRefused { name, .. } => self.signal_refused(name)?,
             Event::StepEnded { path, end } => {
                 let at = self.undecided(path)?;
                 self.step_ended(at, end);
@@ -142,6 +151,16 @@ impl Apply<'_> {
             Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
                 Err(Illegal(format!("nothing is to be decided about `{path}`")))
             }
+        }
+    }
+
+    /// A step whose attempt of that number is under way.
+    fn open_attempt(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+        let at = self.find(path)?;
+        let step = self.state.step(at);
+        match step.phase == Phase::Attempt && step.attempts == attempt {
+            true => Ok(at),
+            false => Err(Illegal(format!("attempt {attempt} of `{path}` is not open"))),
         }
     }
 
@@ -186,7 +205,7 @@ impl Apply<'_> {
         }
     }
 
-    fn attempt_started(&mut self, path: &StepPath, attempt: u32) -> Result<(), Illegal> {
+    fn attempt_started(&mut self, path: &StepPath, attempt: u32, reserve: Option<Usage>) -> Result<(), Illegal> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         let step = self.state.step(at);
@@ -196,6 +215,7 @@ impl Apply<'_> {
         self.enter(at, Phase::Attempt);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
+        step.reserve = reserve;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
         if attempt == 1 {
@@ -212,20 +232,66 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.find(path)?;
+        let at = self.open_attempt(path, attempt)?;
         let step = self.state.step_mut(at);
-        if step.phase != Phase::Attempt || step.attempts != attempt {
-            return Err(Illegal(format!("attempt {attempt} of `{path}` is not open")));
-        }
         step.result = result.clone();
         step.error = error.cloned();
         step.lost += u32::from(error.is_some_and(|error| error.class == ErrorClass::Lost));
-        if let Some(usage) = result.usage {
-            step.usage += usage;
-            self.state.usage += usage;
-        }
+        self.settle_cost(at, result);
         self.enter(at, Phase::Judge);
         Ok(())
+    }
+
+    /// What an attempt cost takes the place of what was set aside for it; not knowing is not nothing.
+    fn settle_cost(&mut self, at: StepNo, result: &event::Result) {
+        let step = self.state.step_mut(at);
+        let reserve = step.reserve.take().filter(|_| !result.cached);
+        let session = step.climb.as_mut().and_then(|climb| climb.session.as_mut());
+        if let (Some(session), Some(total)) = (session, result.session_total) {
+            session.total = Some(total);
+            let id = session.id.clone();
+            self.state
+                .threads
+                .values_mut()
+                .filter(|thread| thread.id == id)
+                .for_each(|thread| thread.total = Some(total));
+        }
+        let Some(usage) = result.usage else {
+            self.state.assumed += reserve.unwrap_or_default();
+            return;
+        };
+        self.state.step_mut(at).usage += usage;
+        self.state.usage += usage;
+        let dearest = &mut self.state.dearest;
+        dearest.input_tokens = dearest.input_tokens.max(usage.tokens());
+        dearest.usd = dearest.usd.max(usage.usd);
+        if usage.usd_unknown {
+            self.state.assumed.usd += reserve.map_or(0.0, |reserve| (reserve.usd - usage.usd).max(0.0));
+        }
+    }
+
+    fn session_seen(
+        &mut self,
+        path: &StepPath,
+        attempt: u32,
+        session: &event::Session,
+        thread: Option<&str>,
+    ) -> Result<(), Illegal> {
+        let at = self.open_attempt(path, attempt)?;
+        let step = self.state.step_mut(at);
+        step.climb.get_or_insert_default().session = Some(session.clone());
+        if let Some(thread) = thread {
+            self.state.threads.insert(thread.to_owned(), session.clone());
+        }
+        Ok(())
+    }
+
+    fn climbed(&mut self, at: StepNo, rung: &Rung) {
+        let unit = self.state.body(self.state.step(at).body).unit;
+        let per_turn = self.plan.unit(unit).compat.contains(&Compat::WorkhorseLadder);
+        let step = self.state.step_mut(at);
+        let counts = step.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
+        step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
@@ -246,7 +312,11 @@ impl Apply<'_> {
         if self.state.step(at).phase != Phase::Question {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
-        self.state.step_mut(at).answer = Some(answer.clone());
+        let step = self.state.step_mut(at);
+        step.answer = Some(answer.clone());
+        if let Some(climb) = &mut step.climb {
+            climb.rested();
+        }
         self.enter(at, Phase::Judge);
         Ok(())
     }
@@ -274,6 +344,13 @@ impl Apply<'_> {
             }
             None => self.state.signals.push((name.to_owned(), data.clone())),
         }
+    }
+
+    fn signal_refused(&mut self, name: &str) -> Result<(), Illegal> {
+        let kept = self.state.signals.iter().position(|(known, _)| known == name);
+        let kept = kept.ok_or_else(|| Illegal(format!("no signal `{name}` is kept")))?;
+        self.state.signals.remove(kept);
+        Ok(())
     }
 
     /// A timer of a step that has moved on means nothing any more, and neither does one from before it did.

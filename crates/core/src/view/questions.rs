@@ -6,7 +6,7 @@ use crate::Json;
 use crate::event::{Failure, QuestionKind};
 use crate::path::StepPath;
 use crate::plan::Plan;
-use crate::state::State;
+use crate::state::{State, StepInst};
 
 /// An open question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,7 +23,7 @@ pub struct Asked {
     /// What they may answer beside yes and no.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What a free answer looks like.
+    /// What a free answer looks like, or what an output is replaced with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Json>,
     /// What is shown for review.
@@ -48,11 +48,17 @@ pub fn questions(plan: &Plan, state: &State) -> Vec<Asked> {
         kind: question.kind,
         text: question.text.clone(),
         choices: question.choices.clone(),
-        schema: question.schema.clone(),
+        schema: question.schema.clone().or_else(|| edited(plan, step, question.kind)),
         output: (question.kind == QuestionKind::Review).then(|| step.result.output.clone()),
         error: step.error.clone(),
         asked_at: question.asked_at,
         due: question.due,
     })
     .collect()
+}
+
+/// What an output must look like that a person writes in the place of a step's own.
+fn edited(plan: &Plan, step: &StepInst, kind: QuestionKind) -> Option<Json> {
+    let replaces = matches!(kind, QuestionKind::Review | QuestionKind::Operator);
+    plan.step(step.step).output.schema.clone().filter(|_| replaces)
 }

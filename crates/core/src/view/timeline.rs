@@ -58,10 +58,12 @@ impl Fold {
     fn event(&mut self, envelope: &Envelope) {
         let at = envelope.at;
         match &envelope.event {
-            Event::AttemptStarted { path, attempt } => self.begin(path, Spanned::Attempt(*attempt), at),
+            Event::AttemptStarted { path, attempt, .. } => self.begin(path, Spanned::Attempt(*attempt), at),
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
-            Event::RetryScheduled { path, attempt, due } if *due > at => self.begin(path, Spanned::Pause(*attempt), at),
+            Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
+                self.begin(path, Spanned::Pause(*attempt), at)
+            }
             Event::QuestionAsked { path, .. } => self.begin(path, Spanned::Question, at),
             Event::Answered { path, .. } => self.end(path, at, "answered"),
             Event::WaitStarted { path, .. } => self.begin(path, Spanned::Wait, at),
@@ -73,10 +75,13 @@ impl Fold {
             Event::RunFinished { .. } => self.give_up(at, |_| true),
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
+            | Event::AttemptAdopted { .. }
+            | Event::SessionSeen { .. }
             | Event::ItemsFound { .. }
             | Event::BodyOpened { .. }
             | Event::TimerFired { .. }
             | Event::Signalled { .. }
+            | Event::SignalRefused { .. }
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }

@@ -24,7 +24,7 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn on_error(&self, step: &Step<'_>) -> OnError {
-        let Some(node) = step.node.get("on_error") else { return OnError::Fail };
+        let Some(node) = step.node.get("on_error") else { return OnError::Kind };
         let goto = node.get("goto").and_then(Node::as_text).and_then(|id| self.model.body(step.body).by_id.get(id));
         match (node.as_text(), goto) {
             (_, Some(target)) => OnError::Goto(*target),

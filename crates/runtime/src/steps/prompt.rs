@@ -57,6 +57,7 @@ fn answered(workspace: &Path, reply: Reply) -> Done {
         input_tokens: reply.usage.input_tokens,
         output_tokens: reply.usage.output_tokens,
         usd: reply.usage.usd,
+        ..Usage::default()
     });
     done.failure = reply.failure.map(|failure| Failure {
         class: failure.class,

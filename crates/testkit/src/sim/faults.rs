@@ -79,7 +79,9 @@ impl Sim {
                 }
             }
             Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
-                Some(Event::Signalled { name, data: json!({"n": 1}), by: None })
+                // Some wait for a number; what else comes must be refused.
+                let data = if self.is_patient() && self.chance.one_in(3) { json!("none") } else { json!({"n": 1}) };
+                Some(Event::Signalled { name, data, by: None })
             }
             _ => {
                 let (timer, due) = timers.into_iter().min_by_key(|(_, due)| *due)?;
@@ -101,6 +103,7 @@ impl Sim {
             input_tokens: 7,
             output_tokens: 3,
             usd: 1.0 / (3.0 + self.chance.below(9_999) as f64),
+            ..Usage::default()
         });
         let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
         let stopped = self.state.cancelling && self.chance.one_in(2);
@@ -114,11 +117,14 @@ impl Sim {
     fn answer(&mut self, path: StepPath) -> Event {
         let kind = self.state.find(&path).and_then(|step| step.question.as_ref()).map(|question| question.kind);
         let patient = self.is_patient();
-        let answer = match self.chance.below(if patient { 6 } else { 2 }) {
+        // Not every answer fits every question; what does not must be refused, and is asked for again.
+        let answer = match self.chance.below(if patient { 7 } else { 2 }) {
             2 => Answer::Deny { reason: None },
             3 => Answer::Edit { value: json!("good") },
             4 => Answer::Skip,
             5 => Answer::Value { value: json!("retry") },
+            6 => Answer::Value { value: json!(7) },
+            _ if kind == Some(QuestionKind::Question) => Answer::Value { value: json!("good") },
             // Rounds that are used up would be asked about again and again.
             _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: json!("good") },
             _ => Answer::Approve,

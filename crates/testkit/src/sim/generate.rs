@@ -225,7 +225,7 @@ impl Maker {
     fn wait(&mut self) -> Map<String, Json> {
         match self.chance.below(3) {
             0 => keys(json!({"wait": "10m"})),
-            1 => keys(json!({"wait": {"event": "ready"}})),
+            1 => keys(json!({"wait": {"event": "ready", "schema": {"n": "integer"}}})),
             _ => keys(json!({"wait": {"event": "ready"}, "timeout": "1h"})),
         }
     }

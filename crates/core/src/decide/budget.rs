@@ -1,0 +1,54 @@
+//! Money and tokens: set aside before an attempt, settled after it.
+//!
+//! **Invariant:** what is spent can exceed a limit by no more than what was under way when it was reached, whatever
+//! crashes in between. A cost that nobody told counts as what was set aside for it.
+
+use super::Planner;
+use super::ladder::is_agent;
+use crate::event::Usage;
+use crate::plan::{Limits, OnExceed};
+use crate::state::{State, StepNo};
+
+/// What a turn is thought to need while no turn of the run has shown it.
+const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false };
+
+/// What was spent, as far as anybody can tell.
+pub(super) fn spent(state: &State) -> Usage {
+    let mut spent = state.usage;
+    spent += state.assumed;
+    spent
+}
+
+/// What is set aside for a step's next attempt: as much as the dearest one so far, as far as the limit has it.
+pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Usage> {
+    let limits = &planner.plan.main().limits;
+    if !is_agent(planner.plan.step(state.step(at).step)) || !has_limit(limits) {
+        return None;
+    }
+    let mut used = spent(state);
+    used += state.reserved();
+    let tokens = if state.dearest.input_tokens > 0 { state.dearest.input_tokens } else { USUAL.input_tokens };
+    let usd = if state.dearest.usd > 0.0 { state.dearest.usd } else { USUAL.usd };
+    let tokens = limits.tokens.map_or(tokens, |limit| tokens.min(limit.saturating_sub(used.tokens())));
+    let usd = limits.usd.map_or(usd, |limit| usd.min((limit - used.usd).max(0.0)));
+    Some(Usage { input_tokens: tokens, usd, ..Usage::default() })
+}
+
+/// Whether everything that is left may be used up by what is under way.
+pub(super) fn is_all_set_aside(planner: Planner<'_>, state: &State) -> bool {
+    let limits = &planner.plan.main().limits;
+    let reserved = state.reserved();
+    if !has_limit(limits) || limits.on_exceed == OnExceed::Warn || reserved == Usage::default() {
+        return false;
+    }
+    let mut used = spent(state);
+    used += reserved;
+    let passed = |limit: &str| state.limits_reached.iter().any(|known| known == limit);
+    let tokens = limits.tokens.is_some_and(|limit| used.tokens() >= limit) && !passed("tokens");
+    let usd = limits.usd.is_some_and(|limit| used.usd >= limit) && !passed("usd");
+    tokens || usd
+}
+
+fn has_limit(limits: &Limits) -> bool {
+    limits.tokens.is_some() || limits.usd.is_some()
+}

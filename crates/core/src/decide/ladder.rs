@@ -1,0 +1,237 @@
+//! The next rung for an agent whose turn failed; none is left when this has no answer.
+
+use serde_json::Map;
+
+use super::{Decision, Planner};
+use crate::Json;
+use crate::event::{Event, Failure, QuestionKind};
+use crate::ladder::{self, Climb, Rules, Rung};
+use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnItemError, Retry, Step};
+use crate::state::{State, StepInst, StepNo};
+
+/// Whether an agent does the work of a step.
+pub(crate) fn is_agent(step: &Step) -> bool {
+    matches!(&step.form, Form::Work(work) if work.kind == "prompt")
+}
+
+/// The numbers of a step's ladder.
+pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
+    let inst = state.step(at);
+    let unit = planner.plan.unit(state.body(inst.body).unit);
+    if unit.compat.contains(&Compat::WorkhorseLadder) {
+        let none = Map::new();
+        let about = state.started.as_ref().and_then(|started| started.about.get("agent_settings"));
+        return Rules::workhorse(about.and_then(Json::as_object).unwrap_or(&none));
+    }
+    Rules::native(planner.plan.step(inst.step).retry.as_ref())
+}
+
+/// Where the failed turn of an agent leads; `None` if nothing is left to try.
+pub(super) fn climb(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> Option<Decision> {
+    let (inst, rules) = (state.step(at), rules(planner, state, at));
+    let ladder = Ladder { planner, state, inst, rules: &rules, error };
+    match error.class {
+        ErrorClass::Question => Some(ladder.ask()),
+        class => ladder.rung(class).map(|(rung, due)| scheduled(inst, rung, due)),
+    }
+}
+
+/// The session was shortened: the prompt is sent again.
+pub(super) fn compacted(state: &State, at: StepNo) -> Option<Decision> {
+    let inst = state.step(at);
+    let compacting = matches!(inst.climb.as_ref()?.rung, Some(Rung::Compact));
+    compacting.then(|| scheduled(inst, Rung::Resend, state.now))
+}
+
+/// After a person has answered or looked: the conversation goes on where there is one.
+pub(super) fn resumed(inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
+    let session = inst.climb.as_ref().is_some_and(|climb| climb.resumable().is_some());
+    let rung = match say {
+        Some(say) => Rung::Answer { say: ladder::answered(say) },
+        None if session => Rung::Continue,
+        None => Rung::Again,
+    };
+    scheduled(inst, rung, now)
+}
+
+fn scheduled(inst: &StepInst, rung: Rung, due: i64) -> Decision {
+    let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
+    Decision::of([Event::RetryScheduled { path, attempt, due, rung: Some(rung) }])
+}
+
+/// Whether the failure of a step would be dealt with by something around it.
+pub(super) fn is_tolerated(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
+    let mut next = Some(at);
+    while let Some(at) = next {
+        let inst = state.step(at);
+        let step = planner.plan.step(inst.step);
+        let items = matches!(step.form, Form::ForEach { on_item_error, .. } if on_item_error != OnItemError::Fail);
+        if step.optional || items || !matches!(step.on_error, OnError::Kind | OnError::Fail) {
+            return true;
+        }
+        next = state.body(inst.body).owner;
+    }
+    false
+}
+
+struct Ladder<'a> {
+    planner: Planner<'a>,
+    state: &'a State,
+    inst: &'a StepInst,
+    rules: &'a Rules,
+    error: &'a Failure,
+}
+
+impl Ladder<'_> {
+    fn climbed(&self) -> Climb {
+        self.inst.climb.as_deref().cloned().unwrap_or_default()
+    }
+
+    fn step(&self) -> &Step {
+        self.planner.plan.step(self.inst.step)
+    }
+
+    fn rung(&self, class: ErrorClass) -> Option<(Rung, i64)> {
+        let own = match class {
+            ErrorClass::Lost => Some((self.on(), self.state.now)),
+            // Without an answer it is the step that is wrong.
+            ErrorClass::Invalid if self.inst.result.output.is_null() => return None,
+            ErrorClass::Invalid => self.repair().or_else(|| self.reframe()),
+            ErrorClass::Empty => self.nudge().or_else(|| self.pause()),
+            ErrorClass::UsageLimit => self.wait(),
+            ErrorClass::RateLimit if self.error.retry_after_ms.is_some() => self.wait(),
+            ErrorClass::RateLimit
+            | ErrorClass::Transient
+            | ErrorClass::Overload
+            | ErrorClass::Hung
+            | ErrorClass::Killed
+            | ErrorClass::Timeout => self.pause(),
+            ErrorClass::Overflow => self.compact().or_else(|| self.reframe()),
+            ErrorClass::Failed | ErrorClass::Any => self.asked_for().or_else(|| self.reframe_error()),
+            ErrorClass::Refused => self.reframe_error(),
+            ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel | ErrorClass::Question => None,
+        };
+        // Where a ladder reframes everything, it does so too when its tries are used up.
+        let transient = !matches!(class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
+        own.or_else(|| if transient { self.reframe_error() } else { None }).or_else(|| self.fall_back())
+    }
+
+    /// The interrupted conversation, or all over again.
+    fn on(&self) -> Rung {
+        let resumable = self.climbed().resumable().is_some() && !self.rules.per_turn;
+        if resumable { Rung::Continue } else { Rung::Again }
+    }
+
+    fn repair(&self) -> Option<(Rung, i64)> {
+        let answer = &self.inst.result.output;
+        let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+        let schema = self.step().output.schema.as_ref();
+        let say = ladder::fix_up(&self.error.message, &answer, schema);
+        (self.climbed().repairs < self.rules.repairs).then_some((Rung::Repair { say }, self.state.now))
+    }
+
+    fn nudge(&self) -> Option<(Rung, i64)> {
+        let first = self.climbed().repairs == 0 && !self.rules.per_turn;
+        first.then(|| (Rung::Repair { say: ladder::EMPTY.to_owned() }, self.state.now))
+    }
+
+    fn pause(&self) -> Option<(Rung, i64)> {
+        if self.step().retry.as_ref().is_some_and(|retry| !covers(retry, self.error.class)) {
+            return None;
+        }
+        let tries = self.climbed().pauses;
+        let ms = self.rules.pause_ms(tries, seed(self.inst)).max(self.error.retry_after_ms.unwrap_or(0));
+        (tries < self.rules.pauses).then(|| (self.on(), later(self.state.now, ms)))
+    }
+
+    /// What a `retry` asks for by name.
+    fn asked_for(&self) -> Option<(Rung, i64)> {
+        let named = self.step().retry.as_ref().is_some_and(|retry| covers(retry, self.error.class));
+        named.then(|| self.pause()).flatten()
+    }
+
+    fn wait(&self) -> Option<(Rung, i64)> {
+        if self.prefers_another() && self.next_agent().is_some() {
+            return None;
+        }
+        let known = self.error.retry_after_ms.map(|ms| later(self.state.now, ms));
+        let due = self.rules.reset_at(self.state.now, known);
+        (self.climbed().waits < self.rules.waits).then_some((Rung::AwaitReset, due))
+    }
+
+    fn compact(&self) -> Option<(Rung, i64)> {
+        let climbed = self.climbed();
+        let can = climbed.session.as_ref().is_some_and(|session| session.compacts);
+        (can && climbed.compactions < self.rules.compactions).then_some((Rung::Compact, self.state.now))
+    }
+
+    fn reframe(&self) -> Option<(Rung, i64)> {
+        let framing = self.climbed().framing + 1;
+        let due = later(self.state.now, self.rules.framing_pause_ms(framing));
+        (framing <= self.rules.framings).then_some((Rung::Reframe { framing }, due))
+    }
+
+    fn reframe_error(&self) -> Option<(Rung, i64)> {
+        self.rules.reframes_errors.then(|| self.reframe()).flatten()
+    }
+
+    fn fall_back(&self) -> Option<(Rung, i64)> {
+        self.next_agent().map(|to| (Rung::Fallback { to }, self.state.now))
+    }
+
+    fn next_agent(&self) -> Option<String> {
+        let agents = agent_key(self.step(), "fallback")?.as_array()?;
+        agents.get(self.climbed().fallbacks as usize)?.as_str().map(str::to_owned)
+    }
+
+    /// Whether the workflow would rather go on with another agent than wait.
+    fn prefers_another(&self) -> bool {
+        agent_key(self.step(), "on_limit").and_then(Json::as_str) == Some("fallback")
+    }
+
+    /// It can not go on without a person's word.
+    fn ask(&self) -> Decision {
+        Decision::of([Event::QuestionAsked {
+            path: self.inst.path.clone(),
+            kind: QuestionKind::Question,
+            text: self.error.message.clone(),
+            choices: Vec::new(),
+            schema: None,
+            due: None,
+            error: Some(self.error.clone()),
+        }])
+    }
+}
+
+/// What the workflow writes about the agent of a step.
+pub(super) fn agent_key<'s>(step: &'s Step, key: &str) -> Option<&'s Json> {
+    let Form::Work(work) = &step.form else { return None };
+    match work.params.get("agent")? {
+        Arg::Json(agent) => agent.get(key),
+        Arg::Map(agent) => agent.get(key)?.as_json(),
+        Arg::Expr(_) | Arg::Text(_) | Arg::List(_) => None,
+    }
+}
+
+/// Whether a `retry` is about such an error. Without a list it is about what will probably work later.
+pub(super) fn covers(retry: &Retry, class: ErrorClass) -> bool {
+    let group = match class {
+        ErrorClass::Overload | ErrorClass::Empty | ErrorClass::Hung | ErrorClass::Killed => ErrorClass::Transient,
+        ErrorClass::UsageLimit => ErrorClass::RateLimit,
+        other => other,
+    };
+    match retry.on.as_slice() {
+        [] => matches!(group, ErrorClass::Transient | ErrorClass::RateLimit),
+        classes => [class, group, ErrorClass::Any].iter().any(|class| classes.contains(class)),
+    }
+}
+
+fn later(now: i64, ms: u64) -> i64 {
+    now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX))
+}
+
+/// A number that differs from step to step and from attempt to attempt, and is the same whenever it is asked for.
+fn seed(inst: &StepInst) -> u64 {
+    let bytes = inst.path.to_string().into_bytes().into_iter().chain(inst.attempts.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

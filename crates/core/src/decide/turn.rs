@@ -1,0 +1,77 @@
+//! How an agent is called on the rung on which its step stands.
+
+use serde_json::Map;
+
+use super::ladder::is_agent;
+use super::start::Turn;
+use crate::Json;
+use crate::event::Session;
+use crate::ladder::{self, Climb, Rung};
+use crate::plan::Step;
+use crate::state::{State, StepInst};
+
+/// The call, and in `params` what the agent is told.
+pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map<String, Json>) -> Turn {
+    if !is_agent(step) {
+        return Turn::default();
+    }
+    let none = Climb::default();
+    let climb = inst.climb.as_deref().unwrap_or(&none);
+    let session = session(state, climb, params);
+    let told = told(climb, session.is_some(), params.get("text").and_then(Json::as_str), step);
+    if let Some(told) = told {
+        params.insert("text".to_owned(), Json::String(told));
+    }
+    let agent = latest_fallback(step, climb);
+    Turn { agent, session, compact: climb.rung == Some(Rung::Compact), reserve: None }
+}
+
+/// The conversation that goes on, if one does.
+fn session(state: &State, climb: &Climb, params: &Map<String, Json>) -> Option<Session> {
+    match &climb.rung {
+        Some(
+            Rung::Continue
+            | Rung::Repair { .. }
+            | Rung::Answer { .. }
+            | Rung::Compact
+            | Rung::Resend
+            | Rung::AwaitReset,
+        ) => climb.resumable().cloned(),
+        Some(Rung::Reframe { .. } | Rung::Fallback { .. }) => None,
+        None | Some(Rung::Again) => {
+            let thread = thread_of(params.get("agent"))?;
+            state.threads.get(thread).filter(|session| session.resumes).cloned()
+        }
+    }
+}
+
+/// The conversation that steps share, by name.
+pub fn thread_of(agent: Option<&Json>) -> Option<&str> {
+    let name = agent?.get("thread")?.as_str()?;
+    (!matches!(name, "" | "new" | "@new")).then_some(name)
+}
+
+/// What the agent is told, where that is not the prompt as it stands.
+fn told(climb: &Climb, resumes: bool, task: Option<&str>, step: &Step) -> Option<String> {
+    let (task, schema) = (task?, step.output.schema.as_ref());
+    match climb.rung.as_ref()? {
+        Rung::Continue | Rung::AwaitReset if resumes => Some(ladder::CONTINUE.to_owned()),
+        Rung::Repair { say } | Rung::Answer { say } if resumes => Some(say.clone()),
+        // It knows nothing of the task any more.
+        Rung::Repair { say } | Rung::Answer { say } => Some(format!("{}\n\n{say}", framed(task, climb, schema))),
+        Rung::Fallback { .. } => Some(format!("{}{task}", ladder::TAKE_OVER)),
+        Rung::Again | Rung::Continue | Rung::AwaitReset | Rung::Resend | Rung::Reframe { .. } | Rung::Compact => {
+            (climb.framing > 0).then(|| framed(task, climb, schema))
+        }
+    }
+}
+
+fn framed(task: &str, climb: &Climb, schema: Option<&Json>) -> String {
+    ladder::reframed(task, climb.framing, schema)
+}
+
+/// Who does it now, if not the step's own agent.
+fn latest_fallback(step: &Step, climb: &Climb) -> Option<String> {
+    let at = (climb.fallbacks as usize).checked_sub(1)?;
+    super::ladder::agent_key(step, "fallback")?.as_array()?.get(at)?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,123 @@
+//! How the failed turn of an agent is gone on with: one rung after the other, each of them an event.
+//!
+//! **Invariant:** what a step has climbed is part of its state, so that a run which is opened again stands on the rung
+//! on which it stood. Nothing is ever made up: after the last rung comes the declared default, or a person.
+
+mod rules;
+mod texts;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Session;
+
+pub use rules::Rules;
+pub(crate) use texts::{CONTINUE, EMPTY, TAKE_OVER, answered, fix_up, reframed};
+
+/// In which way an agent goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    /// The same again, in a new conversation.
+    Again,
+    /// The interrupted conversation is taken up.
+    Continue,
+    /// In the same conversation it is told what is wrong.
+    Repair {
+        /// What it is told.
+        say: String,
+    },
+    /// In the same conversation its question is answered.
+    Answer {
+        /// What it is told.
+        say: String,
+    },
+    /// The limit is waited for; nobody is held for that.
+    AwaitReset,
+    /// The conversation is shortened.
+    Compact,
+    /// The same prompt in the same conversation, which is shorter now.
+    Resend,
+    /// The prompt is put in another way, in a new conversation.
+    Reframe {
+        /// How often it was put in another way, with this one.
+        framing: u32,
+    },
+    /// Another model or agent takes over.
+    Fallback {
+        /// As the workflow names it.
+        to: String,
+    },
+}
+
+impl Rung {
+    /// For people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Again => "tried again".to_owned(),
+            Self::Continue => "its session is continued".to_owned(),
+            Self::Repair { .. } => "told what is wrong, in the same session".to_owned(),
+            Self::Answer { .. } => "its question is answered".to_owned(),
+            Self::AwaitReset => "waits until the limit resets".to_owned(),
+            Self::Compact => "its session is compacted".to_owned(),
+            Self::Resend => "asked again in the compacted session".to_owned(),
+            Self::Reframe { framing } => format!("asked in another way ({framing})"),
+            Self::Fallback { to } => format!("`{to}` takes over"),
+        }
+    }
+}
+
+/// What a step has climbed so far.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Climb {
+    /// The rung that the present or next attempt stands on.
+    pub rung: Option<Rung>,
+    /// The conversation, once one was seen.
+    pub session: Option<Session>,
+    /// Entries of `fallback` that took over.
+    pub fallbacks: u32,
+    /// How often it was put in another way.
+    pub framing: u32,
+    pub(crate) repairs: u32,
+    pub(crate) pauses: u32,
+    pub(crate) waits: u32,
+    pub(crate) compactions: u32,
+}
+
+impl Climb {
+    /// Takes a rung. `per_turn`: whether tries are counted anew for each thing that is said; `counts`: whether this is a
+    /// try at all, and not the work of a worker that was lost.
+    pub(crate) fn take(&mut self, rung: &Rung, per_turn: bool, counts: bool) {
+        match rung {
+            Rung::Again | Rung::Continue | Rung::Resend | Rung::Answer { .. } => {}
+            Rung::Repair { .. } => self.repairs += 1,
+            Rung::AwaitReset => self.waits += 1,
+            Rung::Compact => self.compactions += 1,
+            Rung::Reframe { framing } => {
+                (self.framing, self.session) = (*framing, None);
+                self.repairs = if per_turn { 0 } else { self.repairs };
+            }
+            Rung::Fallback { .. } => {
+                *self = Self { fallbacks: self.fallbacks + 1, ..Self::default() };
+            }
+        }
+        let new_turn = matches!(rung, Rung::Repair { .. } | Rung::Reframe { .. } | Rung::Compact | Rung::Resend);
+        if per_turn && new_turn {
+            (self.pauses, self.waits) = (0, 0);
+        }
+        if counts && matches!(rung, Rung::Again | Rung::Continue) {
+            self.pauses += 1;
+        }
+        self.rung = Some(rung.clone());
+    }
+
+    /// A person has looked at it: everything may be tried anew, in the same conversation.
+    pub(crate) fn rested(&mut self) {
+        let (session, fallbacks) = (self.session.take(), self.fallbacks);
+        *self = Self { session, fallbacks, ..Self::default() };
+    }
+
+    /// The conversation, if it can be gone on with.
+    pub(crate) fn resumable(&self) -> Option<&Session> {
+        self.session.as_ref().filter(|session| session.resumes)
+    }
+}
