@@ -81,6 +81,8 @@ impl Bench {
         assert!(!invocation.args.iter().any(|arg| arg.contains(KEY)));
         let mut command = Command::new(&invocation.program);
         command.args(&invocation.args).envs(invocation.env).env("TEST_KEY", KEY);
+        // As whoever owns the agent marks it: what ends a command of its must not end the agent.
+        command.env("LONGHAUL_ENGINE", "test").env("LONGHAUL_ATTEMPT", self.folder.path());
         command.current_dir(&self.turn.cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(&invocation.stdin).unwrap();
