@@ -35,13 +35,12 @@ const STOPPED: u8 = 143;
 /// A prompt is long, but not endless.
 const ASK_BYTES_MAX: u64 = 256 << 20;
 
-/// Is the agent that the arguments after [`AGENT_COMMAND`] name, from stdin to stdout.
-pub fn serve_main(mut args: impl Iterator<Item = String>) -> ExitCode {
-    let name = args.next().unwrap_or_default();
+/// Is the agent of that name, from stdin to stdout.
+pub fn serve_main(name: &str) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
     };
-    let code = runtime.block_on(serve(&name, std::io::stdin().lock(), std::io::stdout()));
+    let code = runtime.block_on(serve(name, std::io::stdin().lock(), std::io::stdout()));
     // A tool that still looks through files must not hold up the end.
     runtime.shutdown_background();
     ExitCode::from(code)

@@ -18,10 +18,14 @@ mod ui;
 use std::process::ExitCode;
 
 use clap::Parser;
-use longhaul_agents::{process, shim};
+use longhaul_agents::{process, serve, shim};
 
 fn main() -> ExitCode {
+<<<<<<< HEAD
     if let Some(code) = beside_an_engine().or_else(agent) {
+=======
+    if let Some(code) = beside_an_engine() {
+>>>>>>> api
         return code;
     }
     let cli = commands::Cli::parse();
@@ -36,21 +40,15 @@ fn main() -> ExitCode {
 }
 
 /// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
-/// killed, and the shims, below which agents go on.
+/// killed, the shims, below which agents go on, and the agents that are no programs of their own.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);
     let is_done = match name.to_str()? {
         process::GUARD_COMMAND => process::guard_main(of.to_str()?).is_ok(),
         shim::SHIM_COMMAND => shim::shim_main(of.as_ref()).is_ok(),
+        serve::AGENT_COMMAND => return Some(serve::serve_main(of.to_str()?)),
         _ => return None,
     };
     Some(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// An agent that is no program of its own is this one under another name.
-fn agent() -> Option<ExitCode> {
-    let mut args = std::env::args().skip(1);
-    (args.next().as_deref() == Some(longhaul_agents::serve::AGENT_COMMAND))
-        .then(|| longhaul_agents::serve::serve_main(args))
 }

@@ -1,8 +1,8 @@
 //! Any agent that speaks the Agent Client Protocol on its stdin and stdout.
 
-use std::path::{Path, PathBuf};
-
+use super::program::is_program;
 use super::served::{self, Lines};
+use super::surroundings::Surroundings;
 use crate::contract::{Abilities, Agent, Found, Invocation, Missing, Reader, Refusal, Setup, Turn};
 use crate::serve::{Ask, Program, Service};
 
@@ -42,7 +42,11 @@ impl Agent for Acp {
                 remedy: "name it with `program`, and what starts it with `args`".to_owned(),
             });
         };
-        if located(program).is_none() {
+        let is_there = match program.to_str() {
+            Some(name) if program.components().count() == 1 => Surroundings::of(setup).in_path(name).is_some(),
+            _ => is_program(program),
+        };
+        if !is_there {
             return Err(Missing {
                 what: format!("there is no program `{}`", program.display()),
                 remedy: "install it, or name its full path with `program`".to_owned(),
@@ -65,13 +69,4 @@ impl Agent for Acp {
     fn reader(&self, _turn: &Turn) -> Box<dyn Reader> {
         Box::<Lines>::default()
     }
-}
-
-/// Where a program is: itself if it is a path, else the first in `PATH`.
-fn located(program: &Path) -> Option<PathBuf> {
-    if program.components().count() > 1 {
-        return program.is_file().then(|| program.to_owned());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }

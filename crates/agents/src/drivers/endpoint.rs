@@ -2,8 +2,9 @@
 //!
 //! **Invariant:** the usual key goes to the usual address alone. Whoever names another address names its key too.
 
-use crate::contract::{Abilities, Found, Invocation, Missing, Refusal, Setup, Turn};
+use crate::contract::{Abilities, Auth, Found, Invocation, Missing, Refusal, Setup, Turn};
 use crate::drivers::served;
+use crate::drivers::surroundings::Surroundings;
 use crate::serve::{Ask, Endpoint, Service, Wire, is_near};
 
 const ROUNDS_MAX: u32 = 50;
@@ -32,13 +33,19 @@ pub(super) const ABILITIES: Abilities = Abilities {
 impl Usual {
     /// Whether it can be asked: there must be a key, unless it is on this machine.
     pub(super) fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+        if setup.auth == Auth::Login {
+            return Err(Missing {
+                what: format!("{} has no login of its own", self.name),
+                remedy: "set `auth` to `key`".to_owned(),
+            });
+        }
         let is_near = is_near(self.base_url(setup));
         let Some(name) = self.key_env(setup) else {
             return if is_near { served::found(false) } else { Err(self.keyless(setup)) };
         };
-        let is_set = setup.env.contains_key(name) || std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_set = Surroundings::of(setup).variable(name).is_some();
         if is_set || is_near {
-            return served::found(is_set);
+            return served::found(false);
         }
         Err(Missing {
             what: format!("`{name}`, which holds the key of {}, is not set", self.name),

@@ -3,20 +3,6 @@
 use crate::contract::{Ending, Entry, Exit, Found, Invocation, Missing, Reader, Refusal, Setup, Trouble};
 use crate::serve::{AGENT_COMMAND, Ask, Line};
 
-/// What leads through a proxy, or says whom to trust.
-const NETWORK: [&str; 10] = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-];
-
 /// This binary, as the agent.
 pub(super) fn found(logged_in: bool) -> Result<Found, Missing> {
     let program = std::env::current_exe().map_err(|error| Missing {
@@ -35,7 +21,7 @@ pub(super) fn invocation(name: &str, found: &Found, setup: &Setup, ask: &Ask) ->
         program: found.program.clone(),
         args: vec![AGENT_COMMAND.to_owned(), name.to_owned()],
         env: setup.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        keep_env: NETWORK.map(str::to_owned).into_iter().chain(setup.keep_env.iter().cloned()).collect(),
+        keep_env: setup.keep_env.clone(),
         stdin,
     })
 }

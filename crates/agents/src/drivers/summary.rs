@@ -21,7 +21,7 @@ const TELLING: [&str; 12] = [
 ];
 
 /// In a line what a tool is called with.
-pub(super) fn of(input: &Json) -> String {
+pub(crate) fn of(input: &Json) -> String {
     match input {
         Json::Object(fields) => {
             let telling = TELLING.iter().find_map(|key| fields.get(*key).map(words).filter(|text| !text.is_empty()));

@@ -23,7 +23,6 @@ use crate::contract::{Permission, Turn};
 
 /// How much of an answer a model is shown.
 const ANSWER_BYTES_MAX: usize = 30_000;
-const SUMMARY_CHARS_MAX: usize = 120;
 
 /// A tool, as it is described to a model.
 #[derive(Debug)]
@@ -170,16 +169,6 @@ fn offered(turn: &Turn) -> Vec<&'static Tool> {
     ALL.into_iter().filter(is_allowed).filter(is_listed).collect()
 }
 
-/// What a tool is called with, in a line for people.
-pub(crate) fn summary(input: &Json) -> String {
-    let main = ["command", "path", "pattern", "glob"].iter().find_map(|name| input.get(name)?.as_str());
-    let text = main.map_or_else(|| input.to_string(), str::to_owned);
-    let line = text.lines().next().unwrap_or_default();
-    let is_cut = line.chars().count() > SUMMARY_CHARS_MAX || line.len() < text.trim_end().len();
-    let line: String = line.chars().take(SUMMARY_CHARS_MAX).collect();
-    if is_cut { format!("{line} …") } else { line }
-}
-
 fn given<T: DeserializeOwned>(input: Json) -> Result<T, String> {
     T::deserialize(input).map_err(|error| format!("the input does not fit: {error}"))
 }
@@ -202,16 +191,6 @@ fn start(text: &str, bytes_max: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_summary_is_one_short_line() {
-        let check = |input: Json, expected: &str| assert_eq!(summary(&input), expected);
-        check(json!({"command": "make test"}), "make test");
-        check(json!({"path": "a.rs", "content": "x"}), "a.rs");
-        check(json!({"command": "cat <<E\nlong\nE"}), "cat <<E …");
-        check(json!({"odd": 1}), r#"{"odd":1}"#);
-        assert_eq!(summary(&json!({"command": "x".repeat(500)})).chars().count(), SUMMARY_CHARS_MAX + 2);
-    }
 
     #[test]
     fn a_long_answer_keeps_both_ends() {

@@ -48,9 +48,9 @@ fn leaked(agent: &str, logged_in: bool, setup: Setup) -> Vec<String> {
 
 #[test]
 fn a_login_is_handed_no_key() {
-    for agent in drivers::ALL {
+    for agent in ["claude", "codex", "copilot", "gemini", "opencode"] {
         for auth in [Auth::Login, Auth::Auto] {
-            assert!(leaked(agent.name(), true, Setup { auth, ..Setup::default() }).is_empty(), "{}", agent.name());
+            assert!(leaked(agent, true, Setup { auth, ..Setup::default() }).is_empty(), "{agent}");
         }
     }
 }

@@ -103,8 +103,9 @@ fn opencode_is_understood() {
 /// Each line of each recording that is a JSON object is cut at every third byte, and lines are left out and doubled.
 #[test]
 fn a_stream_that_breaks_off_anywhere_is_still_read() {
-    for agent in drivers::ALL {
-        for case in cases(agent.name()) {
+    for name in ["claude", "codex", "copilot", "gemini", "opencode"] {
+        let agent = drivers::by_name(name).unwrap();
+        for case in cases(name) {
             let stream = std::fs::read_to_string(&case).unwrap();
             let mut reader = agent.reader(&turn(Path::new("/nowhere")));
             for line in stream.lines() {

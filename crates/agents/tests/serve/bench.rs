@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use longhaul_agents::contract::{Ending, Entry, Errand, Exit, Found, Permission, Reader, Session, Setup, Turn};
-use longhaul_agents::drivers;
 use longhaul_agents::serve::serve;
+use longhaul_agents::{drivers, notice};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::endpoint::{Answer, Endpoint};
@@ -81,11 +81,13 @@ impl Bench {
         assert!(!invocation.args.iter().any(|arg| arg.contains(KEY)));
         let mut command = Command::new(&invocation.program);
         command.args(&invocation.args).envs(invocation.env).env("TEST_KEY", KEY);
+        // As whoever owns the agent marks it: what ends a command of its must not end the agent.
+        command.env("LONGHAUL_ENGINE", "test").env("LONGHAUL_ATTEMPT", self.folder.path());
         command.current_dir(&self.turn.cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(&invocation.stdin).unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        Running { child, lines, reader: agent.reader(&self.turn), entries: Vec::new() }
+        Running { agent: self.agent, child, lines, reader: agent.reader(&self.turn), entries: Vec::new() }
     }
 
     /// This binary in its role, under the face of `longhaul`.
@@ -128,6 +130,7 @@ fn turn(folder: &Path) -> Turn {
 
 /// An agent that was started.
 pub(crate) struct Running {
+    agent: &'static str,
     pub(crate) child: Child,
     lines: BufReader<ChildStdout>,
     reader: Box<dyn Reader>,
@@ -164,18 +167,25 @@ impl Running {
         while self.next().is_some() {}
         let status = self.child.wait().unwrap();
         let exit = Exit { code: status.code(), signal: status.signal(), ended: None, stderr: String::new() };
-        Story { entries: self.entries, ending: self.reader.finish(&exit), exit }
+        Story { agent: self.agent, entries: self.entries, ending: self.reader.finish(&exit), exit }
     }
 }
 
 /// What came of a turn.
 pub(crate) struct Story {
+    agent: &'static str,
     pub(crate) entries: Vec<Entry>,
     pub(crate) ending: Ending,
     pub(crate) exit: Exit,
 }
 
 impl Story {
+    /// What the end means to whoever recovers a run.
+    pub(crate) fn class(&self) -> &'static str {
+        let fault = notice::judge(self.agent, &self.ending, &self.exit, 0, &jiff::tz::TimeZone::UTC);
+        fault.map_or("fine", |fault| fault.class.word())
+    }
+
     /// The entries in lines, without those that are there for no reason but time, and the ending.
     pub(crate) fn text(&self) -> String {
         let mut lines: Vec<String> = self.entries.iter().filter_map(line).collect();

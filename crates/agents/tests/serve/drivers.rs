@@ -1,6 +1,6 @@
 //! How settings become a command line, and which are refused.
 
-use longhaul_agents::contract::{Agent, Found, Setup};
+use longhaul_agents::contract::{Agent, Auth, Found, Setup};
 use longhaul_agents::drivers;
 
 use crate::bench::Bench;
@@ -15,13 +15,13 @@ fn setup(base_url: Option<&str>, key_env: Option<&str>) -> Setup {
     Setup { base_url, key_env, model: Some("m".to_owned()), ..Setup::default() }
 }
 
-/// What is handed on beside the ways through the network, and what the request says.
+/// What is handed on, and what the request says.
 fn invoked(name: &str, setup: &Setup) -> Result<(Vec<String>, String), String> {
     let found = Found { program: "longhaul".into(), version: String::new(), logged_in: true };
     let turn = Bench::new(Wire::Chat).turn;
     let invocation = agent(name).invoke(&found, setup, &turn).map_err(|refusal| refusal.to_string())?;
     assert_eq!(invocation.args, ["__agent", name]);
-    Ok((invocation.keep_env[10..].to_vec(), String::from_utf8(invocation.stdin).unwrap()))
+    Ok((invocation.keep_env, String::from_utf8(invocation.stdin).unwrap()))
 }
 
 #[test]
@@ -53,7 +53,10 @@ fn a_key_is_needed_unless_the_model_is_near() {
     );
     let mut given = setup(None, Some("LONGHAUL_TEST_UNSET"));
     given.env.insert("LONGHAUL_TEST_UNSET".to_owned(), "x".to_owned());
-    assert!(agent("openai").find(&given).unwrap().logged_in);
+    assert!(!agent("openai").find(&given).unwrap().logged_in);
+    given.auth = Auth::Login;
+    let said = agent("openai").find(&given).unwrap_err().to_string();
+    assert_eq!(said, "openai has no login of its own; set `auth` to `key`");
 }
 
 #[test]

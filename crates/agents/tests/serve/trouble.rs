@@ -43,6 +43,29 @@ fn what_the_endpoint_says_is_told_with_its_status() {
     );
 }
 
+/// What is told must also be understood.
+#[test]
+fn every_trouble_has_its_class() {
+    let check = |wire: Wire, answer: Answer, expected: &str| {
+        let story = Bench::new(wire).take([answer]);
+        assert_eq!(story.class(), expected, "{wire:?} {}", story.outcome());
+    };
+    for wire in WIRES {
+        check(wire, wire.says("fine"), "fine");
+        check(wire, complains(wire, 429, "retry-after: 7\r\n", "rate_limit_error", "slow"), "rate_limit");
+        check(wire, complains(wire, 529, "", "overloaded_error", "busy"), "overload");
+        check(wire, complains(wire, 401, "", "authentication_error", "who?"), "auth");
+        check(wire, complains(wire, 400, "", "invalid_request_error", "prompt is too long"), "overflow");
+        check(wire, complains(wire, 404, "", "not_found_error", "The model `m-1` does not exist"), "unknown_model");
+        check(wire, complains(wire, 500, "", "api_error", "oops"), "transient");
+        check(wire, Answer::Stream(String::new()), "transient");
+        check(wire, Answer::Stream("data: <html>\n\n".to_owned()), "transient");
+        check(wire, wire.answers(&[], Stop::Refused), "refused");
+        check(wire, wire.answers(&[], Stop::Cut), "failed");
+        check(wire, wire.answers(&[], Stop::Done), "empty");
+    }
+}
+
 #[test]
 fn the_key_is_not_repeated_even_by_those_who_were_given_it() {
     let wire = Wire::Chat;
@@ -96,6 +119,7 @@ fn nobody_listens() {
     let mut bench = Bench::new(Wire::Chat);
     bench.setup.base_url = Some("http://127.0.0.1:1/v1".to_owned());
     let story = bench.take([]);
+    assert_eq!(story.class(), "transient");
     assert!(story.outcome().contains("code unreachable because \"`http://127.0.0.1:1/v1/chat/completions`"));
 }
 

