@@ -1,9 +1,4 @@
-<<<<<<< HEAD
 //! Every agent that can be called: how each is found, called and read. A file each.
-=======
-//! The agents: how each is found, called and read. A file each; most are programs of others, and the rest are served by
-//! this binary as one.
->>>>>>> api
 //!
 //! Most are programs of others. What those have in common is below in small files: where a program is, who pays, what it is
 //! told, how a command line is put together, what is written down while it speaks. Model endpoints and protocols are served
@@ -26,11 +21,7 @@ mod opencode;
 mod payer;
 mod program;
 mod served;
-<<<<<<< HEAD
-mod summary;
-=======
 pub(crate) mod summary;
->>>>>>> api
 mod surroundings;
 mod told;
 mod version;
@@ -39,25 +30,15 @@ mod written;
 use crate::contract::{Agent, Refusal};
 
 /// All of them, in the order in which they are shown.
-<<<<<<< HEAD
 pub static ALL: &[&dyn Agent] = &[
-=======
-pub const ALL: &[&dyn Agent] = &[
->>>>>>> api
     &claude::Claude,
     &codex::Codex,
     &copilot::Copilot,
     &gemini::Gemini,
     &opencode::Opencode,
-<<<<<<< HEAD
-    &acp::Acp,
-    &anthropic::Anthropic,
-    &openai::OpenAi,
-=======
     &anthropic::Anthropic,
     &openai::OpenAi,
     &acp::Acp,
->>>>>>> api
 ];
 
 /// The one that workflows call by this name.

@@ -21,11 +21,7 @@ use clap::Parser;
 use longhaul_agents::{process, serve, shim};
 
 fn main() -> ExitCode {
-<<<<<<< HEAD
-    if let Some(code) = beside_an_engine().or_else(agent) {
-=======
     if let Some(code) = beside_an_engine() {
->>>>>>> api
         return code;
     }
     let cli = commands::Cli::parse();
