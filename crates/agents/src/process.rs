@@ -237,7 +237,9 @@ pub async fn run(
     if cancel.is_cancelled() {
         return Ok(Output::unstarted());
     }
-    start(command).await?.finish(cancel, on_output).await
+    let started = start(command).await?;
+    // Apart from what runs it: its callers hold it within futures of their own.
+    Box::pin(started.finish(cancel, on_output)).await
 }
 
 /// Starts a command that is to be finished by [`Started::finish`], for those who must know it while it runs.

@@ -52,3 +52,74 @@ async fn somebody_comes(engine_lock: &Path, mut last: String, bound: Duration) -
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+    const BOUND: Duration = Duration::from_secs(30 * 60);
+
+    fn lock(folder: &tempfile::TempDir) -> PathBuf {
+        let path = folder.path().join("engine.lock");
+        fs::write(&path, "first").unwrap();
+        path
+    }
+
+    fn hold(path: &Path) -> File {
+        let file = File::options().write(true).open(path).unwrap();
+        file.lock().unwrap();
+        file
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_comes_and_that_is_known_when_the_time_is_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        assert!(!somebody_comes(&lock(&folder), "first".to_owned(), BOUND).await);
+        assert_eq!(began.elapsed(), BOUND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_comes_and_stays_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = lock(&folder);
+        let coming = async {
+            tokio::time::sleep(29 * MINUTE).await;
+            let held = hold(&path);
+            tokio::time::sleep(29 * MINUTE).await;
+            drop(held);
+        };
+        let (came, ()) = tokio::join!(somebody_comes(&path, "first".to_owned(), BOUND), coming);
+        assert!(came);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_comes_and_goes_between_two_looks_starts_the_time_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, began) = (lock(&folder), Instant::now());
+        let passing = async {
+            tokio::time::sleep(29 * MINUTE).await;
+            fs::write(&path, "second").unwrap();
+        };
+        let (came, ()) = tokio::join!(somebody_comes(&path, "first".to_owned(), BOUND), passing);
+        assert!(!came);
+        assert!(began.elapsed() >= 59 * MINUTE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_begins_when_the_engine_leaves() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, began) = (lock(&folder), Instant::now());
+        let held = hold(&path);
+        let leaving = async {
+            tokio::time::sleep(100 * MINUTE).await;
+            drop(held);
+        };
+        tokio::join!(for_too_long(&path, Some(BOUND)), leaving);
+        assert!(began.elapsed() >= 130 * MINUTE);
+    }
+}

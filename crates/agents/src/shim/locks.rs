@@ -74,3 +74,41 @@ fn signature(file: &mut File) -> io::Result<String> {
 fn open(path: &Path) -> io::Result<File> {
     private().read(true).create(true).truncate(false).open(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, Folder) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        (folder, Folder::new(path))
+    }
+
+    /// A shim looks whether somebody is there in the moment in which somebody comes.
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_that_is_held_for_a_moment_is_no_other_engine() {
+        let (_kept, folder) = folder();
+        let held = try_take(&folder.engine_lock()).unwrap().unwrap();
+        let letting_go = async {
+            tokio::time::sleep(TRY * 3).await;
+            drop(held);
+        };
+        let (attached, ()) = tokio::join!(attach(&folder), letting_go);
+        attached.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_engine_leaves_another_name_in_the_lock() {
+        let (_kept, folder) = folder();
+        let mut names = Vec::new();
+        for _ in 0..2 {
+            let held = attach(&folder).await.unwrap();
+            assert_eq!(free_since(&folder.engine_lock()).unwrap(), None);
+            drop(held);
+            names.push(until_free(&folder.engine_lock()).unwrap());
+            assert_eq!(free_since(&folder.engine_lock()).unwrap().as_ref(), names.last());
+        }
+        assert!(names[0] != names[1] && names.iter().all(|name| !name.is_empty()), "{names:?}");
+    }
+}

@@ -84,3 +84,26 @@ pub(super) fn end_of(shim: &table::Process) -> Result<AsyncFd<OwnedFd>, Error> {
     };
     syscalls::readable(handle).map_err(Error::io("watch the shim"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn where_nothing_can_be_watched_it_is_looked_at_now_and_then() {
+        let own = table::read(std::process::id()).unwrap();
+        let mut watch = Watch { changes: None, shim: Some(end_of(&own).unwrap()) };
+        watch.changed().await.unwrap();
+        assert!(!watch.is_ended());
+    }
+
+    #[tokio::test]
+    async fn the_end_of_one_that_has_long_ended_is_a_change() {
+        let own = table::read(std::process::id()).unwrap();
+        let gone = table::Process { start: own.start + 1, ..own };
+        let folder = tempfile::tempdir().unwrap();
+        let mut watch = Watch::of(&Folder::new(folder.path().to_owned()), &gone).unwrap();
+        watch.changed().await.unwrap();
+        assert!(watch.is_ended());
+    }
+}

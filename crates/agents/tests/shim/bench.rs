@@ -1,5 +1,6 @@
 //! A place to run agents in, that are shell scripts here. Shims and engines are this test binary, run again in a role.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use longhaul_agents::contract::{Exit, Invocation};
+use longhaul_agents::process::{GUARD_COMMAND, guard_main};
 use longhaul_agents::shim::{Attached, Found, Line, Lines, Outcome, SHIM_COMMAND, Shim, Spec, environment, shim_main};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -21,12 +23,23 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 /// the test harness comes here.
 #[test]
 fn __shim() {
-    let args: Vec<_> = std::env::args_os().skip(1).collect();
-    if let [command, folder] = &args[..]
-        && command == SHIM_COMMAND
-    {
-        drop(shim_main(Path::new(folder)));
+    if let Some(folder) = called_with(SHIM_COMMAND) {
+        drop(shim_main(Path::new(&folder)));
     }
+}
+
+/// And as a guard.
+#[test]
+fn __guard() {
+    if let Some(engine) = called_with(GUARD_COMMAND) {
+        drop(guard_main(engine.to_str().unwrap()));
+    }
+}
+
+fn called_with(command: &str) -> Option<OsString> {
+    let mut args = std::env::args_os().skip(1);
+    args.next().filter(|first| first == command)?;
+    args.next()
 }
 
 /// Not a test of its own: what the binary does when it is run in a role.
@@ -67,7 +80,7 @@ impl Bench {
 
     pub(crate) fn spec(&self, text: &str) -> Spec {
         let spec = Spec::new(&script(text), self.folder.path().to_owned(), self.attempt.clone());
-        Spec { grace: Duration::from_millis(50), ..spec }
+        Spec { grace: Duration::from_millis(50), grace_alone: Some(Duration::from_secs(60)), ..spec }
     }
 
     pub(crate) async fn start(&self, text: &str) -> Attached {

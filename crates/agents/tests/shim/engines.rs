@@ -2,15 +2,23 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use longhaul_agents::contract::{Exit, Stopped};
+use longhaul_agents::process::{ENGINE_VARIABLE, Guard, own_name};
 use longhaul_agents::shim::{Attached, Error, Found, Spec, environment};
 
-use crate::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, say, script, shim_in, texts};
+use crate::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, say, script, shim_in, texts};
 
-/// An engine that starts the agent or comes back for it, and says which line it has read, from where it was told.
+/// An engine that starts the agent or comes back for it, and says which line it has read, from where it was told. Its guard
+/// ends what it leaves, but for agents.
 pub(crate) fn read_until_killed(folder: &Path) {
+    let name = own_name();
+    let guard = Guard::start(&std::env::current_exe().unwrap(), &name).unwrap();
+    say(&format!("guard {}", guard.pid()));
+    let mut other = Command::new("sleep").arg("3600").env(ENGINE_VARIABLE, &name).spawn().unwrap();
+    say(&format!("other {}", other.id()));
     block_on(async {
         let attached = match shim_in(folder).attach().await.unwrap() {
             Found::Attached(attached) => attached,
@@ -21,9 +29,8 @@ pub(crate) fn read_until_killed(folder: &Path) {
         while let Some(line) = lines.next().await.unwrap() {
             say(&format!("read {} {}", line.end, line.text));
         }
-        say("over");
-        std::future::pending::<()>().await;
     });
+    other.wait().unwrap();
 }
 
 /// An engine that dies in the moment in which the agent begins.
@@ -66,6 +73,22 @@ fn the_output_is_whole_however_often_the_engine_is_killed() {
     let expected: Vec<String> = (1..=3000).map(|number| format!("line {number}")).collect();
     assert_eq!(seen, expected);
     assert_eq!(bench.left(), NONE);
+}
+
+#[test]
+fn what_ends_with_the_engine_is_not_the_agent() {
+    let bench = Bench::new();
+    let mut engine = bench.engine("engine", &bench.spec("echo ready; exec sleep 3600"));
+    let (guard, other): (u32, u32) = (engine.hears("guard ").parse().unwrap(), engine.hears("other ").parse().unwrap());
+    engine.hears("ready");
+    engine.kill();
+    eventually("the guard has done its work", || !runs(guard) && !runs(other));
+    assert_eq!(bench.left().len(), 1);
+    block_on(async {
+        let attached = bench.attached().await;
+        attached.stop(Stopped::Cancelled).await.unwrap();
+        assert_eq!(exit_of(&attached).await.ended, Some(Stopped::Cancelled));
+    });
 }
 
 #[test]

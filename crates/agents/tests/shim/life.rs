@@ -156,6 +156,16 @@ async fn a_folder_is_for_one_attempt() {
     assert!(matches!(again, Err(Error::Used { .. })), "{again:?}");
 }
 
+#[tokio::test]
+async fn what_a_shim_did_not_write_is_not_believed() {
+    let bench = Bench::new();
+    let attached = bench.start("true").await;
+    exit_of(&attached).await;
+    std::fs::write(bench.of_attempt("exit.json"), r#"{"pid":1,"at_ms":1,"exit":{"code":0}"#).unwrap();
+    let damaged = attached.wait().await;
+    assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");
+}
+
 /// A shim is a child of the engine in a session of its own, as leftovers of commands are.
 #[test]
 fn a_shim_is_no_leftover_of_a_command_that_runs_beside_it() {
