@@ -3,15 +3,18 @@
 //! `recordings/<agent>/<case>.jsonl` is the stream, shortened where it is long and says nothing. Lines that begin with `# `
 //! say what came around it: `resume IN CACHED OUT [USD]` (the turn resumed a session that had used this much), `compact`,
 //! `exit CODE` or `signal N`, `ended WHY`, `stderr LINE`, `usage JSON` (the report beside the stream). `<case>.txt` is what
-//! the driver makes of it.
+//! the driver makes of it, and what that is taken to mean.
 
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use longhaul_agents::contract::{Errand, Exit, Meter, Session, Stopped, Turn};
-use longhaul_agents::drivers;
+use longhaul_agents::{drivers, notice};
 
 use super::{show, snapshot, turn};
 
+/// 2026-11-15 12:00 UTC.
+const NOW_MS: i64 = 1_794_744_000_000;
 const SESSION: &str = "22222222-2222-4333-8444-555555555777";
 
 fn folder() -> PathBuf {
@@ -59,7 +62,11 @@ fn read(agent: &str, stream: &str) -> String {
     let mut reader = drivers::by_name(agent).unwrap().reader(&turn);
     let lines = stream.lines().filter(|line| !line.starts_with("# "));
     let entries: Vec<_> = lines.flat_map(|line| reader.line(line)).collect();
-    format!("{}\n----\n{}\n", show::entries(&entries), show::ending(&reader.finish(&exit)))
+    let (ending, mut text) = (reader.finish(&exit), show::entries(&entries));
+    let fault = notice::judge(agent, &ending, &exit, NOW_MS, &TimeZone::UTC);
+    let meaning = fault.map_or("an answer".to_owned(), |fault| format!("{} ({})", fault.class.word(), fault.signature));
+    text += &format!("\n----\n{}\n----\n{meaning}\n", show::ending(&ending));
+    text
 }
 
 fn check(agent: &str) {
