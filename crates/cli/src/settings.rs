@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use longhaul_runtime::{Carrier, Channel, Setting};
+use longhaul_runtime::{Carrier, Channel, Login, Privacy, Server, Setting};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use crate::disk;
@@ -28,18 +28,19 @@ impl Settings {
         let files: Vec<PathBuf> = std::iter::once(project.root.join(".longhaul/config.toml")).chain(user).collect();
         let mut settings = Self::default();
         for file in files {
-            settings.add(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
+            let folder = file.parent().unwrap_or(Path::new(""));
+            settings.add(&disk::text_if_any(&file), folder).with_context(|| file.display().to_string())?;
         }
         Ok(settings)
     }
 
-    /// Adds what a file says about names that are not known yet.
-    fn add(&mut self, text: &str) -> Result<()> {
+    /// Adds what a file says about names that are not known yet; what it names lies beside it.
+    fn add(&mut self, text: &str, folder: &Path) -> Result<()> {
         let document: DocumentMut = text.parse().map_err(|error| anyhow!("it is not TOML: {error}"))?;
         for (name, item) in entries(document.get("channels"), "channels")? {
             let key = format!("channels.{name}");
             let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
-            let channel = channel(&Keys { table, key })?;
+            let channel = channel(&Keys { table, key, folder })?;
             self.channels.entry(name.to_owned()).or_insert(channel);
         }
         let limits = document.get("limits").map(|limits| limits.as_table_like().context("`limits` is not a table"));
@@ -65,7 +66,7 @@ fn channel(keys: &Keys<'_>) -> Result<Channel> {
     let kind = keys.text("kind")?;
     let known: &[&str] = match kind {
         "webhook" | "slack" => &["kind", "url"],
-        "email" => &["kind", "to", "from", "sendmail", "smtp"],
+        "email" => &["kind", "to", "from", "sendmail", "smtp", "tls", "user", "password", "trust"],
         "command" => &["kind", "command"],
         other => bail!("`{}.kind` is `{other}`; it must be webhook, slack, email or command", keys.key),
     };
@@ -81,16 +82,44 @@ fn channel(keys: &Keys<'_>) -> Result<Channel> {
 fn carrier(keys: &Keys<'_>) -> Result<Carrier> {
     match (keys.table.contains_key("sendmail"), keys.table.contains_key("smtp")) {
         (true, true) => bail!("`{0}.sendmail` and `{0}.smtp` can not both be given", keys.key),
-        (_, true) => Ok(Carrier::Smtp(keys.text("smtp")?.to_owned())),
-        (true, _) => Ok(Carrier::Sendmail(Path::new(keys.text("sendmail")?).to_owned())),
-        (false, false) => Ok(Carrier::Sendmail("/usr/sbin/sendmail".into())),
+        (_, true) => Ok(Carrier::Smtp(server(keys)?)),
+        (sendmail, false) => {
+            if let Some(key) = ["tls", "user", "password", "trust"].iter().find(|key| keys.table.contains_key(key)) {
+                bail!("`{0}.{key}` is for `{0}.smtp`, which is not given", keys.key);
+            }
+            let program = if sendmail { keys.text("sendmail")? } else { "/usr/sbin/sendmail" };
+            Ok(Carrier::Sendmail(program.into()))
+        }
     }
+}
+
+fn server(keys: &Keys<'_>) -> Result<Server> {
+    let address = keys.text("smtp")?.to_owned();
+    let has = |name: &str| keys.table.contains_key(name);
+    let privacy = match has("tls").then(|| keys.text("tls")).transpose()? {
+        None => Privacy::usual(&address),
+        Some("none") => Privacy::Open,
+        Some("starttls") => Privacy::StartTls,
+        Some("tls") => Privacy::Tls,
+        Some(other) => bail!("`{}.tls` is `{other}`; it must be none, starttls or tls", keys.key),
+    };
+    let login = match (has("user"), has("password")) {
+        (false, false) => None,
+        _ => Some(Login { user: keys.text("user")?.to_owned(), password: keys.setting("password")? }),
+    };
+    if login.is_some() && privacy == Privacy::Open {
+        bail!("`{0}.password` would be sent in the open; set `{0}.tls` to starttls or tls", keys.key);
+    }
+    let trust = has("trust").then(|| keys.text("trust")).transpose()?.map(|file| keys.folder.join(file));
+    Ok(Server { address, privacy, login, trust })
 }
 
 /// A table, and how messages call it.
 struct Keys<'a> {
     table: &'a dyn TableLike,
     key: String,
+    /// Where the file is.
+    folder: &'a Path,
 }
 
 impl<'a> Keys<'a> {
@@ -135,7 +164,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings> {
         let mut settings = Settings::default();
-        settings.add(text)?;
+        settings.add(text, Path::new("/project"))?;
         Ok(settings)
     }
 
@@ -157,8 +186,38 @@ mod tests {
         let Channel::Email { by, .. } = &channels["mail"] else { panic!("{channels:?}") };
         assert_eq!(*by, Carrier::Sendmail("/usr/sbin/sendmail".into()));
         let Channel::Email { to, by, .. } = &channels["post"] else { panic!("{channels:?}") };
-        assert_eq!((to.len(), by), (2, &Carrier::Smtp("localhost:25".to_owned())));
+        let open = Server { address: "localhost:25".to_owned(), privacy: Privacy::Open, login: None, trust: None };
+        assert_eq!((to.len(), by), (2, &Carrier::Smtp(open)));
         assert_eq!(channels["pager"], Channel::Command { command: vec!["page".to_owned(), "--now".to_owned()] });
+    }
+
+    fn mail(more: &str) -> Result<Server> {
+        let text = format!("[channels.m]\nkind = 'email'\nto = 'a@b'\nfrom = 'c@d'\n{more}");
+        match read(&text)?.channels.swap_remove("m") {
+            Some(Channel::Email { by: Carrier::Smtp(server), .. }) => Ok(server),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_mail_server_is_private_as_its_port_or_its_setting_says() {
+        assert_eq!(mail("smtp = 'x:465'").unwrap().privacy, Privacy::Tls);
+        assert_eq!(mail("smtp = 'x:587'").unwrap().privacy, Privacy::StartTls);
+        assert_eq!(mail("smtp = 'x:25'").unwrap().privacy, Privacy::Open);
+        assert_eq!(mail("smtp = 'x:25'\ntls = 'starttls'").unwrap().privacy, Privacy::StartTls);
+        let server = mail("smtp = 'x:465'\nuser = 'u'\npassword = { env = 'P' }\ntrust = 'ca.pem'").unwrap();
+        assert_eq!(server.login, Some(Login { user: "u".to_owned(), password: Setting::Env("P".to_owned()) }));
+        assert_eq!(server.trust, Some("/project/ca.pem".into()));
+    }
+
+    #[test]
+    fn a_login_that_others_could_read_is_refused() {
+        let told = |more: &str| mail(more).unwrap_err().to_string();
+        assert!(told("smtp = 'x:25'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
+        assert!(told("smtp = 'x:465'\ntls = 'none'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
+        assert_eq!(told("smtp = 'x:465'\nuser = 'u'"), "`channels.m.password` is missing");
+        assert!(told("smtp = 'x:465'\ntls = 'yes'").starts_with("`channels.m.tls` is `yes`"));
+        assert!(told("user = 'u'").contains("which is not given"));
     }
 
     #[test]
@@ -186,7 +245,8 @@ mod tests {
     #[test]
     fn what_is_read_first_goes_before_what_is_read_later() {
         let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
-        settings.add("[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'").unwrap();
+        let user = "[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'";
+        settings.add(user, Path::new("/user")).unwrap();
         assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
         assert!(settings.channels.contains_key("y"));
     }

@@ -25,7 +25,7 @@ mod slots;
 mod steps;
 mod worker;
 
-pub use channels::{Carrier, Channel, Setting};
+pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
 pub use clock::{Clock, System};
 pub use engine::{Engine, Error, Options, Pulse, StartRequest};
 pub use message::Message;
