@@ -13,6 +13,7 @@ mod ending;
 mod guard;
 mod redact;
 mod registry;
+mod sink;
 mod streams;
 mod sweep;
 mod syscalls;
@@ -52,9 +53,9 @@ pub struct Command {
     pub cwd: Option<PathBuf>,
     /// What it can read. It need not.
     pub stdin: Vec<u8>,
-    /// Where its output is kept whole.
+    /// Where its output is kept whole. Made with its folder when there is any.
     pub stdout_file: PathBuf,
-    /// Where its error output is kept whole.
+    /// Where its error output is kept whole, likewise.
     pub stderr_file: PathBuf,
     /// How much of each is kept there; what comes after is counted in [`Captured::dropped`].
     pub disk_bytes_max: u64,
@@ -236,7 +237,7 @@ pub async fn run(
         return Ok(Output::unstarted());
     }
     let bounds = Bounds { timeout: command.timeout, grace: command.grace, cancel, broken: CancellationToken::new() };
-    let mut streams = Streams::open(&command).await?;
+    let mut streams = Streams::prepare(&command)?;
     let (mut child, pipes) = Child::spawn(&command)?;
     let finished = CancellationToken::new();
     let watching = async {

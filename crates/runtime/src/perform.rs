@@ -12,12 +12,12 @@ use longhaul_core::{Json, eval};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::artifacts::write_whole;
+use crate::artifacts::Artifacts;
 use crate::cache;
 use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
-use crate::secrets::{self, Secrets};
+use crate::secrets;
 use crate::steps::{self, Attempt, Done};
 
 /// Begins an attempt. Its end is sent to `done`, whatever it is.
@@ -44,7 +44,8 @@ pub(crate) fn begin(
             slot = shared.slots.take(&start) => Some(slot),
             () = cancel.cancelled() => None,
         };
-        let attempt = Attempt { shared, run, output, workflow_dir, cache, secrets: Secrets::default(), start, cancel };
+        let secrets = shared.secrets.clone();
+        let attempt = Attempt { shared, run, output, workflow_dir, cache, secrets, start, cancel };
         let Done { result, failure } = make(attempt).await;
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
@@ -67,7 +68,7 @@ async fn make(mut attempt: Attempt) -> Done {
         return Done { result, failure: None };
     }
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
-    let folder = steps::leaves_files(&attempt).then(|| attempt.folder());
+    let folder = steps::leaves_files(&attempt).then(|| attempt.place());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
     if done.failure.is_none() {
@@ -76,9 +77,8 @@ async fn make(mut attempt: Attempt) -> Done {
     if let (Some(entry), None) = (&entry, &done.failure) {
         entry.keep(&done.result);
     }
-    if let (Some(Ok(folder)), None) = (folder, &done.failure) {
-        // For people; the journal has it anyway.
-        let _ = write_whole(&folder.join("output.json"), done.result.output.to_string().as_bytes());
+    if let (Some(folder), None) = (folder, &done.failure) {
+        Artifacts::write_output(&folder, &done.result.output);
     }
     done
 }

@@ -90,13 +90,14 @@ pub(crate) async fn until_idle(
     stop: &CancellationToken,
 ) -> Result<(Idle, State), Error> {
     let loaded = load(shared, run).await?;
+    let status = loaded.state.status_word();
     let (done, finished) = mpsc::unbounded_channel();
     let mut runner = Runner {
         shared: Arc::clone(shared),
         run: run.clone(),
         loaded,
         open: HashMap::new(),
-        written: None,
+        written: status,
         fell: false,
         done,
         finished,
@@ -114,7 +115,7 @@ struct Runner {
     /// Attempts that this process makes.
     open: HashMap<(String, u32), CancellationToken>,
     /// The status that the files for people show.
-    written: Option<&'static str>,
+    written: &'static str,
     /// Whether it was here that the run failed.
     fell: bool,
     done: mpsc::UnboundedSender<Event>,
@@ -309,8 +310,8 @@ impl Runner {
     /// Files for people; the run does not depend on them.
     fn write_files(&mut self) {
         let status = self.loaded.state.status_word();
-        if self.written != Some(status) {
-            self.written = Some(status);
+        if self.written != status {
+            self.written = status;
             self.shared.artifacts.write_run(&self.run, &self.loaded.state);
         }
     }
