@@ -87,6 +87,15 @@ impl Disk {
         Ok(longhaul_lang::check(request, self))
     }
 
+    /// Whether a workflow in a folder may use a file: one of its own project, of the current one, or of the user.
+    fn may_use(&self, beside: &Path, file: &Path) -> bool {
+        let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
+        let own = beside.canonicalize().map(|folder| Project::around(&folder).root).ok();
+        let roots = [own, Some(self.project.root.clone()), self.project.user.clone()];
+        let mut roots = roots.into_iter().flatten().filter_map(|root| root.canonicalize().ok());
+        file.canonicalize().is_ok_and(|file| roots.any(|root| file.starts_with(root)))
+    }
+
     fn collect(&self, kind: Kind) -> Vec<String> {
         let root = &self.project.root;
         let shipped = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
@@ -130,20 +139,24 @@ impl World for Disk {
         inside(dir, path).map(|_| ())
     }
 
-    fn workflow(&self, dir: &str, name: &str) -> Option<Found> {
+    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
         let beside = Path::new(dir);
         let is_path =
             name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
         let entry = if is_path {
             let file = beside.join(name);
+            if file.is_file() && !self.may_use(beside, &file) {
+                return Err(Missing::Outside);
+            }
             file.is_file().then(|| library::at_path(Origin::Path, &file))
         } else {
             let around = [beside.to_owned(), beside.join("..")];
             let near = around.iter().find_map(|folder| library::named(Origin::Path, folder, name));
-            near.or_else(|| self.library.find(name))
-        }?;
-        let text = self.text(&entry).ok()?;
-        Some(Found { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
+            near.filter(|entry| self.may_use(beside, &entry.file)).or_else(|| self.library.find(name))
+        };
+        let entry = entry.ok_or(Missing::NotFound)?;
+        let text = self.text(&entry).map_err(|error| Missing::Unreadable(format!("{error:#}")))?;
+        Ok(Found { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
     }
 
     fn names(&self, kind: Kind) -> &[String] {

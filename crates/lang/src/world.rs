@@ -8,7 +8,7 @@
 pub enum Missing {
     /// There is none.
     NotFound,
-    /// The path leads out of the workflow's folder.
+    /// The path leads out of the workflow's folder; of another workflow, out of the project.
     Outside,
     /// It is larger than [`crate::source::FILE_BYTES_MAX`].
     TooLarge,
@@ -55,7 +55,7 @@ pub trait World {
     /// Whether a file beside a workflow is there.
     fn exists(&self, dir: &str, path: &str) -> Result<(), Missing>;
     /// A workflow by name or path, as seen from the folder of another one.
-    fn workflow(&self, dir: &str, name: &str) -> Option<Found>;
+    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing>;
     /// The names of a kind that are known, the built-in ones included.
     fn names(&self, kind: Kind) -> &[String];
     /// The file behind the name of a persona or a skill: a run pins what it says.
@@ -135,8 +135,8 @@ impl World for Bare {
         Err(Missing::NotFound)
     }
 
-    fn workflow(&self, _dir: &str, _name: &str) -> Option<Found> {
-        None
+    fn workflow(&self, _dir: &str, _name: &str) -> Result<Found, Missing> {
+        Err(Missing::NotFound)
     }
 
     fn names(&self, kind: Kind) -> &[String] {

@@ -29,7 +29,7 @@ mod trust;
 mod worker;
 
 pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
-pub use channels::{Carrier, Channel, Setting};
+pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
 pub use clock::{Clock, System};
 pub use engine::{Engine, Error, Options, Pulse, StartRequest};
 pub use message::Message;

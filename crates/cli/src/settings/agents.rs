@@ -13,7 +13,7 @@
 //! claude = "opus"
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use indexmap::IndexMap;
@@ -30,11 +30,11 @@ const KEYS: &[&str] = &[
 const SENSITIVE: &[&str] = &["program", "args", "base_url", "key_env", "auth", "keep_env", "env"];
 
 /// Adds what a file says about names that are not known yet.
-pub(super) fn add(document: &DocumentMut, backends: &mut Backends) -> Result<()> {
+pub(super) fn add(document: &DocumentMut, folder: &Path, backends: &mut Backends) -> Result<()> {
     for (name, item) in entries(document.get("agents"), "agents")? {
         let key = format!("agents.{name}");
         let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
-        let profile = profile(&Keys { table, key })?;
+        let profile = profile(&Keys { table, key, folder })?;
         backends.profiles.entry(name.to_owned()).or_insert(profile);
     }
     add_models(document, "models", &mut backends.models)?;
