@@ -45,6 +45,13 @@ pub struct Fault {
     pub signature: String,
 }
 
+impl Fault {
+    /// Whether the agent does not know the conversation that it was to go on with.
+    pub fn is_unknown_session(&self) -> bool {
+        self.signature.starts_with("session-unknown")
+    }
+}
+
 /// A turn that is over.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
@@ -69,7 +76,9 @@ impl Signatures {
         let retry_at_ms = case.retry_at(class, now);
         let lasting = retry_at_ms.is_some_and(|at| at - now.ms > PACE_MS_MAX);
         let class = if class == ErrorClass::RateLimit && lasting { ErrorClass::UsageLimit } else { class };
-        Some(Fault { class, message: case.message(), retry_at_ms, signature: signature.to_owned() })
+        let message = case.ended().filter(|(_, name)| *name == signature).and_then(|_| case.ending_words());
+        let message = message.map_or_else(|| case.message(), str::to_owned);
+        Some(Fault { class, message, retry_at_ms, signature: signature.to_owned() })
     }
 
     fn verdict<'a>(&'a self, case: &Case<'_>) -> Option<(ErrorClass, &'a str)> {
@@ -230,7 +239,7 @@ impl<'a> Case<'a> {
     fn message(&self) -> String {
         let (ending, exit) = (self.turn.ending, self.turn.exit);
         let complaint = exit.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let words = [ending.trouble.question.as_deref(), Some(&ending.trouble.message), self.ending_words()];
+        let words = [ending.trouble.question.as_deref(), Some(ending.trouble.message.as_str())];
         let words = words.into_iter().flatten().map(str::trim).find(|words| !words.is_empty());
         let text = self.short.is_some().then(|| ending.text.trim());
         let words = words.or(text).or(complaint.filter(|_| self.went_wrong()));

@@ -205,8 +205,11 @@ fn how_we_ended_a_turn_is_what_it_means() {
         (Stopped::Cancelled, ErrorClass::Killed, "stopped"),
         (Stopped::Abandoned, ErrorClass::Killed, "nobody came back for it, and it was ended"),
     ] {
-        let fault = judged("claude", &ending, &stopped(how)).unwrap();
-        assert_eq!((fault.class, fault.message.as_str()), (expected, words));
+        let told = Trouble { message: "user_initiated".to_owned(), ..Trouble::default() };
+        for ending in [ending.clone(), troubled(told)] {
+            let fault = judged("copilot", &ending, &stopped(how)).unwrap();
+            assert_eq!((fault.class, fault.message.as_str()), (expected, words));
+        }
     }
     assert_eq!(class(&ending, &stopped(Stopped::AfterResult)), None);
     assert_eq!(class(&Ending::default(), &stopped(Stopped::AfterResult)), Some(ErrorClass::Empty));

@@ -1,8 +1,9 @@
 //! GitHub Copilot.
 //!
-//! What the workspace says is closed to it unless it is trusted: without `--trust-folder` Copilot runs no hook and starts no
-//! server of the workspace, and `--no-custom-instructions` leaves `AGENTS.md` and its kind unread. What can not be closed:
-//! names and descriptions of the skills and agents that lie in the workspace and in further folders are in its prompt,
+//! What the workspace says is closed to it unless it is trusted: `--no-custom-instructions` leaves `AGENTS.md` and its kind
+//! unread. Hooks and servers of the workspace stay off in any case: Copilot takes the flag that would let them run only for
+//! sessions whose id is its own choice, and a session that we can not name is one that we can not find again. What can not be
+//! closed: names and descriptions of the skills and agents that lie in the workspace and in further folders are in its prompt,
 //! and files that the agent reads by itself can tell it anything.
 //!
 //! Looking denies what writes and leaves the rest to what Copilot runs unasked; editing allows shell and files, which
@@ -73,7 +74,9 @@ impl Agent for Copilot {
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
         let mut command = Command::default();
         command.words(&["--output-format=json", "--no-color", "--no-auto-update", "--no-ask-user"]);
-        trust(&mut command, turn);
+        if !turn.trusted {
+            command.words(&["--no-custom-instructions"]);
+        }
         match (&turn.session, turn.errand) {
             (Session::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
             (Session::New(id), Errand::Work) => command.option("--session-id", session_id(id)?),
@@ -106,15 +109,6 @@ fn has_account(around: &Surroundings<'_>) -> bool {
     ["loggedInUsers", "logged_in_users"]
         .iter()
         .any(|key| settings[*key].as_array().is_some_and(|users| !users.is_empty()))
-}
-
-/// A session that is resumed keeps the trust that it began with.
-fn trust(command: &mut Command, turn: &Turn) {
-    match (&turn.session, turn.trusted) {
-        (Session::New(_), true) => command.words(&["--trust-folder"]),
-        (Session::Resume { .. }, true) => {}
-        (_, false) => command.words(&["--no-custom-instructions"]),
-    }
 }
 
 fn permit(command: &mut Command, turn: &Turn) {

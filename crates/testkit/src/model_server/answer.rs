@@ -106,7 +106,7 @@ impl Situation<'_> {
     }
 
     fn structured(&self, value: Map<String, Value>) -> Block {
-        match self.request.offered(&["StructuredOutput", "structured_output"]) {
+        match self.request.offered(&["StructuredOutput", "structured_output", "answer"]) {
             Some(tool) => Block::call(&tool.name, value),
             None => Block::Text(Value::Object(value).to_string()),
         }

@@ -14,9 +14,10 @@ const COMPACT: [&str; 5] = [
 ];
 
 /// Sentences from requests that are no turn of the conversation.
-const SIDE: [&str; 13] = [
+const SIDE: [&str; 14] = [
     "session title",
     "title generator",
+    "write the title",
     "title that captures",
     "naming a branch",
     "naming a session",

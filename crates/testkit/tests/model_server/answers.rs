@@ -121,10 +121,12 @@ fn freeform_tools_get_text() {
 
 #[test]
 fn structured_answers_go_through_the_tool_for_them_or_are_text() {
-    let server = server("2x structured name=pear count:=3 'note=a b'");
+    let server = server("3x structured name=pear count:=3 'note=a b'");
     let wanted = json!({"name": "pear", "count": 3, "note": "a b"});
-    let answer = post(&server, "/v1/messages", &question("anthropic", "go", false, &["StructuredOutput"])).json();
-    assert_eq!(answer["content"][0]["input"], wanted);
+    for tool in ["StructuredOutput", "answer"] {
+        let answer = post(&server, "/v1/messages", &question("anthropic", "go", false, &["Bash", tool])).json();
+        assert_eq!((&answer["content"][0]["name"], &answer["content"][0]["input"]), (&json!(tool), &wanted));
+    }
     let answer = post(&server, "/v1/messages", &question("anthropic", "go", false, &[])).json();
     assert_eq!(serde_json::from_str::<Value>(answer["content"][0]["text"].as_str().unwrap()).unwrap(), wanted);
 }

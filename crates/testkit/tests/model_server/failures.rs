@@ -40,12 +40,14 @@ fn a_pause_is_asked_for_in_the_header() {
 
 #[test]
 fn the_end_of_a_limit_is_told_where_the_vendor_tells_it() {
-    let server = server("2x usage-limit kind=window reset=1900000000");
+    let server = server("2x usage-limit kind=window reset=1900000000\nusage-limit kind=spend reset=1900000000");
     let answer = post(&server, "/v1/messages", &question("anthropic", "go", false, &[]));
     assert!(answer.headers.contains("anthropic-ratelimit-unified-reset: 1900000000"), "{}", answer.headers);
     let answer = post(&server, "/v1/responses", &question("responses", "go", false, &[]));
     assert_eq!(answer.json()["error"]["resets_at"], 1_900_000_000);
     assert_eq!(answer.json()["error"]["type"], "usage_limit_reached");
+    let answer = post(&server, "/v1/messages", &question("anthropic", "go", false, &[]));
+    assert!(answer.body.contains("regain access on 2030-03-17 at 17:46 UTC"), "{}", answer.body);
 }
 
 #[test]

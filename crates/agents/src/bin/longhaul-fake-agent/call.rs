@@ -60,14 +60,9 @@ impl Agent {
         match self {
             Self::Claude => &["-p", "--verbose", "--include-partial-messages", "--strict-mcp-config", SKIP],
             Self::Codex => &["exec", "--json", "--skip-git-repo-check", "-"],
-            Self::Copilot => &[
-                "--no-color",
-                "--no-auto-update",
-                "--no-ask-user",
-                "--no-custom-instructions",
-                "--trust-folder",
-                "--allow-all",
-            ],
+            Self::Copilot => {
+                &["--no-color", "--no-auto-update", "--no-ask-user", "--no-custom-instructions", "--allow-all"]
+            }
             Self::Gemini => &[],
             Self::Opencode => &["run"],
         }

@@ -83,9 +83,19 @@ impl<'a> Teller<'a> {
             compacts: abilities.compact,
             total: None,
         };
+        self.seen(session);
+    }
+
+    fn seen(&self, session: Session) {
         let thread = thread_of(self.attempt.param("agent")).map(str::to_owned);
         let (path, attempt) = (self.attempt.start.path.clone(), self.attempt.start.attempt);
         self.attempt.news.tell(Event::SessionSeen { path, attempt, session, thread });
+    }
+
+    /// The agent does not know the conversation any more, so nobody goes on with it: the work begins in a new one.
+    fn forget(&self, session: &Session) {
+        let session = Session { resumes: false, compacts: false, ..session.clone() };
+        self.seen(session);
     }
 
     /// For people; the shim has the whole output anyway.
@@ -118,6 +128,14 @@ impl<'a> Teller<'a> {
         let now = self.attempt.shared.clock.now_ms();
         let zone = self.attempt.shared.clock.zone();
         let fault = notice::judge(self.agent.name(), &ending, exit, now, &zone);
+        let resumed = self.attempt.start.turn.session.as_ref();
+        if let (Some(fault), Some(session)) = (&fault, resumed)
+            && fault.is_unknown_session()
+        {
+            self.forget(session);
+            done.failure = Some(Failure::new(ErrorClass::Lost, fault.message.clone()));
+            return done;
+        }
         done.failure = fault.map(|fault| Failure {
             class: fault.class,
             message: fault.message,

@@ -68,9 +68,8 @@ pub(super) fn billing(api: Api) -> Said {
 
 fn of_anthropic(limit: Limit, reset: u64, now: u64) -> Said {
     if limit == Limit::Spend {
-        let words =
-            "You have reached your specified API usage limits. You will regain access on 2100-01-01 at 00:00 UTC.";
-        return Said::new(400, "invalid_request_error", words);
+        let words = "You have reached your specified API usage limits. You will regain access on";
+        return Said::new(400, "invalid_request_error", format!("{words} {}.", date(reset)));
     }
     let words = "This request would exceed your account's rate limit. Please try again later.";
     Said::new(429, "rate_limit_error", words)
@@ -81,6 +80,12 @@ fn of_anthropic(limit: Limit, reset: u64, now: u64) -> Said {
         .header("anthropic-ratelimit-unified-5h-reset", reset.to_string())
         .header("anthropic-ratelimit-unified-5h-utilization", "1.0")
         .header("retry-after", reset.saturating_sub(now).to_string())
+}
+
+/// `2030-03-17 at 17:46 UTC`.
+fn date(moment: u64) -> String {
+    let at = i64::try_from(moment).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    at.map_or_else(|| "a later day".to_owned(), |at| at.strftime("%Y-%m-%d at %H:%M UTC").to_string())
 }
 
 fn of_openai(limit: Limit, reset: u64, now: u64) -> Said {

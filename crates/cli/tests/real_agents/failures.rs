@@ -1,0 +1,90 @@
+//! What endpoints do to agents, and what becomes of a run.
+
+use crate::agent::{Agent, with_agents};
+use crate::project::{Project, RUN};
+
+/// One prompt, with little patience.
+const STEPS: &str = "do: [{id: a, prompt: Do it., retry: {max: 3, backoff: 1s}, timeout: 2m, output: {as: done}}]";
+
+/// Runs to the end and looks at what was said then.
+fn ends_well(project: &Project) {
+    project.run();
+    assert_eq!(project.output("done"), "Done.");
+    project.until_quiet();
+}
+
+/// Whoever tries again, the agent or the engine: the work is done in the end.
+fn too_many_requests_pass(agent: &Agent) {
+    let project = Project::new(agent, "rate-limit retry-after=1\nalways text Done.", STEPS);
+    ends_well(&project);
+    assert!(project.asked() >= 2);
+}
+
+with_agents!(too_many_requests_pass: claude, codex, copilot, anthropic, openai);
+
+fn an_overload_is_waited_out(agent: &Agent) {
+    let project = Project::new(agent, "2x overloaded\nalways text Done.", STEPS);
+    ends_well(&project);
+    assert!(project.asked() >= 3);
+}
+
+with_agents!(an_overload_is_waited_out: claude, codex, copilot, anthropic, openai);
+
+/// The agent gives up on what it does not know to be passing; the engine knows better.
+fn a_conversation_that_broke_off_is_continued(agent: &Agent) {
+    let project = Project::new(agent, "4x cut\nalways text Done.", STEPS);
+    ends_well(&project);
+}
+
+with_agents!(a_conversation_that_broke_off_is_continued: claude);
+
+fn an_empty_answer_is_no_success(agent: &Agent) {
+    let project = Project::new(agent, "2x empty\nalways text Done.", STEPS);
+    ends_well(&project);
+    assert_eq!(project.failures().first().map(String::as_str), Some("empty"));
+}
+
+with_agents!(an_empty_answer_is_no_success: claude, codex, copilot, anthropic, openai);
+
+/// Nothing is tried again with a wrong key: a person is asked, and the run goes on when it is mended.
+fn a_wrong_key_is_for_people(agent: &Agent) {
+    let script = "always auth";
+    let project = Project::new(agent, script, STEPS);
+    let told = project.longhaul(&["run", "w.yaml", "--run-id", RUN]);
+    assert_eq!(told.code, 3, "{}{}", told.stdout, told.stderr);
+    assert_eq!(project.failures(), ["auth"]);
+    assert_eq!(project.all("question_asked")[0]["kind"], "operator");
+    project.server.rewrite("always text Done.").unwrap();
+    project.ok(&["answer", RUN, "a", "retry"]);
+    project.ok(&["resume", RUN]);
+    assert_eq!(project.output("done"), "Done.");
+}
+
+with_agents!(a_wrong_key_is_for_people: claude, codex, copilot, gemini, opencode, anthropic, openai);
+
+/// The conversation is shortened by the agent itself, by us, or begun anew: the work is done all the same.
+fn a_conversation_that_is_too_long_is_gone_on_with(agent: &Agent) {
+    let script = "
+on compact
+  always text <summary>The user wants it done.</summary>
+on any
+  text I have begun.
+  + run true
+  context-overflow
+  always text Done.
+";
+    ends_well(&Project::new(agent, script, STEPS));
+}
+
+with_agents!(a_conversation_that_is_too_long_is_gone_on_with: claude, codex, copilot);
+
+fn a_model_that_never_answers_is_ended(agent: &Agent) {
+    let retry = "{max: 1, backoff: 1s, on: timeout}";
+    let steps = format!("do: [{{id: a, prompt: Do it., timeout: 10s, retry: {retry}, output: {{as: done}}}}]");
+    let project = Project::new(agent, "hang\nalways text Done.", &steps);
+    ends_well(&project);
+    assert_eq!(project.failures(), ["timeout"]);
+    assert_eq!(project.all("attempt_failed")[0]["error"]["message"], "it took too long and was ended");
+}
+
+with_agents!(a_model_that_never_answers_is_ended: claude, codex, copilot, anthropic, openai);

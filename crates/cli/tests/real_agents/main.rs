@@ -1,0 +1,15 @@
+//! The real agents, driven by the real command, against a model that follows a script.
+//!
+//! `scripts/install-agents` fetches the agents; what could not be fetched is skipped, and says so.
+
+#![cfg(test)]
+
+#[path = "../binary/mod.rs"]
+mod binary;
+
+mod agent;
+mod answers;
+mod failures;
+mod interruptions;
+mod limits;
+mod project;

@@ -1,0 +1,205 @@
+//! A project in which one agent works, an endpoint with a script, and the command beside the test.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use longhaul_testkit::model_server::ModelServer;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::agent::Agent;
+use crate::binary::{Told, command, told};
+
+/// The run of every project.
+pub(crate) const RUN: &str = "run-1";
+
+/// What the endpoint is shown as the key. Long and strange, because some agents remove it from all they print.
+pub(crate) const KEY: &str = "sk-scripted-f3b1c8a2d90e";
+
+/// A project with one workflow, `w.yaml`.
+pub(crate) struct Project {
+    folder: TempDir,
+    pub(crate) server: ModelServer,
+}
+
+impl Project {
+    /// With these steps, by this agent. How it is called is the user's word, not the project's.
+    pub(crate) fn new(agent: &Agent, script: &str, steps: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let server = ModelServer::start(script).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
+        std::fs::create_dir_all(folder.path().join("home/.longhaul")).unwrap();
+        std::fs::create_dir_all(folder.path().join("home/tmp")).unwrap();
+        write("home/.longhaul/config.toml", &agent.settings(&server));
+        write("w.yaml", &format!("name: w\ndefaults: {{agent: {}}}\n{}\n", agent.name, steps.trim()));
+        Self { folder, server }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(self.folder.path(), args);
+        // agents leave things in both
+        command.env("HOME", self.path("home")).env("TMPDIR", self.path("home/tmp")).env("SCRIPTED_KEY", KEY);
+        command
+    }
+
+    pub(crate) fn longhaul(&self, args: &[&str]) -> Told {
+        told(self.command(args).output().unwrap())
+    }
+
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let told = self.longhaul(args);
+        assert_eq!(told.code, 0, "{args:?}: {}{}\n{}", told.stdout, told.stderr, self.account());
+        told.stdout
+    }
+
+    /// Runs the workflow to its end.
+    pub(crate) fn run(&self) {
+        self.ok(&["run", "w.yaml", "--run-id", RUN]);
+    }
+
+    /// Runs the workflow beside the test.
+    pub(crate) fn start(&self) -> Background {
+        self.start_with(&["run", "w.yaml", "--run-id", RUN])
+    }
+
+    pub(crate) fn start_with(&self, args: &[&str]) -> Background {
+        let mut command = self.command(args);
+        Background(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let told = self.longhaul(&["events", RUN, "--json"]);
+        told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The events of one kind.
+    pub(crate) fn all(&self, kind: &str) -> Vec<Value> {
+        self.events().into_iter().filter(|event| event["event"] == kind).collect()
+    }
+
+    /// Waits until there is an event of a kind that fits.
+    pub(crate) fn until(&self, kind: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        self.patiently(kind, || self.all(kind).into_iter().find(&fits))
+    }
+
+    /// What the run left under a name.
+    pub(crate) fn output(&self, name: &str) -> Value {
+        let finished = self.all("run_finished").pop().unwrap_or_default();
+        finished["outputs"][name].clone()
+    }
+
+    /// The classes of what went wrong, in order.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        let class = |event: Value| event["error"]["class"].as_str().unwrap_or_default().to_owned();
+        self.all("attempt_failed").into_iter().map(class).collect()
+    }
+
+    /// What the agent asked the model in turns, not on its own account.
+    pub(crate) fn asked(&self) -> usize {
+        self.server.log().iter().filter(|entry| entry.n.is_some()).count()
+    }
+
+    /// Processes that work for this project: commands, agents and whatever these started.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let mark = format!("HOME={}", self.path("home").display());
+        let marked = |pid: &u32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            String::from_utf8_lossy(&environment).split('\0').any(|variable| variable == mark)
+        };
+        let names = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter_map(|name| name.parse().ok()).filter(marked).collect()
+    }
+
+    /// Ends them all at once, as when the power goes.
+    pub(crate) fn lose_power(&self) {
+        while let pids @ [_, ..] = self.processes().as_slice() {
+            let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+            // one that has ended meanwhile is no failure
+            let _ = Command::new("kill").arg("-9").args(&pids).stderr(Stdio::null()).status().unwrap();
+        }
+    }
+
+    /// Removes what agents keep, at home and in the project.
+    pub(crate) fn forget_conversations(&self) {
+        for folder in [self.path("home"), self.path(".longhaul")] {
+            for entry in std::fs::read_dir(folder).unwrap().filter_map(Result::ok) {
+                let is_ours = [".longhaul", "runs"].iter().any(|name| entry.file_name() == *name);
+                if entry.path().is_dir() && !is_ours {
+                    std::fs::remove_dir_all(entry.path()).unwrap();
+                }
+            }
+        }
+    }
+
+    /// Waits until nobody works for the project any more.
+    pub(crate) fn until_quiet(&self) {
+        self.patiently("nobody is left", || self.processes().is_empty().then_some(()));
+    }
+
+    /// Waits until a tool has made a file.
+    pub(crate) fn until_file(&self, name: &str) {
+        self.patiently(name, || self.path(name).exists().then_some(()));
+    }
+
+    /// Waits for something that other processes bring about.
+    fn patiently<Found>(&self, what: &str, find: impl Fn() -> Option<Found>) -> Found {
+        let patience = Instant::now() + Duration::from_secs(90);
+        loop {
+            if let Some(found) = find() {
+                return found;
+            }
+            assert!(Instant::now() < patience, "never: {what}\n{}", self.account());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Everything that may explain a failure.
+    fn account(&self) -> String {
+        let log = self.server.log();
+        let asked: Vec<String> = log
+            .iter()
+            .map(|entry| format!("{} side={} {} {:?}", entry.path, entry.side, entry.step, entry.prompt))
+            .collect();
+        format!("{}\nasked:\n{}", self.longhaul(&["events", RUN]).stdout, asked.join("\n"))
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        self.lose_power();
+    }
+}
+
+/// A command that goes on beside the test, and ends with it.
+pub(crate) struct Background(Option<Child>);
+
+impl Background {
+    pub(crate) fn kill(mut self) {
+        let mut child = self.0.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    pub(crate) fn end(mut self) -> Told {
+        told(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
