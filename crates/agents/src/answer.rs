@@ -13,7 +13,7 @@ mod words;
 pub mod workhorse;
 
 use longhaul_core::Json;
-pub use words::{fixup, instructions};
+pub use words::instructions;
 
 /// What is wrong with a value, in words; `None` if it fits.
 pub type Check<'a> = &'a dyn Fn(&Json) -> Option<String>;

@@ -164,6 +164,8 @@ pub enum Compat {
     OpenInputs,
     /// Agents' answers are recovered by workhorse's ladder and its `AGENT_*` settings.
     WorkhorseLadder,
+    /// Values are taken out of agents' answers as Valet does.
+    ValetAnswers,
 }
 
 /// What a run may use before something happens.

@@ -5,9 +5,12 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use longhaul_agents::contract::{Permission, Setup};
+use longhaul_agents::notice::Signatures;
+use longhaul_agents::prices::Prices;
 use longhaul_core::Json;
 
 /// The word for "whatever there is".
@@ -30,10 +33,10 @@ pub struct Backends {
     pub sandboxed: bool,
     /// Content hashes of agent settings in workspaces that may take effect.
     pub trusted: HashSet<String>,
-    /// Further signatures of notices, in the form of the built-in ones.
-    pub signatures: Option<String>,
-    /// Prices that differ from the built-in ones, in the form of those.
-    pub prices: Option<String>,
+    /// What notices look like, where the settings add to the built-in list.
+    pub signatures: Option<Arc<Signatures>>,
+    /// What models cost, where the settings differ from the built-in list.
+    pub prices: Option<Arc<Prices>>,
     /// The program whose `__shim` and `__agent` are used: this one.
     pub program: PathBuf,
     /// Where what agents need from this engine is kept.
@@ -90,6 +93,14 @@ impl Backends {
             driver,
             name,
         }
+    }
+
+    pub(crate) fn signatures(&self) -> &Signatures {
+        self.signatures.as_deref().unwrap_or_else(|| Signatures::builtin())
+    }
+
+    pub(crate) fn prices(&self) -> &Prices {
+        self.prices.as_deref().unwrap_or_else(|| Prices::builtin())
     }
 
     /// An entry of `fallback`: `agent@model`, an agent, or another model of the same agent.

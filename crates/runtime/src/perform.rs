@@ -40,8 +40,8 @@ pub(crate) fn begin(
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
-    let workhorse = unit.compat.contains(&Compat::WorkhorseLadder);
-    let told = Told::of(started, &shared.options.agent, workhorse);
+    let compat = unit.compat.clone();
+    let told = Told::of(started, &shared.options.agent, compat.contains(&Compat::WorkhorseLadder));
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
@@ -65,7 +65,7 @@ pub(crate) fn begin(
             adopted,
             session,
             news,
-            workhorse,
+            compat,
             told,
         };
         let Done { result, failure } = make(attempt).await;
@@ -123,13 +123,17 @@ enum Reading {
     Agent,
     /// As workhorse reads agents.
     Workhorse,
+    /// As Valet reads them.
+    Valet,
 }
 
 impl Reading {
     fn of(attempt: &Attempt) -> Self {
+        let like = |compat| attempt.compat.contains(&compat);
         match attempt.start.kind == "prompt" {
             false => Self::Program,
-            true if attempt.workhorse => Self::Workhorse,
+            true if like(Compat::WorkhorseLadder) => Self::Workhorse,
+            true if like(Compat::ValetAnswers) => Self::Valet,
             true => Self::Agent,
         }
     }
@@ -143,6 +147,7 @@ impl Reading {
                 let keys: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys()).map(String::as_str).collect();
                 answer::workhorse::outputs(text, &keys).map(Json::Object).map_err(|problem| problem.0)
             }
+            Self::Valet => answer::valet::object(text).map_err(|problem| problem.0),
             Self::Program => parse(text)
                 .ok_or_else(|| format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>())),
         }

@@ -15,7 +15,7 @@ use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{self, Event, Failure};
 use longhaul_core::id::RunId;
-use longhaul_core::plan::{Cache, ErrorClass, Output, Timeout};
+use longhaul_core::plan::{Cache, Compat, ErrorClass, Output, Timeout};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -40,8 +40,8 @@ pub(crate) struct Attempt {
     /// The conversation of its agent that the journal knows.
     pub(crate) session: Option<String>,
     pub(crate) news: News,
-    /// Whether its workflow was written for workhorse.
-    pub(crate) workhorse: bool,
+    /// Behaviour of another system that its workflow relies on.
+    pub(crate) compat: Vec<Compat>,
     /// What was said about its agents beside the workflow.
     pub(crate) told: Told,
 }

@@ -22,15 +22,6 @@ pub fn outputs(text: &str, keys: &[&str]) -> Result<Map<String, Json>, Problem> 
     Ok(keys.iter().filter_map(|key| found.shift_remove_entry(*key)).collect())
 }
 
-/// What is said to an agent, in the same session, whose answer could not be used.
-pub fn follow_up(problem: &Problem, keys: &[&str]) -> String {
-    format!(
-        "Your last answer could not be used: {problem}.\nDo not do the work again. Answer with one JSON object and nothing \
-         else, with exactly these keys: {}.",
-        keys.join(", ")
-    )
-}
-
 /// Three backticks, perhaps `json`, an object, three backticks: the first place where that holds, and the shortest object.
 fn fenced(text: &str) -> Option<&str> {
     let mut at = 0;

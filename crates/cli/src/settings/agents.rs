@@ -12,12 +12,21 @@
 //! [power.high]
 //! claude = "opus"
 //! ```
+//!
+//! `notices` and `prices` name files beside it, in the form of the lists that ship.
+//!
+//! ```toml
+//! prices = "prices.toml"
+//! ```
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use indexmap::IndexMap;
 use longhaul_agents::contract::{Auth, Setup};
+use longhaul_agents::notice::Signatures;
+use longhaul_agents::prices::Prices;
 use longhaul_runtime::{Backends, Profile, permission};
 use toml_edit::DocumentMut;
 
@@ -42,7 +51,29 @@ pub(super) fn add(document: &DocumentMut, folder: &Path, backends: &mut Backends
         let agent = agent.as_str().ok_or_else(|| anyhow!("`agent` is not a text"))?;
         backends.default.get_or_insert_with(|| agent.to_owned());
     }
+    add_files(document, folder, backends)
+}
+
+/// Files beside the settings that add to what notices look like and what models cost.
+fn add_files(document: &DocumentMut, folder: &Path, backends: &mut Backends) -> Result<()> {
+    if let Some(text) = beside(document, "notices", folder)? {
+        let known = backends.signatures.as_deref().unwrap_or_else(|| Signatures::builtin());
+        backends.signatures = Some(Arc::new(known.with(&text).context("`notices`")?));
+    }
+    if let Some(text) = beside(document, "prices", folder)? {
+        let known = backends.prices.as_deref().unwrap_or_else(|| Prices::builtin());
+        backends.prices = Some(Arc::new(known.with(&text).context("`prices`")?));
+    }
     Ok(())
+}
+
+/// The text of a file that a key names.
+fn beside(document: &DocumentMut, key: &str, folder: &Path) -> Result<Option<String>> {
+    let Some(item) = document.get(key) else { return Ok(None) };
+    let name = item.as_str().ok_or_else(|| anyhow!("`{key}` is not the name of a file"))?;
+    let file = folder.join(name);
+    let text = std::fs::read_to_string(&file);
+    text.map(Some).with_context(|| format!("`{key}`: {} can not be read", file.display()))
 }
 
 /// What a file says that only a person may say: the first such key.

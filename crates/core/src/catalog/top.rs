@@ -14,7 +14,7 @@ pub const BODY_KEYS: &[&str] = &["steps", "do", "start", "nodes"];
 pub const TYPE_NAMES: &[&str] = &["string", "integer", "number", "boolean", "array", "object", "any", "null"];
 
 /// Behaviour of other systems that a workflow can ask for.
-pub const COMPAT: &[&str] = &["lenient-names", "python-text", "open-inputs", "workhorse-ladder"];
+pub const COMPAT: &[&str] = &["lenient-names", "python-text", "open-inputs", "workhorse-ladder", "valet-answers"];
 
 /// Keys of one input.
 pub const INPUT: &[Field] = &[

@@ -271,6 +271,7 @@ fn compat_of(node: &Node) -> Option<Compat> {
         "python-text" => Some(Compat::PythonText),
         "open-inputs" => Some(Compat::OpenInputs),
         "workhorse-ladder" => Some(Compat::WorkhorseLadder),
+        "valet-answers" => Some(Compat::ValetAnswers),
         _ => None,
     }
 }

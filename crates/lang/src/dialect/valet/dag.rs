@@ -56,7 +56,7 @@ impl Writing<'_> {
             entries.push(("inputs", Node::new(span, Value::Map(inputs, false))));
         }
         entries.push(("limits", on_one_line(Node::map(span, [("parallel", Node::plain(span, PARALLEL_MAX))]))));
-        let compat = ["lenient-names", "open-inputs"].map(|word| Node::plain(span, word));
+        let compat = ["lenient-names", "open-inputs", "valet-answers"].map(|word| Node::plain(span, word));
         entries.push(("compat", Node::new(span, Value::Seq(compat.to_vec(), true))));
         entries.push(("steps", steps));
         Node::map(span, entries)

@@ -55,7 +55,7 @@ impl Writing<'_> {
         }
         entries.push(("limits", on_one_line(Node::map(span, [("steps", Node::plain(span, STEPS_MAX))]))));
         entries.extend(self.on_failure(node));
-        let compat = ["lenient-names", "open-inputs"].map(|word| Node::plain(span, word));
+        let compat = ["lenient-names", "open-inputs", "valet-answers"].map(|word| Node::plain(span, word));
         entries.push(("compat", Node::new(span, Value::Seq(compat.to_vec(), true))));
         entries.push(("do", steps));
         Node::map(span, entries)

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Meter, Reader, Session, Stopped, Turn};
+use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Invocation, Meter, Reader, Session, Stopped, Turn};
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
 use longhaul_agents::watch::{Advice, Limits, Watcher};
 use longhaul_core::event;
@@ -117,12 +117,23 @@ async fn begin(
     let invocation =
         agent.invoke(&found, &choice.setup, turn).map_err(|refusal| refused(ErrorClass::Failed, refusal.0))?;
     let mark = format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt);
-    let spec = Spec { timeout: attempt.timeout(attempt.told.turn), ..Spec::new(&invocation, turn.cwd.clone(), mark) };
+    let spec = Spec {
+        timeout: attempt.timeout(attempt.told.turn),
+        secret_env: secret_names(&invocation),
+        ..Spec::new(&invocation, turn.cwd.clone(), mark)
+    };
     let mut env = shim::environment(&invocation, std::env::vars_os());
     env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::super::as_text(value).into())));
     shim.start(&spec, &env, &invocation.stdin)
         .await
         .map_err(|error| refused(ErrorClass::Transient, format!("{} can not be started: {error}", agent.name())))
+}
+
+/// Variables whose values nobody shall read in what the agent prints.
+fn secret_names(invocation: &Invocation) -> Vec<String> {
+    let names = invocation.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(new, _)| new));
+    let is_secret = |name: &&str| ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word));
+    names.filter(|name| !name.ends_with('*')).filter(is_secret).map(str::to_owned).collect()
 }
 
 /// Finds an agent that outlived the engine which started it: still at work, or done meanwhile.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use longhaul_agents::contract::{Agent, Ending, Entry, Errand, Exit, Meter, Stopped, Turn};
-use longhaul_agents::{notice, prices};
+use longhaul_agents::notice;
 use longhaul_core::Json;
 use longhaul_core::decide::thread_of;
 use longhaul_core::event::{Event, Failure, Session, Usage};
@@ -127,7 +127,8 @@ impl<'a> Teller<'a> {
         }
         let now = self.attempt.shared.clock.now_ms();
         let zone = self.attempt.shared.clock.zone();
-        let fault = notice::judge(self.agent.name(), &ending, exit, now, &zone);
+        let over = notice::Turn { agent: self.agent.name(), ending: &ending, exit };
+        let fault = self.attempt.shared.options.backends.signatures().judge(over, notice::Now { ms: now, zone: &zone });
         let resumed = self.attempt.start.turn.session.as_ref();
         if let (Some(fault), Some(session)) = (&fault, resumed)
             && fault.is_unknown_session()
@@ -146,7 +147,8 @@ impl<'a> Teller<'a> {
 
     /// What was used, with what it cost: as the agent says, or by its model's price, or not known.
     fn usage(&self, meter: Meter) -> Usage {
-        let priced = || prices::cost(self.model.as_deref()?, &meter);
+        let prices = self.attempt.shared.options.backends.prices();
+        let priced = || prices.cost(self.model.as_deref()?, &meter);
         let usd = meter.usd.or_else(priced);
         Usage {
             input_tokens: meter.input_tokens,
