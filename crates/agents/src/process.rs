@@ -14,6 +14,7 @@ mod guard;
 mod name;
 mod redact;
 pub(crate) mod registry;
+mod sink;
 mod streams;
 mod sweep;
 pub(crate) mod syscalls;
@@ -54,9 +55,9 @@ pub struct Command {
     pub cwd: Option<PathBuf>,
     /// What it can read. It need not.
     pub stdin: Vec<u8>,
-    /// Where its output is kept whole.
+    /// Where its output is kept whole. Made with its folder when there is any.
     pub stdout_file: PathBuf,
-    /// Where its error output is kept whole.
+    /// Where its error output is kept whole, likewise.
     pub stderr_file: PathBuf,
     /// How much of each is kept there; what comes after is counted in [`Captured::dropped`].
     pub disk_bytes_max: u64,
@@ -237,14 +238,14 @@ pub async fn run(
     if cancel.is_cancelled() {
         return Ok(Output::unstarted());
     }
-    let started = start(command).await?;
+    let started = start(command)?;
     // Apart from what runs it: its callers hold it within futures of their own.
     Box::pin(started.finish(cancel, on_output)).await
 }
 
 /// Starts a command that is to be finished by [`Started::finish`], for those who must know it while it runs.
-pub async fn start(command: Command) -> Result<Started, Error> {
-    let streams = Streams::open(&command).await?;
+pub fn start(command: Command) -> Result<Started, Error> {
+    let streams = Streams::prepare(&command)?;
     let (child, pipes) = Child::spawn(&command)?;
     Ok(Started { child, pipes, streams, timeout: command.timeout, grace: command.grace })
 }

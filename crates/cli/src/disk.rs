@@ -187,8 +187,7 @@ const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills"
 fn described_in(folder: &Path, name: &str) -> Option<Described> {
     let stem = stems(folder).into_iter().find(|stem| same_name(stem, name))?;
     let text = |file: PathBuf| read_text(&file).ok();
-    let markdown =
-        text(folder.join(format!("{stem}.md"))).or_else(|| text(folder.join(&stem).join("SKILL.md")));
+    let markdown = text(folder.join(format!("{stem}.md"))).or_else(|| text(folder.join(&stem).join("SKILL.md")));
     let toml = || text(folder.join(format!("{stem}.toml"))).map(|file| Described::from_toml(&file));
     markdown.map(|file| Described::from_markdown(&file)).or_else(toml)
 }

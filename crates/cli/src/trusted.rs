@@ -40,6 +40,7 @@ fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<(
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
     let beside = file.with_extension("tmp");
-    std::fs::write(&beside, lines.join("\n") + "\n").and_then(|()| std::fs::rename(&beside, &file))
+    std::fs::write(&beside, lines.join("\n") + "\n")
+        .and_then(|()| std::fs::rename(&beside, &file))
         .with_context(|| format!("{} can not be written", file.display()))
 }

@@ -48,7 +48,9 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         say(match (open >= slots as usize, set_aside) {
             (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
             (false, true) => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
-            (false, false) => format!("{} ready, and nobody drives the run: resume it, or start a worker", steps(ready)),
+            (false, false) => {
+                format!("{} ready, and nobody drives the run: resume it, or start a worker", steps(ready))
+            }
         });
     }
     found

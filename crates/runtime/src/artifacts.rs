@@ -2,11 +2,13 @@
 //!
 //! `<dir>/<run>/run.json`, `context.json`, and for each attempt
 //! `<dir>/<run>/steps/<path>/@<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
-//! and visit, so nothing overwrites anything.
+//! and visit, so nothing overwrites anything. What has nothing to tell is not made: no folder for an attempt that left
+//! nothing, no file for a stream on which nothing came. Making files is what costs most about a small step.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use longhaul_core::Json;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
@@ -68,7 +70,18 @@ impl Artifacts {
             "outputs": finished.map(|finished| &finished.outputs), "usage": state.usage,
         });
         let _ = self.write_json(run, "run.json", &about);
-        let _ = self.write_json(run, "context.json", &state.top_names());
+        let names = state.top_names();
+        if !names.is_empty() || self.run(run).join("context.json").exists() {
+            let _ = self.write_json(run, "context.json", &names);
+        }
+    }
+
+    /// Writes what an attempt came to, if that is anything. For people: the journal has it anyway.
+    pub(crate) fn write_output(folder: &Path, output: &Json) {
+        let nothing = output.is_null() || output.as_str() == Some("");
+        if !nothing && std::fs::create_dir_all(folder).is_ok() {
+            let _ = write_whole(&folder.join("output.json"), output.to_string().as_bytes());
+        }
     }
 
     /// Writes a file of a run as JSON, whole or not at all.

@@ -163,10 +163,7 @@ mod tests {
                 "fast".to_owned(),
                 IndexMap::from([("codex".to_owned(), "gpt-mini".to_owned())]),
             )]),
-            power: IndexMap::from([(
-                "high".to_owned(),
-                IndexMap::from([("claude".to_owned(), "opus".to_owned())]),
-            )]),
+            power: IndexMap::from([("high".to_owned(), IndexMap::from([("claude".to_owned(), "opus".to_owned())]))]),
             ..Backends::default()
         }
     }
@@ -201,6 +198,9 @@ mod tests {
         assert_eq!(chosen(agent(), Some("codex@gpt-5"), AUTO), "codex by codex with gpt-5");
         assert_eq!(chosen(agent(), Some("codex"), AUTO), "codex by codex with -");
         assert_eq!(chosen(agent(), Some("local"), AUTO), "local by openai with qwen");
-        assert_eq!(chosen(json!({"backend": "codex"}), Some("openrouter@a/b"), AUTO), "codex by codex with openrouter@a/b");
+        assert_eq!(
+            chosen(json!({"backend": "codex"}), Some("openrouter@a/b"), AUTO),
+            "codex by codex with openrouter@a/b"
+        );
     }
 }

@@ -16,15 +16,20 @@ const TEXT_BYTES_OUT: usize = 4 << 10;
 /// The key of a mapping that stands for a text in a blob.
 const BLOB_KEY: &str = "$blob";
 
-/// An event, and the blobs it refers to.
-pub(crate) fn encode(envelope: &Envelope, blobs: &mut Vec<Blob>) -> Result<NewEvent, Error> {
+/// Events, and the blobs they refer to. Their ids follow one that is new: to draw each one anew costs as much as to encode it.
+pub(crate) fn encode_all(envelopes: &[Envelope], blobs: &mut Vec<Blob>) -> Result<Vec<NewEvent>, Error> {
+    let ids = std::iter::successors(Some(Uuid::now_v7().as_u128()), |id| Some(id.wrapping_add(1)));
+    envelopes.iter().zip(ids).map(|(envelope, id)| encode(envelope, EventId(id), blobs)).collect()
+}
+
+fn encode(envelope: &Envelope, id: EventId, blobs: &mut Vec<Blob>) -> Result<NewEvent, Error> {
     let mut body = serde_json::to_string(&envelope.event).map_err(Error::encoding)?;
     if body.len() > BODY_BYTES_WHOLE {
         let mut value = serde_json::to_value(&envelope.event).map_err(Error::encoding)?;
         move_out(&mut value, blobs);
         body = value.to_string();
     }
-    Ok(NewEvent { id: EventId(Uuid::now_v7().as_u128()), at_ms: envelope.at, body })
+    Ok(NewEvent { id, at_ms: envelope.at, body })
 }
 
 fn move_out(value: &mut Json, blobs: &mut Vec<Blob>) {

@@ -20,7 +20,9 @@ use longhaul_core::schema::mismatch;
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
 use tokio::sync::{Mutex, OnceCell, broadcast};
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::artifacts::Artifacts;
@@ -32,6 +34,7 @@ use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
+use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::told;
 
@@ -164,6 +167,7 @@ pub(crate) struct Shared {
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
+    pub(crate) secrets: Secrets,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -178,6 +182,7 @@ impl Engine {
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
+            secrets: Secrets::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -338,7 +343,7 @@ impl Engine {
         let news = self.shared.mailroom.listen(run);
         let _renewing = self.keep_leases();
         loop {
-            let (idle, state) = run_loop::until_idle(&self.shared, run, &stop).await?;
+            let (idle, state) = self.until_idle(run, &stop).await?;
             let Idle::Waiting { next_due } = idle else {
                 self.shared.mailroom.forget(run);
                 return Ok(idle);
@@ -359,6 +364,18 @@ impl Engine {
         }
     }
 
+    /// As a task of its own: there its attempts are beside it, on the same thread as often as not, and a step need not
+    /// wait for another thread to wake up.
+    async fn until_idle(&self, run: &RunId, stop: &CancellationToken) -> Result<(Idle, State), Error> {
+        let (shared, run, stop) = (Arc::clone(&self.shared), run.clone(), stop.clone());
+        let task = tokio::spawn(async move { run_loop::until_idle(&shared, &run, &stop).await });
+        match AbortOnDropHandle::new(task).await.map_err(JoinError::try_into_panic) {
+            Ok(idle) => idle,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            Err(Err(_)) => Err(Error::Refused("the process is about to end".to_owned())),
+        }
+    }
+
     /// Drives a run as far as it goes without waiting.
     pub async fn nudge(&self, run: &RunId, stop: &CancellationToken) -> Result<Idle, Error> {
         Ok(run_loop::until_idle(&self.shared, run, stop).await?.0)
@@ -370,8 +387,8 @@ impl Engine {
     }
 
     /// Keeps the leases of this engine alive until the answer is dropped.
-    pub(crate) fn keep_leases(&self) -> tokio_util::task::AbortOnDropHandle<()> {
-        tokio_util::task::AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
+    pub(crate) fn keep_leases(&self) -> AbortOnDropHandle<()> {
+        AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.

@@ -58,6 +58,7 @@ pub(crate) async fn fork(
     let blob = plan_blob(plan)?;
     record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs: vec![blob], ..Extras::default() })
         .await?;
+    shared.artifacts.write_run(&run, &state);
     Ok(run)
 }
 

@@ -13,14 +13,14 @@ use longhaul_core::{Json, eval};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::artifacts::write_whole;
+use crate::artifacts::Artifacts;
 use crate::cache;
 use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
-use crate::secrets::{self, Secrets};
-use crate::told::Told;
+use crate::secrets;
 use crate::steps::{self, Attempt, Done, News};
+use crate::told::Told;
 
 /// Begins an attempt, or takes one over that another process began. Its end is sent to `done`, whatever it is.
 pub(crate) fn begin(
@@ -52,9 +52,22 @@ pub(crate) fn begin(
             slot = shared.slots.take(&start) => Some(slot),
             () = cancel.cancelled() => None,
         };
-        let secrets = Secrets::default();
-        let attempt =
-            Attempt { shared, run, output, workflow_dir, cache, secrets, start, cancel, adopted, session, news, workhorse, told };
+        let secrets = shared.secrets.clone();
+        let attempt = Attempt {
+            shared,
+            run,
+            output,
+            workflow_dir,
+            cache,
+            secrets,
+            start,
+            cancel,
+            adopted,
+            session,
+            news,
+            workhorse,
+            told,
+        };
         let Done { result, failure } = make(attempt).await;
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
@@ -78,7 +91,7 @@ async fn make(mut attempt: Attempt) -> Done {
     }
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
     let reading = Reading::of(&attempt);
-    let folder = steps::leaves_files(&attempt).then(|| attempt.folder());
+    let folder = steps::leaves_files(&attempt).then(|| attempt.place());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
     if done.failure.is_none() {
@@ -87,9 +100,8 @@ async fn make(mut attempt: Attempt) -> Done {
     if let (Some(entry), None) = (&entry, &done.failure) {
         entry.keep(&done.result);
     }
-    if let (Some(Ok(folder)), None) = (folder, &done.failure) {
-        // For people; the journal has it anyway.
-        let _ = write_whole(&folder.join("output.json"), done.result.output.to_string().as_bytes());
+    if let (Some(folder), None) = (folder, &done.failure) {
+        Artifacts::write_output(&folder, &done.result.output);
     }
     done
 }
@@ -131,9 +143,8 @@ impl Reading {
                 let keys: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys()).map(String::as_str).collect();
                 answer::workhorse::outputs(text, &keys).map(Json::Object).map_err(|problem| problem.0)
             }
-            Self::Program => parse(text).ok_or_else(|| {
-                format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>())
-            }),
+            Self::Program => parse(text)
+                .ok_or_else(|| format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>())),
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn record(
     extras: Extras,
 ) -> Result<(), Error> {
     let mut blobs = extras.blobs;
-    let rows = events.iter().map(|envelope| codec::encode(envelope, &mut blobs)).collect::<Result<Vec<_>, _>>()?;
+    let rows = codec::encode_all(events, &mut blobs)?;
     let expected = events.first().map_or(0, |envelope| envelope.seq - 1);
     let mut append = Append::new(run.clone(), expected, rows);
     append.blobs = blobs;

@@ -10,6 +10,7 @@ use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_store::Restored;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -55,16 +56,22 @@ pub struct Loaded {
 
 /// A run's plan and state, from its newest snapshot and what came after.
 pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> {
-    let snapshot = shared.store.snapshot(run).await?;
-    let restored = snapshot.and_then(|(_, bytes)| serde_json::from_slice::<State>(&bytes).ok());
-    let mut state = restored.unwrap_or_default();
+    let Restored { snapshot, events: mut rows } = shared.store.restore(run, PAGE).await?;
+    let mut state = State::default();
+    if let Some((seq, bytes)) = snapshot {
+        let restored = serde_json::from_slice::<State>(&bytes).ok().filter(|state| state.seq == seq);
+        match restored {
+            Some(restored) => state = restored,
+            // Another version wrote it: everything is still in the events.
+            None => rows = shared.store.read(run, 0, PAGE).await?,
+        }
+    }
     let snapshot_seq = state.seq;
     let mut plan = match &state.started {
         Some(started) => Some(shared.plan(&started.plan).await?),
         None => None,
     };
     loop {
-        let rows = shared.store.read(run, state.seq, PAGE).await?;
         let last = rows.len() < PAGE;
         for row in rows {
             let envelope = codec::decode(row, shared.store.as_ref()).await?;
@@ -78,6 +85,7 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
         if last {
             break;
         }
+        rows = shared.store.read(run, state.seq, PAGE).await?;
     }
     let plan = plan.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
     Ok(Loaded { plan, state, snapshot_seq })
@@ -91,13 +99,14 @@ pub(crate) async fn until_idle(
     stop: &CancellationToken,
 ) -> Result<(Idle, State), Error> {
     let loaded = load(shared, run).await?;
+    let status = loaded.state.status_word();
     let (done, finished) = mpsc::unbounded_channel();
     let mut runner = Runner {
         shared: Arc::clone(shared),
         run: run.clone(),
         loaded,
         open: HashMap::new(),
-        written: None,
+        written: status,
         fell: false,
         done,
         finished,
@@ -115,7 +124,7 @@ struct Runner {
     /// Attempts that this process makes.
     open: HashMap<(String, u32), CancellationToken>,
     /// The status that the files for people show.
-    written: Option<&'static str>,
+    written: &'static str,
     /// Whether it was here that the run failed, and what follows from that is ours to do.
     fell: bool,
     done: mpsc::UnboundedSender<Event>,
@@ -323,8 +332,8 @@ impl Runner {
     /// Files for people; the run does not depend on them.
     fn write_files(&mut self) {
         let status = self.loaded.state.status_word();
-        if self.written != Some(status) {
-            self.written = Some(status);
+        if self.written != status {
+            self.written = status;
             self.shared.artifacts.write_run(&self.run, &self.loaded.state);
         }
     }

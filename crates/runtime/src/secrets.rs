@@ -1,5 +1,7 @@
 //! `env.X` and `secrets.X`: resolved where work is done, and taken out of everything that is kept.
 
+use std::sync::Arc;
+
 use longhaul_core::Json;
 use longhaul_core::eval::{self, Problem};
 
@@ -14,7 +16,7 @@ const PREFIX: &str = "LONGHAUL_SECRET_";
 /// The secrets of this machine. Commands inherit them, so all are taken out, not only those that a step names.
 #[derive(Debug, Clone)]
 pub(crate) struct Secrets {
-    values: Vec<String>,
+    values: Arc<[String]>,
 }
 
 impl Default for Secrets {
@@ -23,7 +25,7 @@ impl Default for Secrets {
         let values = named.filter_map(|(_, value)| value.into_string().ok());
         let mut values: Vec<String> = values.filter(|value| value.chars().count() >= SECRET_CHARS_MIN).collect();
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        Self { values }
+        Self { values: values.into() }
     }
 }
 

@@ -92,7 +92,12 @@ impl Done {
 }
 
 impl Attempt {
-    /// Where its files go.
+    /// Where its files go, whether there are any or not.
+    pub(crate) fn place(&self) -> PathBuf {
+        self.shared.artifacts.attempt_dir(&self.run, &self.start.path, self.start.attempt)
+    }
+
+    /// The folder for its files, made.
     pub(crate) fn folder(&self) -> io::Result<PathBuf> {
         self.shared.artifacts.attempt(&self.run, &self.start.path, self.start.attempt)
     }

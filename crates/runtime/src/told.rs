@@ -82,7 +82,8 @@ mod tests {
 
     fn started(about: Json) -> RunStarted {
         let about: IndexMap<String, Json> = serde_json::from_value(about).unwrap();
-        serde_json::from_value(json!({"workflow": "w", "plan": "p", "semantics": 1, "task": "", "about": about})).unwrap()
+        serde_json::from_value(json!({"workflow": "w", "plan": "p", "semantics": 1, "task": "", "about": about}))
+            .unwrap()
     }
 
     fn agent(about: Json, now: &str, workhorse: bool) -> String {
@@ -99,7 +100,8 @@ mod tests {
 
     #[test]
     fn settings_of_workhorse_count_for_its_files_alone() {
-        let about = || json!({"agent_settings": {"AGENT_CLI": " Codex ", "AGENT_MODEL": "@gm", "AGENT_RESULT_TIMEOUT_S": "9"}});
+        let about =
+            || json!({"agent_settings": {"AGENT_CLI": " Codex ", "AGENT_MODEL": "@gm", "AGENT_RESULT_TIMEOUT_S": "9"}});
         assert_eq!(agent(about(), AUTO, true), "codex");
         assert_eq!(agent(about(), AUTO, false), AUTO);
         assert_eq!(agent(about(), "scripted", true), "scripted");

@@ -113,6 +113,7 @@ macro_rules! conformance {
                     a_blob_above_the_limit_is_refused,
                     only_the_newest_snapshot_is_kept,
                     a_snapshot_ahead_of_its_run_is_refused,
+                    a_run_is_restored_from_its_snapshot_on,
                     a_removed_run_is_gone_with_everything,
                     removing_a_run_leaves_the_others,
                     an_unknown_run_is_not_removed,
@@ -121,7 +122,7 @@ macro_rules! conformance {
                 crowds: [
                     one_of_many_appenders_wins_each_seq,
                     a_hundred_runs_move_at_once,
-                    conflicts_do_not_touch_their_neighbours,
+                    refusals_do_not_touch_their_neighbours,
                     watchers_hear_of_every_write,
                     watchers_do_not_hear_of_what_wrote_nothing,
                 ]

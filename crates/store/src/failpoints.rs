@@ -12,8 +12,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Hash, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store, StoredEvent, Task, Timer,
-    WorkerId,
+    Append, Hash, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store, StoredEvent, Task,
+    Timer, WorkerId,
 };
 
 /// Where a process ends.
@@ -184,6 +184,10 @@ impl Store for Failpoints {
 
     fn snapshot(&self, run: &RunId) -> Pending<'_, Option<(u64, Vec<u8>)>> {
         self.inner.snapshot(run)
+    }
+
+    fn restore(&self, run: &RunId, limit: usize) -> Pending<'_, Restored> {
+        self.inner.restore(run, limit)
     }
 
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {

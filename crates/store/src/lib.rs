@@ -28,7 +28,7 @@ pub use error::Error;
 pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
-pub use row::{Head, Message, Posted, Problem, Query, RunRow, StoredEvent, Task};
+pub use row::{Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
 pub use sqlite::{Options, Sqlite, Synchronous};
 
 /// An answer to come. Dropping it does not undo the call, which may still be carried out.
@@ -103,6 +103,17 @@ pub trait Store: Send + Sync {
 
     /// The newest snapshot of a run. Always safe to ignore.
     fn snapshot(&self, run: &RunId) -> Pending<'_, Option<(u64, Vec<u8>)>>;
+
+    /// The newest snapshot and at most `limit` events after it: what it takes to go on with a run, in one call.
+    /// Two would do as well, because a run only grows.
+    fn restore(&self, run: &RunId, limit: usize) -> Pending<'_, Restored> {
+        let run = run.clone();
+        Box::pin(async move {
+            let snapshot = self.snapshot(&run).await?;
+            let after = snapshot.as_ref().map_or(0, |(seq, _)| *seq);
+            Ok(Restored { events: self.read(&run, after, limit).await?, snapshot })
+        })
+    }
 
     /// Forgets a run with all its events, timers, tasks, messages, its snapshot, and the blobs that no other run refers
     /// to. What its messages were called stays known: see [`Store::post`].

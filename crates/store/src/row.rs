@@ -18,6 +18,15 @@ pub struct StoredEvent {
     pub body: String,
 }
 
+/// What it takes to go on with a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The newest one, with its seq.
+    pub snapshot: Option<(u64, Vec<u8>)>,
+    /// After the snapshot; from the first on, without one.
+    pub events: Vec<StoredEvent>,
+}
+
 /// What lists show of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {

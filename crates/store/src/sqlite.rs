@@ -22,8 +22,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Error, Hash, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store, StoredEvent, Task, Timer,
-    WorkerId, validate_snapshot,
+    Append, Error, Hash, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store, StoredEvent,
+    Task, Timer, WorkerId, validate_snapshot,
 };
 use readers::Readers;
 use writer::Writer;
@@ -171,6 +171,11 @@ impl Store for Sqlite {
     fn snapshot(&self, run: &RunId) -> Pending<'_, Option<(u64, Vec<u8>)>> {
         let run = run.clone();
         self.readers.call(move |db| runs::snapshot(db, &run))
+    }
+
+    fn restore(&self, run: &RunId, limit: usize) -> Pending<'_, Restored> {
+        let run = run.clone();
+        self.readers.call(move |db| runs::restore(db, &run, limit))
     }
 
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {

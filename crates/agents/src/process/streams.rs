@@ -1,18 +1,17 @@
 //! Carries bytes between a command and the world: its stdin to it, its output to disk, memory and whoever
 //! listens.
 //!
-//! **Invariant:** what the command wrote before it ended is kept, and nobody waits for a pipe to be closed.
+//! **Invariant:** what the command wrote before it ended is kept, and nobody waits for a pipe to be closed. Where nothing
+//! is written no file is made.
 
 use std::io;
-use std::path::PathBuf;
 
-use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
-use super::captured::{Captured, Keeper};
-use super::redact::Redactor;
+use super::captured::Captured;
+use super::sink::Sink;
 use super::{Chunk, Command, Error};
 
 const CHUNK_BYTES: usize = 64 << 10;
@@ -45,9 +44,9 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) async fn open(command: &Command) -> Result<Self, Error> {
-        let stdout = Sink::open(command.stdout_file.clone(), command).await?;
-        let stderr = Sink::open(command.stderr_file.clone(), command).await?;
+    pub(super) fn prepare(command: &Command) -> Result<Self, Error> {
+        let stdout = Sink::prepare(command.stdout_file.clone(), command)?;
+        let stderr = Sink::prepare(command.stderr_file.clone(), command)?;
         Ok(Self { stdin: command.stdin.clone(), stdout, stderr })
     }
 
@@ -102,13 +101,13 @@ impl Lanes<'_> {
     ) -> Result<(), Error> {
         loop {
             tokio::select! {
-                got = self.stdout.next() => self.stdout.take(got, |bytes| on_output(Chunk::Stdout(bytes))).await?,
-                got = self.stderr.next() => self.stderr.take(got, |bytes| on_output(Chunk::Stderr(bytes))).await?,
+                got = self.stdout.next() => self.stdout.take(got, |bytes| on_output(Chunk::Stdout(bytes)))?,
+                got = self.stderr.next() => self.stderr.take(got, |bytes| on_output(Chunk::Stderr(bytes)))?,
                 () = finished.cancelled() => break,
             }
         }
-        self.stdout.drain(|bytes| on_output(Chunk::Stdout(bytes))).await?;
-        self.stderr.drain(|bytes| on_output(Chunk::Stderr(bytes))).await
+        self.stdout.drain(|bytes| on_output(Chunk::Stdout(bytes)))?;
+        self.stderr.drain(|bytes| on_output(Chunk::Stderr(bytes)))
     }
 }
 
@@ -142,34 +141,31 @@ impl<'a> Lane<'a> {
         std::future::pending().await
     }
 
-    async fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
-        let clean = self.sink.redactor.push(&self.buffer[..got]);
-        self.sink.push(&clean).await?;
+    fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
+        let clean = self.sink.push(&self.buffer[..got])?;
         on_output(&clean);
         Ok(())
     }
 
     /// Takes what was held back because it could have been the beginning of a secret.
-    async fn take_rest(&mut self, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
-        let rest = self.sink.redactor.finish();
-        if rest.is_empty() {
-            return Ok(());
+    fn take_rest(&mut self, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
+        let rest = self.sink.push_rest()?;
+        if !rest.is_empty() {
+            on_output(&rest);
         }
-        self.sink.push(&rest).await?;
-        on_output(&rest);
         Ok(())
     }
 
     /// Takes what is still in the pipe, asks past the runtime (which may not have noticed yet), and waits for
     /// nothing: somebody outside may hold the other end for ever.
-    async fn drain(&mut self, mut on_output: impl FnMut(&[u8])) -> Result<(), Error> {
+    fn drain(&mut self, mut on_output: impl FnMut(&[u8])) -> Result<(), Error> {
         let mut left = DRAIN_BYTES_MAX;
         while let Some(pipe) = &self.pipe {
             match rustix::io::read(pipe, &mut self.buffer[..]) {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) | Ok(0) => self.pipe = None,
                 Ok(got) => {
-                    self.take(got, &mut on_output).await?;
+                    self.take(got, &mut on_output)?;
                     left = left.saturating_sub(got);
                     if left == 0 {
                         self.pipe = None;
@@ -177,55 +173,6 @@ impl<'a> Lane<'a> {
                 }
             }
         }
-        self.take_rest(on_output).await?;
-        self.sink.flush().await
-    }
-}
-
-/// The file and the memory that an output goes to.
-#[derive(Debug)]
-struct Sink {
-    path: PathBuf,
-    file: File,
-    room: u64,
-    dropped: u64,
-    redactor: Redactor,
-    kept: Keeper,
-}
-
-impl Sink {
-    async fn open(path: PathBuf, command: &Command) -> Result<Self, Error> {
-        // Output can contain secrets: it is for the engine's user only.
-        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).await;
-        match opened {
-            Ok(file) => {
-                let kept = Keeper::new(command.keep_bytes);
-                let redactor = Redactor::new(&command.secrets);
-                Ok(Self { path, file, room: command.disk_bytes_max, dropped: 0, redactor, kept })
-            }
-            Err(source) => Err(Error::Disk { path, source }),
-        }
-    }
-
-    async fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.kept.push(bytes);
-        let fits = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
-        self.room -= fits as u64;
-        self.dropped += (bytes.len() - fits) as u64;
-        let written = self.file.write_all(&bytes[..fits]).await;
-        self.checked(written)
-    }
-
-    async fn flush(&mut self) -> Result<(), Error> {
-        let flushed = self.file.flush().await;
-        self.checked(flushed)
-    }
-
-    fn checked(&self, result: io::Result<()>) -> Result<(), Error> {
-        result.map_err(|source| Error::Disk { path: self.path.clone(), source })
-    }
-
-    fn into_captured(self) -> Captured {
-        self.kept.finish(self.dropped)
+        self.take_rest(on_output)
     }
 }

@@ -121,7 +121,22 @@ fn what_no_process_can_be_handed_is_refused() {
 fn a_file_that_can_not_be_made_is_said_before_anything_starts() {
     let bench = Bench::new();
     let mut command = bench.script("touch started");
-    command.stderr_file = bench.path("no/such/folder");
+    std::fs::write(bench.path("file"), "").unwrap();
+    command.stderr_file = bench.path("file/no/folder");
     assert!(matches!(finish(command), Err(Error::Disk { .. })));
     assert!(!bench.path("started").exists());
+}
+
+#[test]
+fn files_and_their_folder_are_made_when_there_is_something_to_keep() {
+    let bench = Bench::new();
+    let mut command = bench.script("echo oops >&2");
+    (command.stdout_file, command.stderr_file) = (bench.path("a/b/stdout"), bench.path("a/b/stderr"));
+    finish(command).unwrap();
+    assert_eq!(std::fs::read(bench.path("a/b/stderr")).unwrap(), b"oops\n");
+    assert!(!bench.path("a/b/stdout").exists());
+    let mut silent = bench.script("true");
+    silent.stdout_file = bench.path("c/stdout");
+    finish(silent).unwrap();
+    assert!(!bench.path("c").exists());
 }

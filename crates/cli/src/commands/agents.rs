@@ -96,7 +96,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             abilities(one.driver.abilities()).iter().filter(|(_, can)| *can).map(|(word, _)| *word).collect();
         ui::print_line(ui::dim(format!("             by itself: {}", can.join(", "))))?;
     }
-    ui::say("What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.");
+    ui::say(
+        "What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.",
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -23,9 +23,8 @@ use toml_edit::DocumentMut;
 
 use super::{Keys, entries};
 
-const KEYS: &[&str] = &[
-    "backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "keep_env", "env",
-];
+const KEYS: &[&str] =
+    &["backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "keep_env", "env"];
 /// Keys that say what is started, or whom a key is sent to. A checkout can not say that by itself.
 const SENSITIVE: &[&str] = &["program", "args", "base_url", "key_env", "auth", "keep_env", "env"];
 
@@ -61,9 +60,9 @@ pub(super) fn sensitive(document: &DocumentMut) -> Option<String> {
 fn profile(keys: &Keys<'_>) -> Result<Profile> {
     keys.only(KEYS)?;
     let sandbox = keys.maybe("sandbox")?;
-    let permitted = sandbox.as_deref().map(|word| {
-        permission(word).ok_or_else(|| anyhow!("`{}.sandbox` must be read-only, edit or full", keys.key))
-    });
+    let permitted = sandbox
+        .as_deref()
+        .map(|word| permission(word).ok_or_else(|| anyhow!("`{}.sandbox` must be read-only, edit or full", keys.key)));
     Ok(Profile {
         backend: keys.maybe("backend")?,
         effort: keys.maybe("effort")?,

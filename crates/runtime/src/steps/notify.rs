@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Attempt, Done};
 use crate::channels::Channel;
 use crate::engine::{Pulse, Shared};
-use crate::secrets::{self, Secrets};
+use crate::secrets;
 
 /// How long one channel may take where the step does not say.
 const USUAL: Duration = Duration::from_secs(60);
@@ -44,10 +44,6 @@ pub(crate) struct Notice<'a> {
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let owned = |name: &str| attempt.text(name).map(str::to_owned);
-    let folder = match attempt.folder() {
-        Ok(folder) => folder,
-        Err(error) => return Done::failed(ErrorClass::Failed, format!("the output has no place: {error}")),
-    };
     let notice = Notice {
         shared: &attempt.shared,
         run: &attempt.run,
@@ -55,7 +51,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         title: owned("title"),
         text: owned("text").unwrap_or_default(),
         to: owned("to"),
-        folder,
+        folder: attempt.place(),
         timeout: attempt.timeout(Some(USUAL)),
         cancel: attempt.cancel.clone(),
     };
@@ -159,7 +155,7 @@ impl<'a> Notice<'a> {
 
 /// Says something about a run where the engine runs.
 pub(crate) fn say(shared: &Shared, run: &RunId, step: &StepPath, text: &str) {
-    let text = Secrets::default().redact(text.to_owned());
+    let text = shared.secrets.redact(text.to_owned());
     // Nobody watching is fine.
     let _ = shared.pulse.send(Pulse::Notice(run.clone(), step.clone(), text.into()));
 }

@@ -11,11 +11,7 @@ use longhaul_core::plan::ErrorClass;
 use super::{Attempt, Done, as_text};
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
-    let folder = match attempt.folder() {
-        Ok(folder) => folder,
-        Err(error) => return Done::failed(ErrorClass::Failed, format!("the output has no place: {error}")),
-    };
-    let mut command = match command(attempt, &folder) {
+    let mut command = match command(attempt, &attempt.place()) {
         Ok(command) => command,
         Err(message) => return Done::failed(ErrorClass::Invalid, message),
     };

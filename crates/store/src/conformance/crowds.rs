@@ -49,28 +49,33 @@ pub async fn a_hundred_runs_move_at_once(store: Given) {
     }
 }
 
-/// Good and stale appends in one crowd: all good ones are stored, none of the others.
-pub async fn conflicts_do_not_touch_their_neighbours(store: Given) {
-    let stale = made(&store, "stale").await;
-    advance(&store, &stale, |_| ()).await.unwrap();
-    let before = everything(&store, &stale).await;
+/// Good and bad appends in one crowd: all good ones are stored, and nothing of the others, whether they are refused at first
+/// sight (stale) or late (fenced).
+pub async fn refusals_do_not_touch_their_neighbours(store: Given) {
+    let other = made(&store, "other").await;
+    advance(&store, &other, |_| ()).await.unwrap();
+    let before = everything(&store, &other).await;
     let mut calls = Vec::new();
     for number in 0..30 {
         let good = making(&id(&format!("good-{number}")));
-        let bad = Append { timers_set: vec![timer(&stale, "t", 1)], ..Append::new(stale.clone(), 1, vec![event("x")]) };
-        for append in [good, bad] {
+        let stale =
+            Append { timers_set: vec![timer(&other, "t", 1)], ..Append::new(other.clone(), 1, vec![event("x")]) };
+        let fenced =
+            Append { tasks_ended: vec![end("a@1", 1, None)], ..Append::new(other.clone(), 2, vec![event("y")]) };
+        for append in [good, stale, fenced] {
             let store = store.clone();
             calls.push(tokio::spawn(async move { (append.expected, store.append(append).await) }));
         }
     }
     for call in calls {
         let (expected, outcome) = call.await.unwrap();
-        assert_eq!(outcome, if expected == 0 { Ok(1) } else { Err(Error::Conflict { actual: 2 }) });
+        let due = [Ok(1), Err(Error::Conflict { actual: 2 }), Err(Error::Fenced { key: "a@1".to_owned() })];
+        assert_eq!(outcome, due[usize::try_from(expected).unwrap()]);
     }
     for number in 0..30 {
         assert!(store.run(&id(&format!("good-{number}"))).await.unwrap().is_some());
     }
-    assert_eq!(everything(&store, &stale).await, before);
+    assert_eq!(everything(&store, &other).await, before);
 }
 
 /// When the call has been acknowledged, the watcher knows.

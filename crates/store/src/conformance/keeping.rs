@@ -66,6 +66,20 @@ pub async fn a_snapshot_ahead_of_its_run_is_refused(store: Given) {
     assert_eq!(store.snapshot(&run).await, Ok(None));
 }
 
+/// In one call as in two.
+pub async fn a_run_is_restored_from_its_snapshot_on(store: Given) {
+    let run = made(&store, "restored").await;
+    advance(&store, &run, |_| ()).await.unwrap();
+    advance(&store, &run, |_| ()).await.unwrap();
+    let events = store.read(&run, 0, 10).await.unwrap();
+    let whole = store.restore(&run, 2).await.unwrap();
+    assert_eq!((whole.snapshot, &whole.events[..]), (None, &events[..2]));
+    store.save_snapshot(&run, 2, vec![7]).await.unwrap();
+    let rest = store.restore(&run, 10).await.unwrap();
+    assert_eq!((rest.snapshot, &rest.events[..]), (Some((2, vec![7])), &events[2..]));
+    assert_eq!(store.restore(&id("nobody"), 10).await, Err(Error::UnknownRun));
+}
+
 async fn furnish(store: &Given, run: &RunId) {
     store.post(message(run, "hook", run.as_str())).await.unwrap();
     set(store, run, "t", 10).await;

@@ -1,6 +1,6 @@
 //! Writing a step forward of a run.
 //!
-//! **Invariant:** runs inside a savepoint that is undone on any error, so checks may follow writes.
+//! **Invariant:** what was written before an error is undone by the writer, so checks may follow writes.
 
 use longhaul_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension, params};

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use super::append::{chain_after, find};
 use super::chain::{Chain, Checksum};
 use super::count;
-use crate::{Error, EventId, Hash, Head, Query, RunRow, StoredEvent};
+use crate::{Error, EventId, Hash, Head, Query, Restored, RunRow, StoredEvent};
 
 /// See [`crate::Store::read`].
 pub(super) fn read(db: &Connection, id: &RunId, (after, limit): (u64, usize)) -> Result<Vec<StoredEvent>, Error> {
@@ -141,6 +141,13 @@ pub(super) fn snapshot(db: &Connection, id: &RunId) -> Result<Option<(u64, Vec<u
     let mut query = db.prepare_cached(sql)?;
     let found = query.query_row([id.as_str()], |row| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?)));
     Ok(found.optional()?)
+}
+
+/// See [`crate::Store::restore`].
+pub(super) fn restore(db: &Connection, id: &RunId, limit: usize) -> Result<Restored, Error> {
+    let snapshot = snapshot(db, id)?;
+    let after = snapshot.as_ref().map_or(0, |(seq, _)| *seq);
+    Ok(Restored { events: read(db, id, (after, limit))?, snapshot })
 }
 
 /// See [`crate::Store::blob`].

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::{Options, Synchronous};
@@ -15,6 +16,8 @@ const MIGRATIONS: [&str; 1] = [include_str!("001.sql")];
 const APPLICATION: i64 = 0x4c48_7374;
 const PAGE_BYTES: u64 = 4096;
 const STATEMENTS_CACHED: usize = 64;
+/// What a reader remembers of the file.
+const READER_KIB: i64 = 256;
 
 /// The connection that writes, with all tables there.
 pub(super) fn open_writer(path: &Path, options: &Options) -> Result<Connection, Error> {
@@ -29,7 +32,10 @@ pub(super) fn open_writer(path: &Path, options: &Options) -> Result<Connection, 
 
 /// A connection that only reads. The writer has opened the file before.
 pub(super) fn open_reader(path: &Path, options: &Options) -> Result<Connection, Error> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, options)
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, options)?;
+    // There are several, each used now and then: the system remembers pages for all of them.
+    db.pragma_update(None, "cache_size", -READER_KIB)?;
+    Ok(db)
 }
 
 fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connection, Error> {
@@ -39,6 +45,8 @@ fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connectio
     // What the file says about its own tables is input, not program.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)?;
+    // Without it a statement with `LIMIT ?` is planned anew each time it is used.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(db)
 }
 

@@ -1,7 +1,10 @@
 //! The one thread of a process that writes.
 //!
-//! It takes all requests that wait, performs each inside its own savepoint, and commits them together: one flush to
-//! disk for all. Other processes share the file; `BEGIN IMMEDIATE` lets one in at a time.
+//! It takes all requests that wait, performs one after another, and commits them together: one flush to disk for all. Other
+//! processes share the file; `BEGIN IMMEDIATE` lets one in at a time.
+//!
+//! A request that is refused must leave nothing. Most are refused before they write; if one was not, everything is undone
+//! and performed again, each inside a savepoint. Savepoints copy every page that changes, so they are not for every day.
 //!
 //! **Invariant:** nobody is answered before the commit. If the commit fails, everybody hears of it. After a
 //! failure of the machine nothing is accepted any more, because nobody knows what the disk holds.
@@ -42,18 +45,18 @@ trait Request: Send {
 }
 
 struct Call<W, T> {
-    work: Option<W>,
+    work: W,
     outcome: Result<T, Error>,
     reply: oneshot::Sender<Result<T, Error>>,
 }
 
 impl<W, T> Request for Call<W, T>
 where
-    W: FnOnce(&Connection) -> Result<T, Error> + Send,
+    W: Fn(&Connection) -> Result<T, Error> + Send,
     T: Send,
 {
     fn perform(&mut self, db: &Connection) -> Result<(), Error> {
-        self.outcome = self.work.take().ok_or(Error::Closed).and_then(|work| work(db));
+        self.outcome = (self.work)(db);
         self.outcome.as_ref().map(|_| ()).map_err(Error::clone)
     }
 
@@ -76,14 +79,14 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread), changes })
     }
 
-    /// Has `work` done in a transaction.
+    /// Has `work` done in a transaction; once more if that transaction had to be undone.
     pub(super) fn call<'a, T: Send + 'static>(
         &'a self,
-        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Pending<'a, T> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
-            let call = Call { work: Some(work), outcome: Err(Error::Closed), reply };
+            let call = Call { work, outcome: Err(Error::Closed), reply };
             self.send(Note::Perform(Box::new(call)))?;
             answer.await.unwrap_or(Err(Error::Closed))
         })
@@ -188,15 +191,36 @@ impl Clerk {
     }
 
     fn try_transact(&mut self, requests: &mut Vec<Box<dyn Request>>) -> Result<bool, Error> {
-        self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.begin()?;
         // Only now: while others had the lock, more may have come.
         requests.extend(self.waiting(BATCH_MAX - requests.len()));
-        let mut written = false;
-        for request in requests {
-            written |= self.perform(request.as_mut())?;
-        }
+        let written = match self.perform_all(requests, Self::perform)? {
+            Some(written) => written,
+            None => {
+                self.db.execute_batch("ROLLBACK")?;
+                self.begin()?;
+                self.perform_all(requests, Self::perform_apart)?.unwrap_or_default()
+            }
+        };
         self.db.prepare_cached("COMMIT")?.execute([])?;
         Ok(written)
+    }
+
+    fn begin(&self) -> Result<(), Error> {
+        self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(())
+    }
+
+    /// Whether anything was written; `None` if something was that must be undone.
+    fn perform_all(&self, requests: &mut [Box<dyn Request>], perform: Perform) -> Result<Option<bool>, Error> {
+        let mut written = false;
+        for request in requests {
+            match perform(self, request.as_mut())? {
+                Some(wrote) => written |= wrote,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(written))
     }
 
     fn waiting(&self, most: usize) -> Vec<Box<dyn Request>> {
@@ -207,23 +231,32 @@ impl Clerk {
         requests.take(most).collect()
     }
 
-    /// A refusal is undone alone. A failure of the machine ends the whole transaction.
-    fn perform(&self, request: &mut dyn Request) -> Result<bool, Error> {
-        self.db.prepare_cached("SAVEPOINT request")?.execute([])?;
+    /// A failure of the machine ends the whole transaction.
+    fn perform(&self, request: &mut dyn Request) -> Result<Option<bool>, Error> {
         let before = self.db.total_changes();
-        match request.perform(&self.db) {
-            Ok(()) => {
-                self.db.prepare_cached("RELEASE request")?.execute([])?;
-                Ok(self.db.total_changes() != before)
-            }
+        let performed = request.perform(&self.db);
+        let wrote = self.db.total_changes() != before;
+        match performed {
+            Ok(()) => Ok(Some(wrote)),
             Err(error) if of_the_machine(&error) || self.db.is_autocommit() => Err(error),
-            Err(_) => {
-                self.db.execute_batch("ROLLBACK TO request; RELEASE request")?;
-                Ok(false)
-            }
+            Err(_) => Ok((!wrote).then_some(false)),
         }
     }
+
+    /// A refusal is undone alone.
+    fn perform_apart(&self, request: &mut dyn Request) -> Result<Option<bool>, Error> {
+        self.db.prepare_cached("SAVEPOINT request")?.execute([])?;
+        let performed = self.perform(request)?;
+        if performed.is_none() {
+            self.db.execute_batch("ROLLBACK TO request")?;
+        }
+        self.db.prepare_cached("RELEASE request")?.execute([])?;
+        Ok(performed.or(Some(false)))
+    }
 }
+
+/// How a request is performed: whether it wrote, `None` if it was refused after it had written.
+type Perform = fn(&Clerk, &mut dyn Request) -> Result<Option<bool>, Error>;
 
 /// Changes when another connection has written to the file.
 fn data_version(db: &Connection) -> Result<i64, Error> {

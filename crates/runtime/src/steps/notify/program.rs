@@ -29,7 +29,6 @@ impl Call {
     /// Runs the program; anything but a good end is a failure.
     pub(super) async fn make(self, notice: &Notice<'_>) -> Result<(), Failure> {
         let failed = |message: String| Failure::new(ErrorClass::Failed, message);
-        std::fs::create_dir_all(&notice.folder).map_err(|error| failed(format!("the output has no place: {error}")))?;
         let files = Files { stdout: notice.folder.join("stdout"), stderr: notice.folder.join("stderr") };
         let engine = notice.shared.worker.as_str().to_owned();
         let mark = Mark { engine, attempt: format!("{}/{}", notice.run, notice.step) };
