@@ -47,7 +47,8 @@ impl Project {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = command(self.folder.path(), args);
-        // agents leave things in both
+        // other tests want nobody but the scripted agent; agents leave things in both folders
+        command.env_remove("LONGHAUL_AGENT");
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("home/tmp")).env("SCRIPTED_KEY", KEY);
         command
     }
