@@ -5,8 +5,11 @@
 //! from what the driver reports. Agents that are no programs (model endpoints, protocols) are served by this
 //! binary as one (`longhaul __agent`), so that all of them outlive the engine and are stopped in the same way.
 //!
-//! **Invariant:** a driver is a pure reading of its arguments, but for [`Agent::find`] and the files that
-//! [`Agent::invoke`] leaves in the turn's own folder. Untrusted text reaches the program as argument, variable or stdin.
+//! **Invariant:** a driver is a pure reading of its arguments, but for [`Agent::find`], the files that
+//! [`Agent::invoke`] leaves in the turn's own folder and in [`Setup::home`], and the report that a program was asked to
+//! leave in the former. Untrusted text reaches the program as argument, variable or stdin.
+
+mod handed;
 
 use std::path::PathBuf;
 
@@ -209,7 +212,8 @@ pub struct Invocation {
     pub args: Vec<String>,
     /// Variables that are set.
     pub env: Vec<(String, String)>,
-    /// Variables that are handed on from our environment, beside the common ones; `*` ends a prefix.
+    /// Variables that are handed on from our environment, beside the common ones; `*` ends a prefix, and `NEW=OLD`
+    /// hands on `OLD` under the name `NEW`. See [`Invocation::environment`].
     pub keep_env: Vec<String>,
     /// What it reads.
     pub stdin: Vec<u8>,
@@ -339,7 +343,8 @@ pub enum Stopped {
 }
 
 /// What a driver makes of a turn that is over. What it means is not its business.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Ending {
     /// The answer.
     pub text: String,
@@ -358,7 +363,8 @@ pub struct Ending {
 }
 
 /// What went wrong, as the agent tells it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Trouble {
     /// Whether the agent itself calls it an error.
     pub is_error: bool,

@@ -11,14 +11,15 @@ mod captured;
 mod child;
 mod ending;
 mod guard;
+mod name;
 mod redact;
-mod registry;
+pub(crate) mod registry;
 mod sink;
 mod streams;
 mod sweep;
-mod syscalls;
-mod table;
-mod tree;
+pub(crate) mod syscalls;
+pub(crate) mod table;
+pub(crate) mod tree;
 
 use std::ffi::OsString;
 use std::io;
@@ -30,7 +31,8 @@ use tokio_util::sync::CancellationToken;
 pub use captured::Captured;
 use child::Child;
 pub use guard::{GUARD_COMMAND, Guard, guard_main};
-use streams::Streams;
+pub use name::{is_dead, own_name};
+use streams::{Pipes, Streams};
 pub use sweep::{Stray, sweep};
 
 /// The variable of the environment that names the engine.
@@ -236,21 +238,55 @@ pub async fn run(
     if cancel.is_cancelled() {
         return Ok(Output::unstarted());
     }
-    let bounds = Bounds { timeout: command.timeout, grace: command.grace, cancel, broken: CancellationToken::new() };
-    let mut streams = Streams::prepare(&command)?;
-    let (mut child, pipes) = Child::spawn(&command)?;
-    let finished = CancellationToken::new();
-    let watching = async {
-        let seen = child.see_through(&bounds).await;
-        finished.cancel();
-        seen
-    };
-    let stop = streams::Stop { finished: &finished, broken: &bounds.broken };
-    let (seen, streamed) = tokio::join!(watching, streams.carry(pipes, on_output, stop));
-    streamed?;
-    let (ended, survivors) = seen?;
-    let (stdout, stderr) = streams.into_captured();
-    Ok(Output { ended, stdout, stderr, pid: child.pid(), survivors })
+    let started = start(&command)?;
+    // Apart from what runs it: its callers hold it within futures of their own.
+    Box::pin(started.finish(cancel, on_output)).await
+}
+
+/// Starts a command that is to be finished by [`Started::finish`], for those who must know it while it runs.
+pub fn start(command: &Command) -> Result<Started, Error> {
+    let streams = Streams::prepare(command)?;
+    let (child, pipes) = Child::spawn(command)?;
+    Ok(Started { child, pipes, streams, timeout: command.timeout, grace: command.grace })
+}
+
+/// A command that was started. Dropping it ends it.
+#[derive(Debug)]
+pub struct Started {
+    child: Child,
+    pipes: Pipes,
+    streams: Streams,
+    timeout: Option<Duration>,
+    grace: Duration,
+}
+
+impl Started {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// Sees the command to its end, and then ends whatever it left; as [`run`] does.
+    pub async fn finish(
+        self,
+        cancel: CancellationToken,
+        on_output: impl FnMut(Chunk<'_>) + Send,
+    ) -> Result<Output, Error> {
+        let Self { mut child, pipes, mut streams, timeout, grace } = self;
+        let bounds = Bounds { timeout, grace, cancel, broken: CancellationToken::new() };
+        let finished = CancellationToken::new();
+        let watching = async {
+            let seen = child.see_through(&bounds).await;
+            finished.cancel();
+            seen
+        };
+        let stop = streams::Stop { finished: &finished, broken: &bounds.broken };
+        let (seen, streamed) = tokio::join!(watching, streams.carry(pipes, on_output, stop));
+        streamed?;
+        let (ended, survivors) = seen?;
+        let (stdout, stderr) = streams.into_captured();
+        Ok(Output { ended, stdout, stderr, pid: child.pid(), survivors })
+    }
 }
 
 impl Output {

@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+mod agents;
 mod bench;
 mod check;
 mod convert;
@@ -14,6 +15,7 @@ mod runs;
 mod schema;
 mod show;
 mod tell;
+mod trust;
 mod worker;
 
 use std::process::ExitCode;
@@ -73,6 +75,9 @@ enum Command {
     Retry(tell::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Agents(agents::Args),
+    Doctor(agents::DoctorArgs),
+    Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
@@ -107,6 +112,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Retry(args) => tell::run(&args, What::Retry),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Agents(args) => agents::run(&args),
+        Command::Doctor(args) => agents::doctor(&args),
+        Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),

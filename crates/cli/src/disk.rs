@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::world::{Found, Kind, Missing, World};
+use longhaul_lang::world::{Described, Found, Kind, Missing, World, same_name};
 use longhaul_lang::{Report, Request};
 
 use crate::builtin;
@@ -87,15 +87,22 @@ impl Disk {
         Ok(longhaul_lang::check(request, self))
     }
 
+    /// Whether a workflow in a folder may use a file: one of its own project, of the current one, or of the user.
+    fn may_use(&self, beside: &Path, file: &Path) -> bool {
+        let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
+        let own = beside.canonicalize().map(|folder| Project::around(&folder).root).ok();
+        let roots = [own, Some(self.project.root.clone()), self.project.user.clone()];
+        let mut roots = roots.into_iter().flatten().filter_map(|root| root.canonicalize().ok());
+        file.canonicalize().is_ok_and(|file| roots.any(|root| file.starts_with(root)))
+    }
+
     fn collect(&self, kind: Kind) -> Vec<String> {
         let root = &self.project.root;
         let shipped = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut names = match kind {
             Kind::Persona => {
                 let mut names: Vec<String> = builtin::PERSONAS.iter().map(|(name, _)| (*name).to_owned()).collect();
-                for folder in
-                    [".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"]
-                {
+                for folder in PERSONAS {
                     names.extend(stems(&root.join(folder)));
                 }
                 names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("personas"))));
@@ -103,7 +110,7 @@ impl Disk {
             }
             Kind::Skill => {
                 let mut names = Vec::new();
-                for folder in [".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"] {
+                for folder in SKILLS {
                     names.extend(stems(&root.join(folder)));
                 }
                 names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("skills"))));
@@ -132,25 +139,58 @@ impl World for Disk {
         inside(dir, path).map(|_| ())
     }
 
-    fn workflow(&self, dir: &str, name: &str) -> Option<Found> {
+    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
         let beside = Path::new(dir);
         let is_path =
             name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
         let entry = if is_path {
             let file = beside.join(name);
+            if file.is_file() && !self.may_use(beside, &file) {
+                return Err(Missing::Outside);
+            }
             file.is_file().then(|| library::at_path(Origin::Path, &file))
         } else {
             let around = [beside.to_owned(), beside.join("..")];
             let near = around.iter().find_map(|folder| library::named(Origin::Path, folder, name));
-            near.or_else(|| self.library.find(name))
-        }?;
-        let text = self.text(&entry).ok()?;
-        Some(Found { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
+            near.filter(|entry| self.may_use(beside, &entry.file)).or_else(|| self.library.find(name))
+        };
+        let entry = entry.ok_or(Missing::NotFound)?;
+        let text = self.text(&entry).map_err(|error| Missing::Unreadable(format!("{error:#}")))?;
+        Ok(Found { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
     }
 
     fn names(&self, kind: Kind) -> &[String] {
         self.names.get(&kind).map_or(&[], |cell| cell.get_or_init(|| self.collect(kind)))
     }
+
+    fn described(&self, kind: Kind, name: &str) -> Option<Described> {
+        let folders = match kind {
+            Kind::Persona => PERSONAS,
+            Kind::Skill => SKILLS,
+            _ => return None,
+        };
+        let user = self.project.user.iter().flat_map(|user| [user.join("personas"), user.join("skills")]);
+        let own = folders.iter().map(|folder| self.project.root.join(folder));
+        let on_disk = own.chain(user).find_map(|folder| described_in(&folder, name));
+        let shipped = || builtin::PERSONAS.iter().find(|(known, _)| same_name(known, name));
+        on_disk.or_else(|| shipped().filter(|_| kind == Kind::Persona).map(|(_, file)| Described::from_markdown(file)))
+    }
+}
+
+/// Where a project describes who its agents are.
+const PERSONAS: &[&str] =
+    &[".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"];
+/// Where it describes what they know.
+const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"];
+
+/// The persona or skill of a folder: a file, or a folder with a `SKILL.md`.
+fn described_in(folder: &Path, name: &str) -> Option<Described> {
+    let stem = stems(folder).into_iter().find(|stem| same_name(stem, name))?;
+    let text = |file: PathBuf| read_text(&file).ok();
+    let markdown =
+        text(folder.join(format!("{stem}.md"))).or_else(|| text(folder.join(&stem).join("SKILL.md")));
+    let toml = || text(folder.join(format!("{stem}.toml"))).map(|file| Described::from_toml(&file));
+    markdown.map(|file| Described::from_markdown(&file)).or_else(toml)
 }
 
 /// A path as people write it: without a leading `./`.

@@ -12,14 +12,16 @@ mod office;
 mod project;
 mod settings;
 mod story;
+mod trusted;
 mod ui;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use longhaul_agents::{process, serve, shim};
 
 fn main() -> ExitCode {
-    if let Some(code) = guard() {
+    if let Some(code) = beside_an_engine() {
         return code;
     }
     let cli = commands::Cli::parse();
@@ -33,13 +35,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// The process that clears up after an engine that was killed is this program under another name.
-fn guard() -> Option<ExitCode> {
-    let mut args = std::env::args().skip(1);
-    (args.next().as_deref() == Some(longhaul_agents::process::GUARD_COMMAND)).then_some(())?;
-    let engine = args.next()?;
-    Some(match longhaul_agents::process::guard_main(&engine) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    })
+/// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
+/// killed, the shims, below which agents go on, and the agents that are no programs of their own.
+fn beside_an_engine() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    let (name, of) = (args.next()?, args.next()?);
+    let is_done = match name.to_str()? {
+        process::GUARD_COMMAND => process::guard_main(of.to_str()?).is_ok(),
+        shim::SHIM_COMMAND => shim::shim_main(of.as_ref()).is_ok(),
+        serve::AGENT_COMMAND => return Some(serve::serve_main(of.to_str()?)),
+        _ => return None,
+    };
+    Some(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

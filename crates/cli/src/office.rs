@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_runtime::{Engine, Options, System, is_dead};
+use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, System, is_dead};
 use longhaul_store::{Sqlite, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -33,8 +33,9 @@ pub(crate) struct EngineArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct AgentArgs {
     /// Who does prompts that name no backend, or all of them with `scripted`
-    #[arg(long, env = "LONGHAUL_AGENT", default_value = "scripted")]
-    agent: String,
+    /// [default: as configured, else the first agent that is installed; with --script, `scripted`]
+    #[arg(long, env = "LONGHAUL_AGENT", value_name = "NAME")]
+    agent: Option<String>,
     /// What the scripted agent says: a file with replies by step
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -44,6 +45,13 @@ pub(crate) struct AgentArgs {
     /// Do steps anew whose earlier results could be used, and keep the new ones
     #[arg(long)]
     no_cache: bool,
+}
+
+impl AgentArgs {
+    fn agent(&self) -> String {
+        let usual = if self.script.is_some() { SCRIPTED } else { AUTO };
+        self.agent.clone().unwrap_or_else(|| usual.to_owned())
+    }
 }
 
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
@@ -67,7 +75,8 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         runs_dir,
         workspace: project.root,
         script: Arc::new(script(agents)?),
-        agent: agents.agent.clone(),
+        agent: agents.agent(),
+        backends: Backends { program: std::env::current_exe()?, home: home.join("agents"), ..settings.backends },
         attempts_max: agents.slots.max(1),
         lease: lease(),
         guard: std::env::current_exe().ok(),
@@ -105,7 +114,7 @@ fn prepare(home: &std::path::Path) -> Result<()> {
     std::fs::create_dir_all(home).with_context(|| format!("{} can not be made", home.display()))?;
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
-        std::fs::write(&ignore, "longhaul.db*\nruns/\n")
+        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
     Ok(())

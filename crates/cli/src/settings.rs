@@ -3,43 +3,69 @@
 //! **Invariant:** a mistake is an error that names the file and the key. A name that the project defines is the project's,
 //! whatever the user's own file says.
 
+mod agents;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use longhaul_runtime::{Carrier, Channel, Setting};
+use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use crate::disk;
 use crate::project::Project;
+use crate::{disk, trusted};
+
+/// Where a file of settings is, and whether it may say everything.
+#[derive(Debug, Clone, Copy)]
+struct Origin<'a> {
+    folder: &'a Path,
+    may_all: bool,
+}
 
 /// What the engine is told.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) channels: IndexMap<String, Channel>,
     /// Prompts at once, by backend.
     pub(crate) backends_max: IndexMap<String, usize>,
+    /// How agents are called.
+    pub(crate) backends: Backends,
 }
 
 impl Settings {
     /// The settings of a project and its user.
     pub(crate) fn of(project: &Project) -> Result<Self> {
         let user = project.user.iter().map(|user| user.join("config.toml"));
-        let files: Vec<PathBuf> = std::iter::once(project.root.join(".longhaul/config.toml")).chain(user).collect();
+        let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();
+        settings.backends.trusted = trusted::hashes(project);
+        let may_all = told_hash(&project.root).is_some_and(|hash| settings.backends.trusted.contains(&hash));
+        let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all };
+        settings.add(&disk::text_if_any(&own), origin).with_context(|| own.display().to_string())?;
+        let files: Vec<PathBuf> = user.collect();
         for file in files {
-            settings.add(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
+            let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: true };
+            settings.add(&disk::text_if_any(&file), origin).with_context(|| file.display().to_string())?;
         }
         Ok(settings)
     }
 
-    /// Adds what a file says about names that are not known yet.
-    fn add(&mut self, text: &str) -> Result<()> {
+    /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
+    /// what is started, unless a person has looked at it.
+    fn add(&mut self, text: &str, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
         let document: DocumentMut = text.parse().map_err(|error| anyhow!("it is not TOML: {error}"))?;
+        if let (false, Some(key)) = (may_all, agents::sensitive(&document)) {
+            bail!(
+                "`{key}` says how agents are started, and this file came with the project; look at it, then run \
+                 `longhaul trust`, or write it into ~/.longhaul/config.toml"
+            );
+        }
+        agents::add(&document, folder, &mut self.backends)?;
+        self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();
         for (name, item) in entries(document.get("channels"), "channels")? {
             let key = format!("channels.{name}");
             let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
-            let channel = channel(&Keys { table, key })?;
+            let channel = channel(&Keys { table, key, folder })?;
             self.channels.entry(name.to_owned()).or_insert(channel);
         }
         let limits = document.get("limits").map(|limits| limits.as_table_like().context("`limits` is not a table"));
@@ -65,7 +91,7 @@ fn channel(keys: &Keys<'_>) -> Result<Channel> {
     let kind = keys.text("kind")?;
     let known: &[&str] = match kind {
         "webhook" | "slack" => &["kind", "url"],
-        "email" => &["kind", "to", "from", "sendmail", "smtp"],
+        "email" => &["kind", "to", "from", "sendmail", "smtp", "tls", "user", "password", "trust"],
         "command" => &["kind", "command"],
         other => bail!("`{}.kind` is `{other}`; it must be webhook, slack, email or command", keys.key),
     };
@@ -81,16 +107,44 @@ fn channel(keys: &Keys<'_>) -> Result<Channel> {
 fn carrier(keys: &Keys<'_>) -> Result<Carrier> {
     match (keys.table.contains_key("sendmail"), keys.table.contains_key("smtp")) {
         (true, true) => bail!("`{0}.sendmail` and `{0}.smtp` can not both be given", keys.key),
-        (_, true) => Ok(Carrier::Smtp(keys.text("smtp")?.to_owned())),
-        (true, _) => Ok(Carrier::Sendmail(Path::new(keys.text("sendmail")?).to_owned())),
-        (false, false) => Ok(Carrier::Sendmail("/usr/sbin/sendmail".into())),
+        (_, true) => Ok(Carrier::Smtp(server(keys)?)),
+        (sendmail, false) => {
+            if let Some(key) = ["tls", "user", "password", "trust"].iter().find(|key| keys.table.contains_key(key)) {
+                bail!("`{0}.{key}` is for `{0}.smtp`, which is not given", keys.key);
+            }
+            let program = if sendmail { keys.text("sendmail")? } else { "/usr/sbin/sendmail" };
+            Ok(Carrier::Sendmail(program.into()))
+        }
     }
+}
+
+fn server(keys: &Keys<'_>) -> Result<Server> {
+    let address = keys.text("smtp")?.to_owned();
+    let has = |name: &str| keys.table.contains_key(name);
+    let privacy = match has("tls").then(|| keys.text("tls")).transpose()? {
+        None => Privacy::usual(&address),
+        Some("none") => Privacy::Open,
+        Some("starttls") => Privacy::StartTls,
+        Some("tls") => Privacy::Tls,
+        Some(other) => bail!("`{}.tls` is `{other}`; it must be none, starttls or tls", keys.key),
+    };
+    let login = match (has("user"), has("password")) {
+        (false, false) => None,
+        _ => Some(Login { user: keys.text("user")?.to_owned(), password: keys.setting("password")? }),
+    };
+    if login.is_some() && privacy == Privacy::Open {
+        bail!("`{0}.password` would be sent in the open; set `{0}.tls` to starttls or tls", keys.key);
+    }
+    let trust = has("trust").then(|| keys.text("trust")).transpose()?.map(|file| keys.folder.join(file));
+    Ok(Server { address, privacy, login, trust })
 }
 
 /// A table, and how messages call it.
 struct Keys<'a> {
     table: &'a dyn TableLike,
     key: String,
+    /// Where the file is.
+    folder: &'a Path,
 }
 
 impl<'a> Keys<'a> {
@@ -101,6 +155,16 @@ impl<'a> Keys<'a> {
     fn text(&self, name: &str) -> Result<&'a str> {
         let text = self.item(name)?.as_str().filter(|text| !text.is_empty());
         text.ok_or_else(|| anyhow!("`{}.{name}` is not a text", self.key))
+    }
+
+    /// A text that need not be there.
+    fn maybe(&self, name: &str) -> Result<Option<String>> {
+        if self.table.contains_key(name) { self.text(name).map(|text| Some(text.to_owned())) } else { Ok(None) }
+    }
+
+    /// Texts that need not be there.
+    fn maybe_texts(&self, name: &str) -> Result<Vec<String>> {
+        if self.table.contains_key(name) { self.texts(name) } else { Ok(Vec::new()) }
     }
 
     /// One text or several; at least one.
@@ -135,7 +199,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings> {
         let mut settings = Settings::default();
-        settings.add(text)?;
+        settings.add(text, Origin { folder: Path::new("/project"), may_all: true })?;
         Ok(settings)
     }
 
@@ -157,8 +221,63 @@ mod tests {
         let Channel::Email { by, .. } = &channels["mail"] else { panic!("{channels:?}") };
         assert_eq!(*by, Carrier::Sendmail("/usr/sbin/sendmail".into()));
         let Channel::Email { to, by, .. } = &channels["post"] else { panic!("{channels:?}") };
-        assert_eq!((to.len(), by), (2, &Carrier::Smtp("localhost:25".to_owned())));
+        let open = Server { address: "localhost:25".to_owned(), privacy: Privacy::Open, login: None, trust: None };
+        assert_eq!((to.len(), by), (2, &Carrier::Smtp(open)));
         assert_eq!(channels["pager"], Channel::Command { command: vec!["page".to_owned(), "--now".to_owned()] });
+    }
+
+    fn mail(more: &str) -> Result<Server> {
+        let text = format!("[channels.m]\nkind = 'email'\nto = 'a@b'\nfrom = 'c@d'\n{more}");
+        match read(&text)?.channels.swap_remove("m") {
+            Some(Channel::Email { by: Carrier::Smtp(server), .. }) => Ok(server),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_mail_server_is_private_as_its_port_or_its_setting_says() {
+        assert_eq!(mail("smtp = 'x:465'").unwrap().privacy, Privacy::Tls);
+        assert_eq!(mail("smtp = 'x:587'").unwrap().privacy, Privacy::StartTls);
+        assert_eq!(mail("smtp = 'x:25'").unwrap().privacy, Privacy::Open);
+        assert_eq!(mail("smtp = 'x:25'\ntls = 'starttls'").unwrap().privacy, Privacy::StartTls);
+        let server = mail("smtp = 'x:465'\nuser = 'u'\npassword = { env = 'P' }\ntrust = 'ca.pem'").unwrap();
+        assert_eq!(server.login, Some(Login { user: "u".to_owned(), password: Setting::Env("P".to_owned()) }));
+        assert_eq!(server.trust, Some("/project/ca.pem".into()));
+    }
+
+    #[test]
+    fn a_login_that_others_could_read_is_refused() {
+        let told = |more: &str| mail(more).unwrap_err().to_string();
+        assert!(told("smtp = 'x:25'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
+        assert!(told("smtp = 'x:465'\ntls = 'none'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
+        assert_eq!(told("smtp = 'x:465'\nuser = 'u'"), "`channels.m.password` is missing");
+        assert!(told("smtp = 'x:465'\ntls = 'yes'").starts_with("`channels.m.tls` is `yes`"));
+        assert!(told("user = 'u'").contains("which is not given"));
+    }
+
+    #[test]
+    fn agents_are_read() {
+        let text = "agent = 'local'\n[agents.local]\nbackend = 'openai'\nbase_url = 'http://127.0.0.1:1/v1'\nauth = 'key'\n\
+                    sandbox = 'read-only'\nenv = { A = 'b' }\n[models.fast]\nclaude = 'haiku'";
+        let backends = read(text).unwrap().backends;
+        let local = &backends.profiles["local"];
+        assert_eq!(local.backend.as_deref(), Some("openai"));
+        assert_eq!(local.setup.base_url.as_deref(), Some("http://127.0.0.1:1/v1"));
+        assert_eq!((backends.default.as_deref(), &*backends.models["fast"]["claude"]), (Some("local"), "haiku"));
+        assert!(complaint("[agents.x]\nprogam = 'y'").starts_with("`agents.x.progam` is unknown"));
+        assert!(complaint("[agents.x]\nauth = 'y'").starts_with("`agents.x.auth` is `y`"));
+        assert!(complaint("[agents.x]\nsandbox = 'y'").starts_with("`agents.x.sandbox` must be"));
+    }
+
+    #[test]
+    fn a_checkout_can_not_say_what_is_started() {
+        let add = |text: &str| Settings::default().add(text, Origin { folder: Path::new("/x"), may_all: false });
+        let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
+        assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
+        for text in ["sandboxed = true", "[agents.x]\nbase_url = 'http://evil'", "[agents.x]\nenv = { PATH = 'x' }"] {
+            assert!(add(text).is_err(), "{text}");
+        }
+        assert!(add("agent = 'codex'\n[agents.x]\nbackend = 'claude'\nmodel = 'opus'").is_ok());
     }
 
     #[test]
@@ -186,7 +305,8 @@ mod tests {
     #[test]
     fn what_is_read_first_goes_before_what_is_read_later() {
         let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
-        settings.add("[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'").unwrap();
+        let user = "[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'";
+        settings.add(user, Origin { folder: Path::new("/user"), may_all: true }).unwrap();
         assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
         assert!(settings.channels.contains_key("y"));
     }

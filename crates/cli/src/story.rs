@@ -15,6 +15,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
+        Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
         Event::RetryScheduled { path, due, rung, .. } if *due > envelope.at || rung.is_some() => {
             let pause = longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0));
             let pause = if *due > envelope.at { format!(", in {pause}") } else { String::new() };
@@ -48,6 +49,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Unpaused { .. } => "  ▶ goes on".to_owned(),
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
+        Event::OnFailureEnded { error: Some(error), .. } => {
+            format!("  ! `on_failure` was not done: {}", error.message)
+        }
         _ => return None,
     })
 }

@@ -52,8 +52,8 @@ fn the_corpus_shows_nearly_every_code() {
     let all: String = files().iter().map(|file| longhaul(&folder(), &["check", file]).stdout).collect();
     let missing: Vec<&str> =
         longhaul_lang::codes::ALL.iter().map(|entry| entry.code).filter(|code| !all.contains(*code)).collect();
-    // These are warnings and notes, which refuse no file.
-    assert_eq!(missing, ["LH0306", "LH0311", "LH0605"]);
+    // These are warnings and notes, which refuse no file; LH0414 needs a file outside of this project.
+    assert_eq!(missing, ["LH0306", "LH0311", "LH0414", "LH0605"]);
 }
 
 fn folder() -> PathBuf {

@@ -332,11 +332,34 @@ fn an_interrupted_run_is_parked_and_goes_on() {
         assert_eq!(told.code, 130, "{}{}", told.stdout, told.stderr);
         assert!(told.stderr.contains(&format!("longhaul resume {RUN}")), "{}", told.stderr);
         assert!(!project.has_children(), "{signal}");
-        assert_eq!(project.events().last().unwrap()["error"]["class"], "lost");
+        assert_eq!(project.events().last().unwrap()["event"], "attempt_stopped");
         project.ok(&["resume", RUN]);
         assert_eq!(project.log(), ["first", "long", "long", "last"]);
         assert_eq!(project.count("attempt_started"), 4);
     }
+}
+
+const STUBBORN: &str = r#"
+name: stubborn
+do:
+  - id: long
+    run: 'echo long >> "$LOG"; test $(wc -l < "$LOG") -gt 6 || sleep 600; exit 1'
+    retry: {max: 1, on: [any], backoff: {first: 1ms}}
+"#;
+
+#[test]
+fn a_run_may_be_interrupted_as_often_as_people_like() {
+    let project = Project::new(STUBBORN);
+    for round in 1..=6 {
+        let run = project.start(&["run", "w.yaml", "--run-id", RUN]);
+        until("the long step", || project.log().len() == round);
+        run.signal("INT");
+        assert_eq!(run.end().code, 130, "round {round}");
+    }
+    assert_eq!((project.count("attempt_stopped"), project.count("question_asked")), (6, 0));
+    // What follows fails, and is tried once more as the workflow says: no stop was a try.
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 1);
+    assert_eq!((project.log().len(), project.count("attempt_failed")), (8, 2));
 }
 
 #[test]
@@ -348,7 +371,7 @@ fn a_worker_that_is_interrupted_records_what_it_stops() {
     worker.signal("INT");
     assert_eq!(worker.end().code, 0);
     assert!(!project.has_children());
-    assert_eq!(project.events().last().unwrap()["error"]["class"], "lost");
+    assert_eq!(project.events().last().unwrap()["event"], "attempt_stopped");
 }
 
 #[test]

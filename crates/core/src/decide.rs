@@ -122,8 +122,13 @@ fn record(
     state.apply(planner.plan, planner.index, &envelope)?;
     let given_up = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Attempt);
     advance.stops.extend(open.into_iter().filter(|(path, _)| all || given_up(path)));
+    let over = matches!(envelope.event, Event::RunFinished { .. });
     advance.events.push(envelope);
-    Ok(())
+    // Whoever records that a run has failed takes on to say so: in one commit, or a crash could come between.
+    match aside::owes(planner, state).filter(|_| over) {
+        Some(attempt) => record(planner, state, Event::OnFailureStarted { attempt }, at, advance),
+        None => Ok(()),
+    }
 }
 
 /// How many attempts may run at once.

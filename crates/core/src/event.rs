@@ -85,6 +85,16 @@ pub enum Event {
         #[serde(default)]
         result: Result,
     },
+    /// An attempt was stopped on purpose, with the engine that made it. It is made again, and counts as if it had never been.
+    AttemptStopped {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// What it had cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
     /// Another attempt will be made; what failed inside a container is done again at once.
     RetryScheduled {
         /// Which step.
@@ -258,6 +268,19 @@ pub enum Event {
         /// What it returns.
         #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
         outputs: IndexMap<String, Json>,
+    },
+    /// The run has failed, and its `on_failure` is about to be done.
+    OnFailureStarted {
+        /// From 1, over the whole run.
+        attempt: u32,
+    },
+    /// The `on_failure` of a run was done, or could not be.
+    OnFailureEnded {
+        /// Which attempt.
+        attempt: u32,
+        /// Why it could not be done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
     },
 }
 

@@ -44,9 +44,11 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     let ready = state.ready();
     if ready > 0 && !state.paused && !state.cancelling {
         let slots = crate::decide::slots(plan);
-        say(match state.reserved() == crate::event::Usage::default() || open >= slots as usize {
-            true => format!("{} ready, but only {slots} may run at once", steps(ready)),
-            false => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
+        let set_aside = state.reserved() != crate::event::Usage::default();
+        say(match (open >= slots as usize, set_aside) {
+            (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
+            (false, true) => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
+            (false, false) => format!("{} ready, and nobody drives the run: resume it, or start a worker", steps(ready)),
         });
     }
     found

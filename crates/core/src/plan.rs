@@ -446,6 +446,27 @@ pub enum Form {
     },
 }
 
+impl Form {
+    /// What people call it: the key of a workflow file, or `decision` for a step that has none.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Work(work) => &work.kind,
+            Self::Decide => "decision",
+            Self::If { .. } => "if",
+            Self::Switch { .. } => "switch",
+            Self::ForEach { .. } => "for_each",
+            Self::Repeat { .. } => "repeat",
+            Self::Parallel { .. } => "parallel",
+            Self::Approve(_) => "approve",
+            Self::Ask { .. } => "ask",
+            Self::Wait(_) => "wait",
+            Self::Workflow { .. } => "workflow",
+            Self::Set { .. } => "set",
+            Self::End { .. } => "end",
+        }
+    }
+}
+
 /// What a leaf step does: a kind of the catalogue and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Work {

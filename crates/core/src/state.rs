@@ -61,6 +61,9 @@ pub struct State {
     pub started_at: i64,
     /// How it ended, once it has.
     pub finished: Option<Finished>,
+    /// What is done because it has failed.
+    #[serde(default)]
+    pub on_failure: OnFailure,
     /// Whether nothing new may start.
     pub paused: bool,
     /// Whether it is being stopped.
@@ -115,6 +118,22 @@ pub struct Finished {
     pub outputs: IndexMap<String, Json>,
     /// When.
     pub at: i64,
+}
+
+/// How far the `on_failure` of a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OnFailure {
+    /// How often it was begun.
+    pub attempts: u32,
+    /// Whether the last attempt has no end yet.
+    pub open: bool,
+}
+
+impl OnFailure {
+    /// The attempt that has no end yet.
+    pub fn open_attempt(self) -> Option<u32> {
+        self.open.then_some(self.attempts)
+    }
 }
 
 /// A body that was opened.
@@ -194,6 +213,9 @@ pub struct StepInst {
     /// Whether its body counts on it: reached and not over.
     pub(crate) live: bool,
     pub(crate) lost: u32,
+    /// Attempts that were stopped on purpose.
+    #[serde(default)]
+    pub(crate) stopped: u32,
     pub(crate) answer: Option<Answer>,
     pub(crate) chosen: Option<StepId>,
     pub(crate) items: Vec<Json>,
@@ -210,6 +232,11 @@ impl StepInst {
     /// Whether a choice or a gate before it led elsewhere.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.skipped, Some(Skip::Route | Skip::Denied))
+    }
+
+    /// Attempts that count: those that came to an end of their own.
+    pub(crate) fn tries(&self) -> u32 {
+        self.attempts.saturating_sub(self.lost).saturating_sub(self.stopped)
     }
 
     /// A step that is nowhere yet: whoever adds it says where it enters.
@@ -236,6 +263,7 @@ impl StepInst {
             body,
             live: false,
             lost: 0,
+            stopped: 0,
             answer: None,
             chosen: None,
             items: Vec::new(),
@@ -414,6 +442,11 @@ impl State {
     /// The names that are set at the top of the workflow.
     pub fn top_names(&self) -> IndexMap<String, Json> {
         self.bodies.first().map(|body| body.names.clone()).unwrap_or_default()
+    }
+
+    /// Whether the run is over, and ended badly.
+    pub fn has_failed(&self) -> bool {
+        self.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Failure)
     }
 
     /// Whether the run is over.

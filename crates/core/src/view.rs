@@ -15,7 +15,6 @@ pub use step::{Step, steps};
 pub use timeline::{Span, Spanned, timeline};
 
 use crate::event::{Ended, QuestionKind};
-use crate::plan::Form;
 use crate::state::{Phase, State, StepInst};
 
 /// The status of a step in a word.
@@ -44,24 +43,5 @@ fn awaited(step: &StepInst) -> Option<&'static str> {
         Phase::Waiting { signal: Some(_), .. } => Some("event"),
         Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
-    }
-}
-
-/// The word that a workflow file uses for a form.
-fn kind(form: &Form) -> &str {
-    match form {
-        Form::Work(work) => &work.kind,
-        Form::Decide => "next",
-        Form::If { .. } => "if",
-        Form::Switch { .. } => "switch",
-        Form::ForEach { .. } => "for_each",
-        Form::Repeat { .. } => "repeat",
-        Form::Parallel { .. } => "parallel",
-        Form::Approve(_) => "approve",
-        Form::Ask { .. } => "ask",
-        Form::Wait(_) => "wait",
-        Form::Workflow { .. } => "workflow",
-        Form::Set { .. } => "set",
-        Form::End { .. } => "end",
     }
 }

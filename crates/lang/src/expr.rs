@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use longhaul_core::Json;
 use longhaul_core::types::Type;
-use minijinja::machinery;
+use minijinja::machinery::{self, ast};
 use minijinja::syntax::SyntaxConfig;
 
 /// Texts longer than this are not read at all.
@@ -200,35 +200,65 @@ pub enum FindingKind {
 
 /// Reads a text.
 pub fn analyse(text: &str, language: Language, scope: &dyn Scope) -> Result<Analysis, SyntaxError> {
+    parse(text, language)?.analyse(scope)
+}
+
+/// A text that was read and can be walked, as often as more is known of its names.
+pub struct Parsed<'t> {
+    text: &'t str,
+    tree: Tree<'t>,
+    scan: scan::Scan<'t>,
+}
+
+enum Tree<'t> {
+    /// It is too long to be read.
+    Refused,
+    /// Text with something in it; whether that is all there is.
+    Template(ast::Stmt<'t>, bool),
+    Expression(ast::Expr<'t>),
+}
+
+/// Reads a text, whatever its names mean.
+pub fn parse(text: &str, language: Language) -> Result<Parsed<'_>, SyntaxError> {
     if text.len() > MAX_BYTES {
-        return Ok(refused(text));
+        return Ok(Parsed { text, tree: Tree::Refused, scan: scan::Scan::of("", language) });
     }
-    let braced = language == Language::Expression && whole_expression(text).is_some();
-    let language = if braced { Language::Template } else { language };
+    let whole = whole_expression(text).is_some();
+    let language = if whole { Language::Template } else { language };
     let scan = scan::Scan::of(text, language);
     scan::check_depth(&scan.tokens)?;
-    let mut walker = walk::Walker::new(text, scope, scan.macros());
-    let value = match language {
+    let reworded = |error| reword::error(text, &scan, &error);
+    let tree = match language {
         Language::Template => {
-            let tree =
-                machinery::parse(text, "", SyntaxConfig::default()).map_err(|e| reword::error(text, &scan, &e))?;
-            walker.statement(&tree);
-            walker.emitted().filter(|_| whole_expression(text).is_some()).unwrap_or(Type::String)
+            Tree::Template(machinery::parse(text, "", SyntaxConfig::default()).map_err(reworded)?, whole)
         }
-        Language::Expression => {
-            let tree = machinery::parse_expr(text).map_err(|e| reword::error(text, &scan, &e))?;
-            walker.value(&tree)
-        }
+        Language::Expression => Tree::Expression(machinery::parse_expr(text).map_err(reworded)?),
     };
     // The engine's parser ends an expression at a character that it can not read, as if nothing came after.
-    if let Some(error) = &scan.error {
-        return Err(reword::unread(text, &scan, error));
+    match &scan.error {
+        Some(error) => Err(reword::unread(text, &scan, error)),
+        None => Ok(Parsed { text, tree, scan }),
     }
-    let marks = scan.marks(text);
-    let mut analysis = Analysis { value, emits: marks.emits, tags: marks.tags, ..walker.finish() };
-    analysis.findings.extend(cost::too_many(&analysis));
-    analysis.findings.sort_by_key(|finding| finding.range.start);
-    reword::foreign_words(&analysis, scope).map_or(Ok(analysis), Err)
+}
+
+impl Parsed<'_> {
+    /// What the text says where its names mean this.
+    pub fn analyse(&self, scope: &dyn Scope) -> Result<Analysis, SyntaxError> {
+        let mut walker = walk::Walker::new(self.text, scope, self.scan.macros());
+        let value = match &self.tree {
+            Tree::Refused => return Ok(refused(self.text)),
+            Tree::Template(tree, whole) => {
+                walker.statement(tree);
+                walker.emitted().filter(|_| *whole).unwrap_or(Type::String)
+            }
+            Tree::Expression(tree) => walker.value(tree),
+        };
+        let marks = self.scan.marks(self.text);
+        let mut analysis = Analysis { value, emits: marks.emits, tags: marks.tags, ..walker.finish() };
+        analysis.findings.extend(cost::too_many(&analysis));
+        analysis.findings.sort_by_key(|finding| finding.range.start);
+        reword::foreign_words(&analysis, scope).map_or(Ok(analysis), Err)
+    }
 }
 
 fn refused(text: &str) -> Analysis {

@@ -79,6 +79,40 @@ pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
                 .label("not allowed here")
                 .help("see the keyword's definition in JSON Schema 2020-12, or use the short form `{field: type}`"),
         );
+        return;
+    }
+    if let Some(why) = unusable(&schema) {
+        out.push(useless(node, &why));
+    }
+}
+
+/// A schema that is one, and that no value can be held to all the same.
+fn useless(node: &Node, why: &str) -> Diagnostic {
+    let mut references = Vec::new();
+    collect_references(node, &mut references);
+    let meant = |text: &str| why.contains(text.trim_start_matches('#'));
+    match references.into_iter().find(|reference| reference.as_text().is_some_and(meant)) {
+        Some(reference) => {
+            let to = reference.as_text().unwrap_or_default();
+            Diagnostic::error("LH0513", reference.span, format!("`{to}` leads nowhere"))
+                .label("nothing is there")
+                .help("define it under `$defs` at the top of this schema; other files are not fetched")
+        }
+        None => Diagnostic::error("LH0505", node.span, format!("this schema can not be used: {why}"))
+            .label("no value can be held to it")
+            .help("correct it, or use the short form `{field: type}`"),
+    }
+}
+
+fn collect_references<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
+    for item in node.items().unwrap_or_default() {
+        collect_references(item, found);
+    }
+    for (key, value) in node.entries().unwrap_or_default() {
+        match key.scalar() {
+            Some("$ref") => found.push(value),
+            _ => collect_references(value, found),
+        }
     }
 }
 

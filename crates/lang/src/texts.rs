@@ -231,15 +231,14 @@ fn analysed<'n>(site: Site<'n>, origin: Origin<'n>, place: Place, source: String
         Origin::Scalar(..) => site.language,
         Origin::File(_) => Language::Template,
     };
-    let mut outcome = expr::analyse(&source, language, &Typed::default());
     let mut lookups = Vec::new();
-    if let Ok(first) = &outcome {
+    let outcome = expr::parse(&source, language).and_then(|parsed| {
+        // The first walk tells which names are read, the second what they mean for the rest.
+        let first = parsed.analyse(&Typed::default())?;
         lookups = first.reads.iter().map(|read| look_up(read, place, scopes)).collect();
         let typed = Typed::of(&first.reads, &lookups);
-        if !typed.roots.is_empty() {
-            outcome = expr::analyse(&source, language, &typed);
-        }
-    }
+        if typed.roots.is_empty() { Ok(first) } else { parsed.analyse(&typed) }
+    });
     let lookups = lookups.into_iter().map(Lookup::without_type).collect();
     Text { site, origin, place, source, outcome, lookups }
 }

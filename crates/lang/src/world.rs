@@ -8,7 +8,7 @@
 pub enum Missing {
     /// There is none.
     NotFound,
-    /// The path leads out of the workflow's folder.
+    /// The path leads out of the workflow's folder; of another workflow, out of the project.
     Outside,
     /// It is larger than [`crate::source::FILE_BYTES_MAX`].
     TooLarge,
@@ -55,9 +55,51 @@ pub trait World {
     /// Whether a file beside a workflow is there.
     fn exists(&self, dir: &str, path: &str) -> Result<(), Missing>;
     /// A workflow by name or path, as seen from the folder of another one.
-    fn workflow(&self, dir: &str, name: &str) -> Option<Found>;
+    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing>;
     /// The names of a kind that are known, the built-in ones included.
     fn names(&self, kind: Kind) -> &[String];
+    /// The file behind the name of a persona or a skill: a run pins what it says.
+    fn described(&self, _kind: Kind, _name: &str) -> Option<Described> {
+        None
+    }
+}
+
+/// What a persona or a skill is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Described {
+    /// What an agent is told.
+    pub text: String,
+    /// What it may do to the workspace, if the file says.
+    pub sandbox: Option<String>,
+    /// Which model it wants, if the file says.
+    pub model: Option<String>,
+}
+
+impl Described {
+    /// What a Markdown file with front matter says.
+    pub fn from_markdown(file: &str) -> Self {
+        let Some((front, text)) = file.strip_prefix("---").and_then(|rest| rest.split_once("\n---")) else {
+            return Self { text: file.trim().to_owned(), ..Self::default() };
+        };
+        let key = |key: &str| {
+            let line = front.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+            let value = line.trim().trim_matches(['"', '\'']);
+            (!value.is_empty() && value != "inherit").then(|| value.to_owned())
+        };
+        Self { text: text.trim().to_owned(), sandbox: key("sandbox"), model: key("model") }
+    }
+
+    /// What a TOML file says: Codex's way to describe an agent.
+    pub fn from_toml(file: &str) -> Self {
+        let Ok(document) = file.parse::<toml_edit::DocumentMut>() else { return Self::default() };
+        let key = |key: &str| document.get(key).and_then(|item| item.as_str()).map(str::to_owned);
+        let sandbox = key("sandbox_mode").map(|mode| match mode.as_str() {
+            "read-only" => "read-only".to_owned(),
+            "danger-full-access" => "full".to_owned(),
+            _ => "edit".to_owned(),
+        });
+        Self { text: key("developer_instructions").unwrap_or_default(), sandbox, model: key("model") }
+    }
 }
 
 /// Whether two names are the same to people: `TestDesigner` and `test-designer` are.
@@ -93,8 +135,8 @@ impl World for Bare {
         Err(Missing::NotFound)
     }
 
-    fn workflow(&self, _dir: &str, _name: &str) -> Option<Found> {
-        None
+    fn workflow(&self, _dir: &str, _name: &str) -> Result<Found, Missing> {
+        Err(Missing::NotFound)
     }
 
     fn names(&self, kind: Kind) -> &[String] {
@@ -104,5 +146,19 @@ impl World for Bare {
             Kind::ToolServer => &self.servers,
             Kind::Persona | Kind::Profile | Kind::Skill | Kind::Workflow => &[],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_persona_says_what_it_is_told_and_what_it_may_do() {
+        let told = Described::from_markdown("---\nname: x\nsandbox: read-only\nmodel: inherit\n---\n\nYou look.\n");
+        assert_eq!((told.text.as_str(), told.sandbox.as_deref(), told.model), ("You look.", Some("read-only"), None));
+        assert_eq!(Described::from_markdown("You look.\n").text, "You look.");
+        let told = Described::from_toml("developer_instructions = 'You look.'\nsandbox_mode = 'workspace-write'");
+        assert_eq!((told.text.as_str(), told.sandbox.as_deref()), ("You look.", Some("edit")));
     }
 }

@@ -149,9 +149,9 @@ impl World for Pages {
         self.read(dir, path).map(drop)
     }
 
-    fn workflow(&self, _dir: &str, name: &str) -> Option<Found> {
-        let text = self.files.get(name)?.clone();
-        Some(Found { name: name.to_owned(), dir: String::new(), text })
+    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
+        let text = self.read(dir, name)?;
+        Ok(Found { name: name.to_owned(), dir: String::new(), text })
     }
 
     fn names(&self, kind: Kind) -> &[String] {

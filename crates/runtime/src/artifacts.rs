@@ -50,6 +50,14 @@ impl Artifacts {
         folder
     }
 
+    /// The folder that an agent's shim has in the folder of its attempt.
+    pub(crate) const AGENT: &'static str = "agent";
+
+    /// Whether an agent was started for an attempt, under a shim that outlives its engine.
+    pub(crate) fn has_agent(&self, run: &RunId, path: &StepPath, attempt: u32) -> bool {
+        self.attempt_dir(run, path, attempt).join(Self::AGENT).join("spec.json").is_file()
+    }
+
     /// Writes what a run is and how it stands, and the names that it has set. For people: what can not be written is not.
     pub(crate) fn write_run(&self, run: &RunId, state: &State) {
         let started = state.started.as_ref();

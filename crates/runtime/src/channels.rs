@@ -36,8 +36,52 @@ pub enum Channel {
 pub enum Carrier {
     /// A program that is called as sendmail is.
     Sendmail(PathBuf),
-    /// A server, as `host:port`.
-    Smtp(String),
+    /// A server.
+    Smtp(Server),
+}
+
+/// A mail server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// As `host:port`.
+    pub address: String,
+    /// Whether others can read along.
+    pub privacy: Privacy,
+    /// Who sends, where the server asks.
+    pub login: Option<Login>,
+    /// A file with certificates that are trusted beside the system's.
+    pub trust: Option<PathBuf>,
+}
+
+/// How a talk with a server is kept private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privacy {
+    /// Not at all.
+    Open,
+    /// It begins in the open, and goes on under TLS or not at all.
+    StartTls,
+    /// TLS from the first byte.
+    Tls,
+}
+
+impl Privacy {
+    /// What the port of an address is for, where nothing else is said.
+    pub fn usual(address: &str) -> Self {
+        match address.rsplit_once(':').map(|(_, port)| port) {
+            Some("465") => Self::Tls,
+            Some("587") => Self::StartTls,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// A name and a password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// The name.
+    pub user: String,
+    /// The password.
+    pub password: Setting,
 }
 
 /// A value of the configuration that may be a secret.

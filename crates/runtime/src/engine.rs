@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use longhaul_agents::contract::Entry;
 use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
@@ -25,6 +26,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::artifacts::Artifacts;
+use crate::backends::Backends;
 use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
@@ -34,6 +36,7 @@ use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
 use crate::secrets::Secrets;
 use crate::slots::Slots;
+use crate::told;
 
 /// How an engine works.
 #[derive(Debug, Clone)]
@@ -44,8 +47,10 @@ pub struct Options {
     pub workspace: PathBuf,
     /// What the scripted agent says.
     pub script: Arc<Script>,
-    /// The backend of prompts that name none.
+    /// Who does prompts that name nobody; `scripted` does all of them.
     pub agent: String,
+    /// The agents that are configured.
+    pub backends: Backends,
     /// Attempts at once, over all runs.
     pub attempts_max: usize,
     /// Prompts at once, by backend; the others have no limit of their own.
@@ -67,6 +72,7 @@ impl Default for Options {
             workspace: PathBuf::from("."),
             script: Arc::new(Script::builtin()),
             agent: "scripted".to_owned(),
+            backends: Backends::default(),
             attempts_max: 16,
             backends_max: IndexMap::new(),
             lease: Duration::from_secs(60),
@@ -120,6 +126,10 @@ pub enum Pulse {
     Events(RunId, Arc<Vec<Envelope>>),
     /// An attempt printed something.
     Output(RunId, StepPath, Arc<str>),
+    /// An agent said or did something.
+    Entry(RunId, StepPath, Arc<Entry>),
+    /// How an agent is doing that says nothing.
+    Alive(RunId, StepPath, Arc<str>),
     /// Somebody is to be told something.
     Notice(RunId, StepPath, Arc<str>),
 }
@@ -246,13 +256,18 @@ impl Engine {
 
     fn about(&self, run: &RunId, plan: &Plan, workflow_dir: &std::path::Path) -> IndexMap<String, Json> {
         let text = |text: &dyn std::fmt::Display| Json::String(text.to_string());
-        IndexMap::from([
+        let mut about = IndexMap::from([
             ("id".to_owned(), text(run)),
             ("workflow".to_owned(), text(&plan.main().name)),
             ("started_at".to_owned(), text(&self.shared.clock.now_ms())),
             ("dir".to_owned(), text(&self.shared.artifacts.run(run).display())),
             ("workflow_dir".to_owned(), text(&workflow_dir.display())),
-        ])
+            ("agent".to_owned(), text(&self.shared.options.agent)),
+        ]);
+        if plan.main().compat.contains(&Compat::WorkhorseLadder) {
+            about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
+        }
+        about
     }
 
     /// The run that an id or the beginning of one stands for.

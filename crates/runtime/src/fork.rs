@@ -5,10 +5,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::decide::Planner;
-use longhaul_core::event::{Envelope, Event, Failure, VERSION};
+use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::{ErrorClass, Plan};
+use longhaul_core::plan::Plan;
 use longhaul_core::state::State;
 use longhaul_store::Blob;
 
@@ -48,12 +48,7 @@ pub(crate) async fn fork(
     // Attempts that were open at that moment belong to the other run.
     let open: Vec<Event> = state
         .open_attempts()
-        .map(|step| Event::AttemptFailed {
-            path: step.path.clone(),
-            attempt: step.attempts,
-            error: Failure::new(ErrorClass::Lost, "left behind in the run this one was forked from"),
-            result: Default::default(),
-        })
+        .map(|step| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None })
         .collect();
     for event in open {
         let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };

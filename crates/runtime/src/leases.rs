@@ -30,6 +30,11 @@ impl Leases {
         Held { shared: Arc::clone(shared), key }
     }
 
+    /// Whether somebody in this process is at it.
+    pub(crate) fn holds(&self, run: &RunId, key: &str) -> bool {
+        self.held.lock().is_ok_and(|held| held.contains_key(&(run.clone(), key.to_owned())))
+    }
+
     fn snapshot(&self) -> HashMap<Key, CancellationToken> {
         self.held.lock().map(|held| held.clone()).unwrap_or_default()
     }

@@ -6,6 +6,7 @@
 mod admission;
 mod aftermath;
 mod artifacts;
+mod backends;
 mod cache;
 mod channels;
 mod clock;
@@ -23,11 +24,15 @@ mod run_loop;
 mod secrets;
 mod slots;
 mod steps;
+mod told;
+mod trust;
 mod worker;
 
-pub use channels::{Carrier, Channel, Setting};
+pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
+pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
 pub use clock::{Clock, System};
 pub use engine::{Engine, Error, Options, Pulse, StartRequest};
 pub use message::Message;
 pub use recover::is_dead;
 pub use run_loop::{Idle, Loaded};
+pub use trust::{told_files, told_hash};

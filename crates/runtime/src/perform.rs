@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use longhaul_agents::answer;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{Event, Failure};
 use longhaul_core::id::RunId;
-use longhaul_core::plan::{ErrorClass, Output, Parse};
+use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
 use longhaul_core::schema::mismatch;
 use longhaul_core::{Json, eval};
 use tokio::sync::mpsc;
@@ -18,14 +19,15 @@ use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
 use crate::secrets;
-use crate::steps::{self, Attempt, Done};
+use crate::steps::{self, Attempt, Done, News};
+use crate::told::Told;
 
-/// Begins an attempt. Its end is sent to `done`, whatever it is.
+/// Begins an attempt, or takes one over that another process began. Its end is sent to `done`, whatever it is.
 pub(crate) fn begin(
     shared: &Arc<Shared>,
     run: &RunId,
     loaded: &Loaded,
-    start: Start,
+    (start, adopted): (Start, bool),
     cancel: CancellationToken,
     done: mpsc::UnboundedSender<Event>,
 ) {
@@ -34,6 +36,12 @@ pub(crate) fn begin(
     let started = loaded.state.started.as_ref();
     let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
     let workflow_dir = PathBuf::from(workflow_dir);
+    let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
+    let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
+    let news = News(done.clone());
+    let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
+    let workhorse = unit.compat.contains(&Compat::WorkhorseLadder);
+    let told = Told::of(started, &shared.options.agent, workhorse);
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
@@ -45,7 +53,21 @@ pub(crate) fn begin(
             () = cancel.cancelled() => None,
         };
         let secrets = shared.secrets.clone();
-        let attempt = Attempt { shared, run, output, workflow_dir, cache, secrets, start, cancel };
+        let attempt = Attempt {
+            shared,
+            run,
+            output,
+            workflow_dir,
+            cache,
+            secrets,
+            start,
+            cancel,
+            adopted,
+            session,
+            news,
+            workhorse,
+            told,
+        };
         let Done { result, failure } = make(attempt).await;
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
@@ -68,11 +90,12 @@ async fn make(mut attempt: Attempt) -> Done {
         return Done { result, failure: None };
     }
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
+    let reading = Reading::of(&attempt);
     let folder = steps::leaves_files(&attempt).then(|| attempt.place());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
     if done.failure.is_none() {
-        done = accept(&output, done);
+        done = accept(&output, reading, done);
     }
     if let (Some(entry), None) = (&entry, &done.failure) {
         entry.keep(&done.result);
@@ -91,8 +114,43 @@ fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
     Ok(())
 }
 
+/// How a value is taken out of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// A program prints JSON and nothing else.
+    Program,
+    /// An agent writes around it.
+    Agent,
+    /// As workhorse reads agents.
+    Workhorse,
+}
+
+impl Reading {
+    fn of(attempt: &Attempt) -> Self {
+        match attempt.start.kind == "prompt" {
+            false => Self::Program,
+            true if attempt.workhorse => Self::Workhorse,
+            true => Self::Agent,
+        }
+    }
+
+    fn value(self, text: &str, output: &Output) -> Result<Json, String> {
+        let fits = |value: &Json| output.schema.as_ref().and_then(|schema| mismatch(schema, value));
+        match self {
+            Self::Agent => answer::value(text, &fits).map_err(|problem| problem.0),
+            Self::Workhorse => {
+                let fields = output.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+                let keys: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys()).map(String::as_str).collect();
+                answer::workhorse::outputs(text, &keys).map(Json::Object).map_err(|problem| problem.0)
+            }
+            Self::Program => parse(text)
+                .ok_or_else(|| format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>())),
+        }
+    }
+}
+
 /// Text becomes the value that the step promises, or the attempt has failed.
-fn accept(output: &Output, mut done: Done) -> Done {
+fn accept(output: &Output, reading: Reading, mut done: Done) -> Done {
     let text = match &done.result.output {
         Json::String(text) => text.clone(),
         _ => return check(output, done),
@@ -100,12 +158,9 @@ fn accept(output: &Output, mut done: Done) -> Done {
     done.result.output = match output.parse {
         Parse::Text => Json::String(text),
         Parse::Lines => Json::Array(text.lines().map(|line| Json::String(line.to_owned())).collect()),
-        Parse::Json => match parse(&text) {
-            Some(value) => value,
-            None => {
-                let message = format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>());
-                return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
-            }
+        Parse::Json => match reading.value(&text, output) {
+            Ok(value) => value,
+            Err(why) => return Done { failure: Some(Failure::new(ErrorClass::Invalid, why)), ..done },
         },
     };
     check(output, done)

@@ -10,9 +10,9 @@ use longhaul_core::state::State;
 use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer, WorkerId};
 use serde_json::json;
 
-use crate::admission;
 use crate::codec;
 use crate::engine::{Error, Shared};
+use crate::{admission, aftermath};
 
 /// What goes into a commit beside the events.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(crate) struct Extras {
     pub(crate) consumed: Vec<MessageId>,
     /// Timers that were set before the events.
     pub(crate) timers_before: Vec<(String, i64)>,
+    /// The attempt at `on_failure` that was open before the events.
+    pub(crate) on_failure_before: Option<u32>,
     /// Tasks that end whoever holds them.
     pub(crate) lost: Vec<(StepPath, u32)>,
     /// Attempts whose result nobody wants any more: their tasks end without one.
@@ -47,6 +49,7 @@ pub(crate) async fn record(
     for envelope in events {
         tasks(shared, &envelope.event, &extras.lost, &mut append);
     }
+    on_failure(shared, extras.on_failure_before, state, events, &mut append);
     for (path, attempt) in &extras.given_up {
         end_task(&mut append, format!("{path}@{attempt}"), *attempt, None);
     }
@@ -67,18 +70,41 @@ fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append
 /// Tasks that an event begins or ends.
 fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
     match event {
-        Event::AttemptStarted { path, attempt, .. } => append.tasks_started.push(NewTask {
-            key: format!("{path}@{attempt}"),
-            attempt: *attempt,
-            worker: Some(shared.worker.clone()),
-            lease_ms: i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX),
-            labels: Vec::new(),
-        }),
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
+        Event::AttemptStarted { path, attempt, .. } => {
+            append.tasks_started.push(new_task(shared, format!("{path}@{attempt}"), *attempt));
+        }
+        // It is this worker's from now on, under the same number.
+        Event::AttemptAdopted { path, attempt } => {
+            end_task(append, format!("{path}@{attempt}"), *attempt, None);
+            append.tasks_started.push(new_task(shared, format!("{path}@{attempt}"), *attempt));
+        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => {
             let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
             end_task(append, format!("{path}@{attempt}"), *attempt, worker);
         }
         _ => {}
+    }
+}
+
+fn new_task(shared: &Shared, key: String, attempt: u32) -> NewTask {
+    let lease_ms = i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX);
+    NewTask { key, attempt, worker: Some(shared.worker.clone()), lease_ms, labels: Vec::new() }
+}
+
+/// The task of `on_failure` as the state after the events has it. Only who holds it can say how it ended.
+fn on_failure(shared: &Shared, before: Option<u32>, state: &State, events: &[Envelope], append: &mut Append) {
+    let after = state.on_failure.open_attempt();
+    if before == after {
+        return;
+    }
+    if let Some(attempt) = before {
+        let done = events.iter().any(|envelope| matches!(envelope.event, Event::OnFailureEnded { .. }));
+        end_task(append, aftermath::key(attempt), attempt, done.then(|| shared.worker.clone()));
+    }
+    if let Some(attempt) = after {
+        append.tasks_started.push(new_task(shared, aftermath::key(attempt), attempt));
     }
 }
 

@@ -27,10 +27,11 @@ impl Engine {
         if !self.load(run).await?.state.is_finished() {
             return Err(Error::Refused(format!("{run} is not over; cancel it first")));
         }
-        self.shared.store.remove(run).await?;
+        // Files first: while the run is there, somebody can finish what was begun here.
         match std::fs::remove_dir_all(self.shared.artifacts.run(run)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
         }
+        Ok(self.shared.store.remove(run).await?)
     }
 }

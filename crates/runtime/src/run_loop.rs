@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use longhaul_core::decide::{Advance, Planner, advance, take_in};
+use longhaul_core::decide::{Advance, Planner, Start, advance, start_of, take_in};
 use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
@@ -19,6 +19,7 @@ use crate::codec;
 use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
+use crate::recover::Orphans;
 use crate::{aftermath, perform, recover};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
@@ -110,8 +111,8 @@ pub(crate) async fn until_idle(
         done,
         finished,
     };
-    let lost = recover::lost_attempts(shared, run, &runner.loaded.state).await?;
-    let idle = runner.go(lost, stop).await;
+    let orphans = recover::orphans(shared, run, &runner.loaded.state).await?;
+    let idle = runner.go(orphans, stop).await;
     shared.mailroom.forget(run);
     Ok((idle?, runner.loaded.state))
 }
@@ -124,7 +125,7 @@ struct Runner {
     open: HashMap<(String, u32), CancellationToken>,
     /// The status that the files for people show.
     written: &'static str,
-    /// Whether it was here that the run failed.
+    /// Whether it was here that the run failed, and what follows from that is ours to do.
     fell: bool,
     done: mpsc::UnboundedSender<Event>,
     finished: mpsc::UnboundedReceiver<Event>,
@@ -132,8 +133,8 @@ struct Runner {
 
 impl Runner {
     /// Whatever goes wrong, nothing goes on that nobody listens to.
-    async fn go(&mut self, lost: Vec<(StepPath, u32)>, stop: &CancellationToken) -> Result<Idle, Error> {
-        let went = self.drive(lost, stop).await;
+    async fn go(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
+        let went = self.drive(orphans, stop).await;
         if went.is_err() {
             self.stop_all().await;
         }
@@ -141,14 +142,12 @@ impl Runner {
             // Who is not woken looks by itself, a little later.
             let _ = admission::leave(&self.shared, &self.loaded).await;
         }
-        if std::mem::take(&mut self.fell) {
-            aftermath::failed(&self.shared, &self.run, &self.loaded, stop).await;
-        }
-        went
+        let ours = std::mem::take(&mut self.fell);
+        aftermath::settle(&self.shared, &self.run, &mut self.loaded, ours, stop).await.and(went)
     }
 
-    async fn drive(&mut self, lost: Vec<(StepPath, u32)>, stop: &CancellationToken) -> Result<Idle, Error> {
-        let mut lost = lost;
+    async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
+        let mut orphans = orphans;
         let news = self.shared.mailroom.listen(&self.run);
         let mut ended: Vec<Event> = Vec::new();
         let mut mail = true;
@@ -156,7 +155,7 @@ impl Runner {
             if stop.is_cancelled() {
                 return self.park(ended).await;
             }
-            let more = self.turn(std::mem::take(&mut ended), std::mem::take(&mut lost), mail).await?;
+            let more = self.turn(std::mem::take(&mut ended), std::mem::take(&mut orphans), mail).await?;
             mail = more;
             if more {
                 continue;
@@ -170,7 +169,7 @@ impl Runner {
                 event = self.finished.recv() => ended.extend(event.map(|event| self.over(event))),
                 () = news.notified() => mail = true,
                 () = until(&self.shared, next_due) => {}
-                () = tokio::time::sleep(LOOK_AT_OTHERS), if self.waits_for_others() => lost = self.lost_by_others().await?,
+                () = tokio::time::sleep(LOOK_AT_OTHERS), if self.waits_for_others() => orphans = self.left_by_others().await?,
                 () = stop.cancelled() => {}
             }
             while let Ok(event) = self.finished.try_recv() {
@@ -188,10 +187,12 @@ impl Runner {
     }
 
     /// Attempts of other processes that nobody makes any more.
-    async fn lost_by_others(&self) -> Result<Vec<(StepPath, u32)>, Error> {
-        let mut lost = recover::lost_attempts(&self.shared, &self.run, &self.loaded.state).await?;
-        lost.retain(|(path, attempt)| !self.open.contains_key(&(path.to_string(), *attempt)));
-        Ok(lost)
+    async fn left_by_others(&self) -> Result<Orphans, Error> {
+        let mut orphans = recover::orphans(&self.shared, &self.run, &self.loaded.state).await?;
+        let foreign = |(path, attempt): &(StepPath, u32)| !self.open.contains_key(&(path.to_string(), *attempt));
+        orphans.lost.retain(foreign);
+        orphans.alive.retain(foreign);
+        Ok(orphans)
     }
 
     /// Whether somebody else is at work on this run.
@@ -201,11 +202,11 @@ impl Runner {
     }
 
     /// Takes in whatever is new, records what follows, and acts on it. True if there may be more to take in.
-    async fn turn(&mut self, ended: Vec<Event>, lost: Vec<(StepPath, u32)>, mail: bool) -> Result<bool, Error> {
+    async fn turn(&mut self, ended: Vec<Event>, orphans: Orphans, mail: bool) -> Result<bool, Error> {
         let mut attempts = 0;
         let mut ended = ended;
         loop {
-            let (mut news, mut extras) = self.news(&ended, &lost, mail).await?;
+            let (mut news, mut extras) = self.news(&ended, &orphans, mail).await?;
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
             let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
             if let Admission::Refused(event) = admission {
@@ -216,6 +217,7 @@ impl Runner {
             let at = self.shared.clock.now_ms();
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
             extras.timers_before = self.loaded.state.timers(plan);
+            extras.on_failure_before = self.loaded.state.on_failure.open_attempt();
             let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             if advance.events.is_empty() {
@@ -223,7 +225,7 @@ impl Runner {
             }
             let given_up = |(path, attempt): &&(StepPath, u32)| !is_open(&self.loaded.state, path, *attempt);
             extras.given_up = advance.stops.iter().filter(given_up).cloned().collect();
-            extras.lost.clone_from(&lost);
+            extras.lost.clone_from(&orphans.lost);
             match self.commit(&advance, extras).await {
                 Ok(()) => {
                     self.act(advance);
@@ -242,10 +244,16 @@ impl Runner {
     }
 
     /// Results of attempts, messages, timers that are due, attempts that were lost.
-    async fn news(&self, ended: &[Event], lost: &[(StepPath, u32)], mail: bool) -> Result<(Vec<Event>, Extras), Error> {
+    async fn news(&self, ended: &[Event], orphans: &Orphans, mail: bool) -> Result<(Vec<Event>, Extras), Error> {
         let state = &self.loaded.state;
         let mut news: Vec<Event> = ended.iter().filter(|event| still_open(state, event)).cloned().collect();
-        for (path, attempt) in lost {
+        for (path, attempt) in &orphans.alive {
+            let event = Event::AttemptAdopted { path: path.clone(), attempt: *attempt };
+            if still_open(state, &event) {
+                news.push(event);
+            }
+        }
+        for (path, attempt) in &orphans.lost {
             let error = Failure::new(ErrorClass::Lost, "the process that made the attempt is gone");
             let event =
                 Event::AttemptFailed { path: path.clone(), attempt: *attempt, error, result: Default::default() };
@@ -294,7 +302,7 @@ impl Runner {
     }
 
     fn act(&mut self, advance: Advance) {
-        self.fell |= aftermath::is_failure(&advance.events);
+        self.fell |= aftermath::is_begun(&advance.events);
         for event in &advance.events {
             if let Some(key) = attempt_of(&event.event) {
                 self.open.remove(&key);
@@ -305,9 +313,15 @@ impl Runner {
                 token.cancel();
             }
         }
-        for start in advance.starts {
+        let planner = Planner { plan: &self.loaded.plan.0, index: &self.loaded.plan.1 };
+        let adopted = advance.events.iter().filter_map(|envelope| match &envelope.event {
+            Event::AttemptAdopted { path, .. } => start_of(planner, &self.loaded.state, path),
+            _ => None,
+        });
+        let adopted: Vec<(Start, bool)> = adopted.map(|start| (start, true)).collect();
+        for start in advance.starts.into_iter().map(|start| (start, false)).chain(adopted) {
             let token = CancellationToken::new();
-            self.open.insert((start.path.to_string(), start.attempt), token.clone());
+            self.open.insert((start.0.path.to_string(), start.0.attempt), token.clone());
             perform::begin(&self.shared, &self.run, &self.loaded, start, token, self.done.clone());
         }
         let events = Arc::new(advance.events);
@@ -343,13 +357,14 @@ impl Runner {
     /// Stops what is under way and records it, so that whoever goes on knows. Nothing is decided from it here: an
     /// attempt that nobody makes would be begun, and lost at once.
     async fn park(&mut self, ended: Vec<Event>) -> Result<Idle, Error> {
-        let mut ended: Vec<Event> = ended.into_iter().chain(self.stop_all().await).map(as_lost).collect();
+        let stopped = self.stop_all().await.into_iter().map(as_stopped);
+        let mut ended: Vec<Event> = ended.into_iter().chain(stopped).collect();
         loop {
             ended.retain(|event| still_open(&self.loaded.state, event));
             if ended.is_empty() {
                 return Ok(self.idle());
             }
-            match self.record_alone(&ended).await {
+            match record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await {
                 Err(error) if moved_on(&error) => self.loaded = load(&self.shared, &self.run).await?,
                 recorded => return recorded.map(|()| self.idle()),
             }
@@ -370,24 +385,6 @@ impl Runner {
         ended
     }
 
-    /// Records news without deciding what follows.
-    async fn record_alone(&mut self, news: &[Event]) -> Result<(), Error> {
-        let at = self.shared.clock.now_ms();
-        let mut state = self.loaded.state.clone();
-        let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
-        let mut events = Vec::new();
-        for event in news {
-            let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event: event.clone() };
-            state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-            events.push(envelope);
-        }
-        let extras = Extras { timers_before: self.loaded.state.timers(plan), ..Extras::default() };
-        record(&self.shared, &self.run, Planner { plan, index }, &state, &events, extras).await?;
-        self.loaded.state = state;
-        let _ = self.shared.pulse.send(Pulse::Events(self.run.clone(), Arc::new(events)));
-        Ok(())
-    }
-
     fn idle(&self) -> Idle {
         match &self.loaded.state.finished {
             Some(finished) => Idle::Finished(finished.outcome),
@@ -399,8 +396,33 @@ impl Runner {
     }
 }
 
+/// Records news without deciding what follows.
+pub(crate) async fn record_alone(
+    shared: &Shared,
+    run: &RunId,
+    loaded: &mut Loaded,
+    news: &[Event],
+) -> Result<(), Error> {
+    let at = shared.clock.now_ms();
+    let mut state = loaded.state.clone();
+    let (plan, index) = (&loaded.plan.0, &loaded.plan.1);
+    let mut events = Vec::new();
+    for event in news {
+        let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event: event.clone() };
+        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        events.push(envelope);
+    }
+    let timers_before = loaded.state.timers(plan);
+    let on_failure_before = loaded.state.on_failure.open_attempt();
+    let extras = Extras { timers_before, on_failure_before, ..Extras::default() };
+    record(shared, run, Planner { plan, index }, &state, &events, extras).await?;
+    loaded.state = state;
+    let _ = shared.pulse.send(Pulse::Events(run.clone(), Arc::new(events)));
+    Ok(())
+}
+
 /// Somebody else wrote first: believe the store and decide again.
-fn moved_on(error: &Error) -> bool {
+pub(crate) fn moved_on(error: &Error) -> bool {
     use longhaul_store::Error::{Conflict, Exists, Fenced};
     matches!(error, Error::Store(Conflict { .. } | Exists | Fenced { .. }))
 }
@@ -408,19 +430,18 @@ fn moved_on(error: &Error) -> bool {
 /// The attempt that an event ends.
 fn attempt_of(event: &Event) -> Option<(String, u32)> {
     match event {
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            Some((path.to_string(), *attempt))
-        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => Some((path.to_string(), *attempt)),
         _ => None,
     }
 }
 
-/// What was stopped because the engine stops is work that was lost, not work that failed.
-fn as_lost(event: Event) -> Event {
+/// What was stopped because the engine stops has neither failed nor been lost.
+fn as_stopped(event: Event) -> Event {
     match event {
         Event::AttemptFailed { path, attempt, result, .. } => {
-            let error = Failure::new(ErrorClass::Lost, "stopped with the engine");
-            Event::AttemptFailed { path, attempt, error, result }
+            Event::AttemptStopped { path, attempt, usage: result.usage }
         }
         other => other,
     }
@@ -445,9 +466,11 @@ fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
 /// Whether a result is of an attempt that is still open.
 fn still_open(state: &State, event: &Event) -> bool {
     match event {
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            is_open(state, path, *attempt)
-        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. }
+        | Event::AttemptAdopted { path, attempt }
+        | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }
 }

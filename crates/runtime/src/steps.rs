@@ -13,14 +13,16 @@ use std::time::Duration;
 
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
-use longhaul_core::event::{self, Failure};
+use longhaul_core::event::{self, Event, Failure};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Cache, ErrorClass, Output, Timeout};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::engine::{Pulse, Shared};
 use crate::secrets::Secrets;
+use crate::told::Told;
 
 /// An attempt to be made.
 pub(crate) struct Attempt {
@@ -33,6 +35,26 @@ pub(crate) struct Attempt {
     pub(crate) cache: Option<Cache>,
     pub(crate) secrets: Secrets,
     pub(crate) cancel: CancellationToken,
+    /// Whether another process began it, and its agent may be at work.
+    pub(crate) adopted: bool,
+    /// The conversation of its agent that the journal knows.
+    pub(crate) session: Option<String>,
+    pub(crate) news: News,
+    /// Whether its workflow was written for workhorse.
+    pub(crate) workhorse: bool,
+    /// What was said about its agents beside the workflow.
+    pub(crate) told: Told,
+}
+
+/// How an attempt tells its run something before it is over.
+#[derive(Debug, Clone)]
+pub(crate) struct News(pub(crate) mpsc::UnboundedSender<Event>);
+
+impl News {
+    pub(crate) fn tell(&self, event: Event) {
+        // Nobody listens any more only if the run's loop has ended.
+        let _ = self.0.send(event);
+    }
 }
 
 /// What came of an attempt.
@@ -49,6 +71,13 @@ impl Done {
 
     pub(crate) fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
+    }
+
+    /// It failed before anything was asked of anybody.
+    pub(crate) fn unspent(class: ErrorClass, message: impl Into<String>) -> Self {
+        let mut done = Self::failed(class, message);
+        done.result.usage = Some(event::Usage::default());
+        done
     }
 
     pub(crate) fn redact(&mut self, secrets: &Secrets) {

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::aftermath;
 use crate::engine::{Engine, Error, Shared};
 use crate::recover::is_dead;
 
@@ -78,6 +79,7 @@ impl Worker<'_> {
                 self.around = Instant::now() + if crowded { LOOK_AROUND / 10 } else { TOGETHER };
             }
             runs.extend(left);
+            runs.extend(aftermath::left_behind(shared).await?);
         }
         for run in runs {
             self.take_up(run).await;

@@ -28,7 +28,7 @@ impl World for Around {
         self.bare.exists(dir, path)
     }
 
-    fn workflow(&self, dir: &str, name: &str) -> Option<Found> {
+    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
         self.bare.workflow(dir, name)
     }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use longhaul_core::decide::{Planner, decide, misfit};
 use longhaul_core::event::{Ended, Envelope, Event};
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::Form;
+use longhaul_core::plan::{Form, Outcome};
 use longhaul_core::state::{Phase, State};
 
 use crate::tree;
@@ -28,6 +28,10 @@ impl Witness {
     pub fn watch(&mut self, planner: Planner<'_>, live: &State, events: &[Envelope]) -> Result<(), String> {
         for envelope in events {
             self.event(planner, envelope)?;
+        }
+        let fell = |envelope: &Envelope| matches!(envelope.event, Event::RunFinished { outcome: Outcome::Failure, .. });
+        if planner.plan.main().on_failure.is_some() && events.iter().any(fell) && !live.on_failure.open {
+            return Err("a run failed, and nobody has taken on its `on_failure`".to_owned());
         }
         let report = |what: &str| Err(format!("{what}\n{}", tree(planner.plan, live)));
         if self.replayed != *live {
@@ -59,7 +63,7 @@ impl Witness {
         if envelope.seq != self.replayed.seq + 1 {
             return Err(format!("event {} follows event {}", envelope.seq, self.replayed.seq));
         }
-        if self.finished && !matches!(envelope.event, Event::Reopened { .. } | Event::Refused { .. }) {
+        if self.finished && !follows_an_end(&envelope.event) {
             return Err(format!("something happened after the end: {:?}", envelope.event));
         }
         self.attempts(envelope)?;
@@ -99,7 +103,9 @@ impl Witness {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
-            Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. }
+            Event::AttemptSucceeded { path, attempt, .. }
+            | Event::AttemptFailed { path, attempt, .. }
+            | Event::AttemptStopped { path, attempt, .. }
                 if self.open.remove(&path.to_string()) != Some(*attempt) =>
             {
                 return Err(format!("a result of `{path}@{attempt}`, which is not open"));
@@ -140,6 +146,12 @@ impl Witness {
         }
         Ok(())
     }
+}
+
+/// What can happen in a run that is over.
+fn follows_an_end(event: &Event) -> bool {
+    use Event::{OnFailureEnded, OnFailureStarted, Refused, Reopened};
+    matches!(event, OnFailureStarted { .. } | OnFailureEnded { .. } | Refused { .. } | Reopened { .. })
 }
 
 /// A step that works or waits inside a container that does not.

@@ -8,6 +8,7 @@
 //! build@2 -> fail transient no network with {"exit_code": 1}
 //! build#2 -> lost                      on its second visit
 //! each[*]/review -> slow 10s ok 3      of every item
+//! build@1 -> stopped                   the engine stops, and it goes on with another attempt
 //! build -> hang                        never answers
 //! session build@1 s1 compacts           the agent's conversation; also: thread NAME
 //! go <- approve                        an answer, one second after the question
@@ -29,6 +30,8 @@ const SECOND: i64 = 1_000;
 pub(crate) enum Reply {
     Ok(Left),
     Fail(Failure, Left),
+    /// The engine stops, and the attempt with it.
+    Stopped,
     Hang,
 }
 
@@ -153,6 +156,7 @@ fn parse_reply(text: &str) -> Option<Reply> {
         "ok" if rest.is_empty() => Reply::Ok(left),
         "ok" => Reply::Ok(Left { output: serde_json::from_str(rest).ok()?, ..left }),
         "lost" => Reply::Fail(Failure::new(ErrorClass::Lost, "the worker disappeared"), left),
+        "stopped" => Reply::Stopped,
         "hang" => Reply::Hang,
         "fail" => {
             let (class, message) = rest.split_once(' ').unwrap_or((rest, "no"));

@@ -25,6 +25,7 @@ fn what(event: &Event, zero: i64) -> String {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
         Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
+        Event::AttemptStopped { path, attempt, .. } => format!("{path}@{attempt} stopped"),
         Event::RetryScheduled { path, attempt, due, rung } => {
             let how = rung.as_ref().map_or_else(String::new, |rung| format!(": {}", rung.words()));
             format!("{path}@{attempt} is due at {}{how}", when(*due, zero))
@@ -68,6 +69,11 @@ fn what(event: &Event, zero: i64) -> String {
         Event::Unpaused { .. } => "unpaused".to_owned(),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
+        }
+        Event::OnFailureStarted { attempt } => format!("on_failure@{attempt} started"),
+        Event::OnFailureEnded { attempt, error } => {
+            let error = error.as_ref().map_or_else(String::new, |error| format!(", {}", failure(error)));
+            format!("on_failure@{attempt} ended{error}")
         }
         Event::RunFinished { outcome, message, outputs } => {
             let outcome = match outcome {

@@ -225,6 +225,11 @@ impl World {
                 self.coming.push((self.now + ms, Event::Answered { path: path.clone(), answer, by: None }));
             }
         }
+        for envelope in &taken.events {
+            if let Event::OnFailureStarted { attempt } = envelope.event {
+                self.coming.push((self.now + 1_000, Event::OnFailureEnded { attempt, error: None }));
+            }
+        }
         self.history.extend(taken.events);
         for (path, attempt) in taken.stops {
             self.coming.retain(|(_, event)| !is_result(event, &path, attempt));
@@ -250,6 +255,7 @@ impl World {
         let event = match reply {
             Reply::Ok(result) => Event::AttemptSucceeded { path, attempt, result },
             Reply::Fail(error, result) => Event::AttemptFailed { path, attempt, error, result },
+            Reply::Stopped => Event::AttemptStopped { path, attempt, usage: None },
             Reply::Hang => return,
         };
         self.coming.push((self.now + ms, event));
@@ -262,9 +268,9 @@ fn begins(start: &Start, event: &Event) -> bool {
 
 fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
     match event {
-        Event::AttemptSucceeded { path, attempt, .. } | Event::AttemptFailed { path, attempt, .. } => {
-            path == of && *attempt == number
-        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => path == of && *attempt == number,
         _ => false,
     }
 }

@@ -28,13 +28,13 @@ fn registry() -> MutexGuard<'static, Registry> {
 
 /// The time from before a command's start until everything of it has ended.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     id: u64,
     pid: Option<u32>,
 }
 
 impl Slot {
-    pub(super) fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let mut registry = registry();
         let id = registry.next;
         registry.next += 1;
@@ -75,10 +75,10 @@ pub(super) fn is_own(pid: u32) -> bool {
 
 /// A process of our own that belongs to no command, for as long as this is held.
 #[derive(Debug)]
-pub(super) struct Spared(u32);
+pub(crate) struct Spared(u32);
 
 impl Spared {
-    pub(super) fn new(pid: u32) -> Self {
+    pub(crate) fn new(pid: u32) -> Self {
         registry().own.insert(pid);
         Self(pid)
     }

@@ -13,7 +13,7 @@ use tokio::io::unix::AsyncFd;
 ///
 /// In a session of its own it has no terminal: nothing in it can ask for a password there or be stopped by it. And
 /// whatever it leaves behind is told from the engine's own children by its session.
-pub(super) fn own_session(command: &mut Command) {
+pub(crate) fn own_session(command: &mut Command) {
     // SAFETY: the closure runs in a forked child of a process with threads. It makes one system call; it
     // neither allocates nor takes a lock.
     unsafe {
@@ -22,7 +22,7 @@ pub(super) fn own_session(command: &mut Command) {
 }
 
 /// Something to wait on until a descriptor is readable.
-pub(super) fn readable(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn readable(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is open and the same until it is dropped, and the `AsyncFd` owns it.
     Ok(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?)
 }

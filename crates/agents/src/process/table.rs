@@ -14,14 +14,14 @@ use super::{ATTEMPT_VARIABLE, ENGINE_VARIABLE};
 
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Process {
-    pub(super) pid: u32,
-    pub(super) parent: u32,
-    pub(super) session: u32,
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    pub(crate) session: u32,
     /// In ticks since the machine started.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// It has ended, and its parent has not looked yet.
-    pub(super) is_zombie: bool,
+    pub(crate) is_zombie: bool,
 }
 
 /// What a process carries in its environment.
@@ -32,12 +32,12 @@ pub(super) struct Marks {
 }
 
 /// Every process there is.
-pub(super) fn all() -> Vec<Process> {
+pub(crate) fn all() -> Vec<Process> {
     numbers_in("/proc").into_iter().filter_map(read).collect()
 }
 
 /// One process.
-pub(super) fn read(pid: u32) -> Option<Process> {
+pub(crate) fn read(pid: u32) -> Option<Process> {
     parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -82,10 +82,14 @@ fn numbers_in(folder: &str) -> Vec<u32> {
 }
 
 /// The name in parentheses may itself contain parentheses and spaces: what counts comes after the last one.
-fn parse_stat(pid: u32, line: &[u8]) -> Option<Process> {
+fn fields(line: &[u8]) -> Option<Vec<&str>> {
     let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = std::str::from_utf8(&line[after_name..]).ok()?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    Some(rest.split_ascii_whitespace().collect())
+}
+
+fn parse_stat(pid: u32, line: &[u8]) -> Option<Process> {
+    let fields = fields(line)?;
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
     Some(Process {
         pid,
@@ -94,6 +98,14 @@ fn parse_stat(pid: u32, line: &[u8]) -> Option<Process> {
         session: u32::try_from(number(3)?).ok()?,
         start: number(19)?,
     })
+}
+
+/// The processor time of a process and of its children that it has waited for, in ticks.
+pub(crate) fn cpu_ticks(pid: u32) -> u64 {
+    let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // User and system time, then the children's.
+    let fields = fields(&line).unwrap_or_default();
+    fields.iter().skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
 /// The marks of a process; none if it has ended or is not ours to read.
@@ -119,7 +131,7 @@ pub(super) fn now() -> u64 {
 }
 
 /// A handle to exactly this process, if it still is there.
-pub(super) fn handle(process: &Process) -> Result<OwnedFd, Errno> {
+pub(crate) fn handle(process: &Process) -> Result<OwnedFd, Errno> {
     let pid = system_pid(process.pid).ok_or(Errno::SRCH)?;
     let fd = pidfd_open(pid, PidfdFlags::empty())?;
     // The handle now holds whatever has the id. Is it the one that was meant?
@@ -127,7 +139,7 @@ pub(super) fn handle(process: &Process) -> Result<OwnedFd, Errno> {
 }
 
 /// Sends a signal to exactly this process. One that has ended by now is no error.
-pub(super) fn signal(process: &Process, signal: Signal) {
+pub(crate) fn signal(process: &Process, signal: Signal) {
     // What can go wrong is that it ended, or that it is not ours to signal. The next look at the table tells.
     match handle(process) {
         Ok(fd) => drop(pidfd_send_signal(&fd, signal)),

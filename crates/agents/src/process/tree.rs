@@ -83,7 +83,7 @@ impl Tree {
 
 /// The processes that are roots, and all that descends from them; never this process or what only descends
 /// through it.
-pub(super) fn with_descendants(all: &[Process], is_root: impl Fn(&Process) -> bool) -> Vec<Process> {
+pub(crate) fn with_descendants(all: &[Process], is_root: impl Fn(&Process) -> bool) -> Vec<Process> {
     let own = std::process::id();
     let mut children: HashMap<u32, Vec<&Process>> = HashMap::new();
     for process in all {

@@ -36,6 +36,33 @@ fn prompts_stay_in_the_folder() {
     assert_eq!(prompt_at("out/passwd", |home| symlink("/etc", home.join("out")).unwrap()), ["LH0403"]);
 }
 
+/// The codes for a workflow of a project, in its folder `sub`, that uses another one.
+fn used_at(name: &str, prepare: impl Fn(&Path)) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("project");
+    fs::create_dir_all(home.join(".agents")).unwrap();
+    fs::create_dir(home.join("sub")).unwrap();
+    fs::write(home.join("sub/w.yaml"), format!("do: [{{workflow: {name:?}}}, {{run: x, bad: key}}]\n")).unwrap();
+    for place in [folder.path().join("far.yaml"), home.join("near.yaml")] {
+        fs::write(place, "do: [{run: x}]\n").unwrap();
+    }
+    prepare(&home);
+    refused_in(&home, "sub/w.yaml").0
+}
+
+#[test]
+fn workflows_of_others_stay_in_the_project() {
+    let only_the_other = used_at("../near.yaml", |_| ());
+    assert_eq!(used_at("near", |_| ()), only_the_other);
+    let also = |code: &str| [vec![code.to_owned()], only_the_other.clone()].concat();
+    assert_eq!(used_at("../../far.yaml", |_| ()), also("LH0414"));
+    assert_eq!(used_at("../../none.yaml", |_| ()), also("LH0408"));
+    let link = |home: &Path| symlink("../../far.yaml", home.join("sub/link.yaml")).unwrap();
+    assert_eq!(used_at("link.yaml", link), also("LH0414"));
+    // A name is looked for nearby, but not beyond the project.
+    assert_eq!(used_at("link", link), also("LH0408"));
+}
+
 #[test]
 fn what_is_no_file_is_no_prompt_and_nobody_waits_for_it() {
     assert_eq!(prompt_at("pipe", |home| pipe(&home.join("pipe"))), ["LH0401"]);

@@ -11,6 +11,12 @@ use crate::event::RunStarted;
 use crate::plan::Plan;
 use crate::state::{BodyNo, Scope, State};
 
+/// The next attempt at what is done because a run has failed; `None` if it has not, or the workflow says nothing.
+pub(super) fn owes(planner: Planner<'_>, state: &State) -> Option<u32> {
+    let said = planner.plan.main().on_failure.is_some() && state.has_failed();
+    said.then_some(state.on_failure.attempts + 1)
+}
+
 /// The parameters of what is done because a run has failed, rendered; `None` if the workflow says nothing.
 pub fn on_failure(planner: Planner<'_>, state: &State) -> Option<Result<Map<String, Json>, Problem>> {
     let unit = planner.plan.main();

@@ -34,6 +34,13 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
     Some(Usage { input_tokens: tokens, usd, ..Usage::default() })
 }
 
+/// The money that nobody has spent or set aside.
+pub(super) fn usd_left(planner: Planner<'_>, state: &State) -> Option<f64> {
+    let mut used = spent(state);
+    used += state.reserved();
+    planner.plan.main().limits.usd.map(|limit| (limit - used.usd).max(0.0))
+}
+
 /// Whether everything that is left may be used up by what is under way.
 pub(super) fn is_all_set_aside(planner: Planner<'_>, state: &State) -> bool {
     let limits = &planner.plan.main().limits;

@@ -61,12 +61,8 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
     if ladder::is_agent(step) {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
-    match step
-        .retry
-        .as_ref()
-        .filter(|retry| inst.attempts - inst.lost.min(inst.attempts) <= retry.max && ladder::covers(retry, error.class))
-    {
-        Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.attempts - inst.lost, error))),
+    match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && ladder::covers(retry, error.class)) {
+        Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.tries(), error))),
         None => failed(planner, state, at, error.clone()),
     }
 }

@@ -161,7 +161,9 @@ impl Ladder<'_> {
 
     fn compact(&self) -> Option<(Rung, i64)> {
         let climbed = self.climbed();
-        let can = climbed.session.as_ref().is_some_and(|session| session.compacts);
+        // What could not be shortened just now can not be shortened.
+        let failed = climbed.rung == Some(Rung::Compact);
+        let can = climbed.session.as_ref().is_some_and(|session| session.compacts) && !failed;
         (can && climbed.compactions < self.rules.compactions).then_some((Rung::Compact, self.state.now))
     }
 

@@ -46,8 +46,8 @@ pub struct Turn {
     pub session: Option<event::Session>,
     /// Whether the conversation is only to be shortened.
     pub compact: bool,
-    /// What may be spent.
-    pub reserve: Option<event::Usage>,
+    /// The money that the run has left for it, where there is a limit.
+    pub usd_left: Option<f64>,
 }
 
 pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
@@ -174,7 +174,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let started = Event::AttemptStarted { path: path.clone(), attempt, reserve };
     match rendered(planner, state, at, attempt) {
         Ok(mut start) => {
-            start.turn.reserve = reserve;
+            start.turn.usd_left = super::budget::usd_left(planner, state).filter(|_| reserve.is_some());
             Decision { events: vec![started], start: Some(start) }
         }
         Err(problem) => {
@@ -216,6 +216,11 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
         .transpose()?;
     let (path, timeout) = (inst.path.clone(), step.timeout);
     let turn = super::turn::turn(state, inst, step, &mut params);
+    let unit = planner.plan.unit(state.body(inst.body).unit);
+    if let Some(context) = unit.context.as_ref().filter(|_| kind == "prompt" && turn.session.is_none()) {
+        let context = eval::text(&context.0, manner, &scope(), &unit.templates)?;
+        super::turn::introduce(&context, &mut params);
+    }
     Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs, turn })
 }
 

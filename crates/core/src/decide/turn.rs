@@ -23,7 +23,14 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
         params.insert("text".to_owned(), Json::String(told));
     }
     let agent = latest_fallback(step, climb);
-    Turn { agent, session, compact: climb.rung == Some(Rung::Compact), reserve: None }
+    Turn { agent, session, compact: climb.rung == Some(Rung::Compact), usd_left: None }
+}
+
+/// What every conversation of the workflow begins with.
+pub(super) fn introduce(context: &str, params: &mut Map<String, Json>) {
+    if let Some(Json::String(text)) = params.get_mut("text") {
+        *text = format!("{}\n\n{text}", context.trim_end());
+    }
 }
 
 /// The conversation that goes on, if one does.

@@ -3,7 +3,7 @@
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
-use super::{BodyInst, BodyNo, Finished, Phase, Question, Slot, State, StepInst, StepNo};
+use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
 use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
 use crate::id::StepId;
 use crate::index::Index;
@@ -45,6 +45,10 @@ impl State {
             Event::RunStarted(_) => Ok(()),
             _ if self.started.is_none() => refused("the run was not started"),
             Event::Refused { .. } => Ok(()),
+            Event::OnFailureStarted { .. } | Event::OnFailureEnded { .. } if !self.has_failed() => {
+                refused("the run has not failed")
+            }
+            Event::OnFailureStarted { .. } | Event::OnFailureEnded { .. } => Ok(()),
             Event::Reopened { .. } if self.finished.is_none() => refused("the run is not over"),
             Event::Reopened { .. } => Ok(()),
             _ if self.finished.is_some() => refused("the run is over"),
@@ -76,6 +80,7 @@ impl Apply<'_> {
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
             }
+            Event::AttemptStopped { path, attempt, usage } => self.attempt_stopped(path, *attempt, *usage)?,
             Event::RetryScheduled { path, due, rung, .. } => {
                 let at = self.undecided(path)?;
                 if let Some(rung) = rung {
@@ -135,7 +140,27 @@ impl Apply<'_> {
                 self.state.finished =
                     Some(Finished { outcome: *outcome, message: message.clone(), outputs: outputs.clone(), at });
             }
+            Event::OnFailureStarted { attempt } => self.on_failure_started(*attempt)?,
+            Event::OnFailureEnded { attempt, .. } => self.on_failure_ended(*attempt)?,
         }
+        Ok(())
+    }
+
+    /// One that is begun while another is open takes its place: nobody makes that one any more.
+    fn on_failure_started(&mut self, attempt: u32) -> Result<(), Illegal> {
+        let before = self.state.on_failure.attempts;
+        if attempt != before + 1 {
+            return Err(Illegal(format!("attempt {attempt} of `on_failure` can not follow attempt {before}")));
+        }
+        self.state.on_failure = OnFailure { attempts: attempt, open: true };
+        Ok(())
+    }
+
+    fn on_failure_ended(&mut self, attempt: u32) -> Result<(), Illegal> {
+        if self.state.on_failure.open_attempt() != Some(attempt) {
+            return Err(Illegal(format!("attempt {attempt} of `on_failure` is not open")));
+        }
+        self.state.on_failure.open = false;
         Ok(())
     }
 
@@ -292,6 +317,19 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         let counts = step.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
+    }
+
+    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one.
+    fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
+        let at = self.open_attempt(path, attempt)?;
+        self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
+        let step = self.state.step_mut(at);
+        step.stopped += 1;
+        if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
+            climb.rung = Some(Rung::Continue);
+        }
+        self.enter(at, Phase::Ready);
+        Ok(())
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {

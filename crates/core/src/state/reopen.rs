@@ -19,6 +19,7 @@ impl Apply<'_> {
         }
         let from = from.map(|path| self.startable(path)).transpose()?;
         self.state.finished = None;
+        self.state.on_failure.open = false;
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.resume_stopped();
         if let Some(at) = from {

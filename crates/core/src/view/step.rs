@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{awaited, kind, status};
+use super::{awaited, status};
 use crate::Json;
 use crate::event::{Failure, Skip, Usage};
 use crate::path::StepPath;
@@ -120,7 +120,7 @@ impl Fold<'_> {
         Step {
             path: inst.path.clone(),
             name: plan.name.clone(),
-            kind: kind(&plan.form).to_owned(),
+            kind: plan.form.word().to_owned(),
             status: status(self.state, inst),
             waiting_for: awaited(inst).filter(|_| !self.state.is_finished()),
             skipped: inst.skipped,

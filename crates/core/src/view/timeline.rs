@@ -61,6 +61,7 @@ impl Fold {
             Event::AttemptStarted { path, attempt, .. } => self.begin(path, Spanned::Attempt(*attempt), at),
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
+            Event::AttemptStopped { path, .. } => self.end(path, at, "stopped"),
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
@@ -88,7 +89,9 @@ impl Fold {
             | Event::CancelRequested { .. }
             | Event::Paused { .. }
             | Event::Unpaused { .. }
-            | Event::Reopened { .. } => {}
+            | Event::Reopened { .. }
+            | Event::OnFailureStarted { .. }
+            | Event::OnFailureEnded { .. } => {}
         }
     }
 

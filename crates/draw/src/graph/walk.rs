@@ -132,7 +132,7 @@ fn node(plan: &Plan, ix: StepIx) -> Node {
         step: Some(ix.0),
         id: step.id.to_string(),
         title: title(plan, step),
-        kind: kind(&step.form).to_owned(),
+        kind: step.form.word().to_owned(),
         detail: detail::of(plan, &step.form),
         group: !matches!(bodies(step), Inside::Nothing),
         start: plan.body(step.body).order == Order::Machine { start: ix },
@@ -150,24 +150,6 @@ fn title(plan: &Plan, step: &Step) -> String {
         (Form::Workflow { unit, .. }, _) => plan.unit(*unit).name.clone(),
         (_, Some(name)) => name.clone(),
         (_, None) => step.id.to_string(),
-    }
-}
-
-fn kind(form: &Form) -> &str {
-    match form {
-        Form::Work(work) => &work.kind,
-        Form::Decide => "decision",
-        Form::If { .. } => "if",
-        Form::Switch { .. } => "switch",
-        Form::ForEach { .. } => "for_each",
-        Form::Repeat { .. } => "repeat",
-        Form::Parallel { .. } => "parallel",
-        Form::Approve(_) => "approve",
-        Form::Ask { .. } => "ask",
-        Form::Wait(_) => "wait",
-        Form::Workflow { .. } => "workflow",
-        Form::Set { .. } => "set",
-        Form::End { .. } => "end",
     }
 }
 

@@ -1,4 +1,4 @@
-//! LH0505: schemas that are none.
+//! LH0505, LH0513: schemas that are none, or refer to nothing.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

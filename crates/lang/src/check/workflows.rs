@@ -1,4 +1,4 @@
-//! LH0408 to LH0411: sub-workflows that do not exist, get the wrong inputs, or use themselves.
+//! LH0408 to LH0411, LH0414: sub-workflows that do not exist or are not the project's, get the wrong inputs, or use themselves.
 
 use std::collections::HashSet;
 
@@ -38,10 +38,18 @@ fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str
             .label("a template")
             .help("use `switch` to choose between several, so that each can be checked");
     }
-    if let Some(Use::Broken(why)) = context.forest.trees.first().and_then(|tree| tree.uses.get(name)) {
-        return Diagnostic::error("LH0408", node.span, format!("the workflow `{name}` can not be read: {why}"))
-            .label("found, but not readable")
-            .help(format!("run `longhaul check {name}`"));
+    match context.forest.trees.first().and_then(|tree| tree.uses.get(name)) {
+        Some(Use::Broken(why)) => {
+            return Diagnostic::error("LH0408", node.span, format!("the workflow `{name}` can not be read: {why}"))
+                .label("found, but not readable")
+                .help(format!("run `longhaul check {name}`"));
+        }
+        Some(Use::Outside) => {
+            return Diagnostic::error("LH0414", node.span, format!("the workflow `{name}` is outside the project"))
+                .label("leads out of the project")
+                .help("copy it into the project, or into `~/.longhaul/workflows` and use it by its name");
+        }
+        Some(Use::Tree(_)) | None => {}
     }
     let own = unit.known.keys().map(String::as_str);
     let found = context.world.names(Kind::Workflow).iter().map(String::as_str);

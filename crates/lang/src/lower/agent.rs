@@ -21,9 +21,21 @@ impl<'n> Lowering<'_, 'n> {
                 None => agent.extend(values::map_of(Some(node), values::any)),
             }
         }
+        self.describe(&mut agent);
         let written: Option<serde_json::Map<_, _>> =
             agent.iter().map(|(key, value)| Some((key.clone(), value.as_json()?.clone()))).collect();
         written.map_or(Arg::Map(agent), |agent| Arg::Json(agent.into()))
+    }
+
+    /// Who a persona is becomes part of the plan.
+    fn describe(&self, agent: &mut IndexMap<String, Arg>) {
+        let Some(persona) = agent.get("persona").and_then(|name| name.as_json()?.as_str()) else { return };
+        let Some(told) = self.world.described(Kind::Persona, persona) else { return };
+        for (key, value) in [("sandbox", told.sandbox), ("model", told.model), ("system", Some(told.text))] {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                agent.entry(key.to_owned()).or_insert_with(|| Arg::Json(json!(value)));
+            }
+        }
     }
 
     fn named(&self, unit: &Unit<'n>, name: &str) -> IndexMap<String, Arg> {

@@ -8,6 +8,7 @@ use super::{Lowering, values};
 use crate::model::Step;
 use crate::shell;
 use crate::source::Node;
+use crate::world::Kind;
 
 impl<'n> Lowering<'_, 'n> {
     pub(super) fn work(&self, step: &Step<'n>, kind: &str, value: &'n Node) -> Option<Work> {
@@ -36,7 +37,11 @@ impl<'n> Lowering<'_, 'n> {
             params.insert("file".to_owned(), Arg::text(file));
             params.insert("text".to_owned(), Arg::Text(Text(text.clone())));
         }
-        params.extend(value.get("skill").map(|skill| ("skill".to_owned(), values::any(skill))));
+        if let Some(skill) = value.get("skill") {
+            params.insert("skill".to_owned(), values::any(skill));
+            let told = skill.as_text().and_then(|name| self.world.described(Kind::Skill, name));
+            params.extend(told.map(|told| ("text".to_owned(), Arg::text(told.text))));
+        }
         params.extend(
             value.get("with").map(|with| ("with".to_owned(), Arg::Map(values::map_of(Some(with), values::any)))),
         );

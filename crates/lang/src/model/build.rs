@@ -23,7 +23,7 @@ pub(super) fn build<'n>(forest: &'n Forest, out: &mut Vec<Diagnostic>) -> Model<
     for (tree, unit) in forest.trees.iter().zip(&firsts) {
         let others = tree.uses.iter().filter_map(|(name, used)| match used {
             Use::Tree(at) => Some((name.clone(), firsts[*at])),
-            Use::Broken(_) => None,
+            Use::Broken(_) | Use::Outside => None,
         });
         let known: HashMap<String, UnitIx> = others.collect();
         builder.fill(*unit, Rc::new(known));

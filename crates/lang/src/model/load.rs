@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{self, Dialect};
 use crate::source::{self, Format, Node, Sources};
-use crate::world::World;
+use crate::world::{Missing, World};
 
 /// The trees of a workflow and of all others it can reach.
 pub(crate) struct Forest {
@@ -30,6 +30,8 @@ pub(crate) enum Use {
     Tree(usize),
     /// A file that can not be read as a workflow.
     Broken(String),
+    /// A file that is none of the project's.
+    Outside,
 }
 
 /// The most other workflows that one may reach: each is checked with all that it uses.
@@ -42,7 +44,13 @@ pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> For
     let mut at = 0;
     while at < forest.trees.len() {
         for name in names_used(&forest.trees[at].node) {
-            let Some(found) = world.workflow(&forest.trees[at].dir, &name) else { continue };
+            let found = match world.workflow(&forest.trees[at].dir, &name) {
+                Ok(found) => found,
+                Err(why) => {
+                    forest.trees[at].uses.extend(unusable(why).map(|used| (name, used)));
+                    continue;
+                }
+            };
             let known = by_file.get(&found.name).cloned();
             if known.is_none() && forest.trees.len() > WORKFLOWS_MAX {
                 forest.is_cut = true;
@@ -66,6 +74,17 @@ pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> For
         at += 1;
     }
     forest
+}
+
+/// What is to be said about a workflow that can not be had; nothing of one that is not there.
+fn unusable(why: Missing) -> Option<Use> {
+    Some(match why {
+        Missing::NotFound => return None,
+        Missing::Outside => Use::Outside,
+        Missing::TooLarge => Use::Broken("it is too large".to_owned()),
+        Missing::NotText => Use::Broken("it is not UTF-8 text".to_owned()),
+        Missing::Unreadable(error) => Use::Broken(error),
+    })
 }
 
 fn read_tree(found: crate::world::Found, name: &str, sources: &mut Sources) -> Result<Tree, String> {

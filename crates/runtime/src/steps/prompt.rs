@@ -1,79 +1,66 @@
-//! `prompt`: one agent turn. The scripted agent is the one there is so far.
+//! `prompt`: one turn of an agent, by whoever the step and the settings mean.
 
-use std::path::Path;
-use std::time::Duration;
+mod drive;
+mod scripted;
+mod tell;
 
-use longhaul_agents::scripted::{Ask, Reply};
-use longhaul_core::Json;
-use longhaul_core::event::{Failure, Usage};
+use longhaul_agents::contract::Missing;
+use longhaul_agents::drivers;
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done};
+use crate::backends::{AUTO, Choice, SCRIPTED};
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let Some(prompt) = attempt.text("text") else {
         return Done::failed(ErrorClass::Invalid, "the prompt has no text; skills can not be run by this version");
     };
     attempt.keep("prompt.md", prompt);
-    let agent = attempt.param("agent");
-    let backend = agent.and_then(|agent| agent.get("backend")?.as_str()).unwrap_or(&attempt.shared.options.agent);
-    if backend != "scripted" && attempt.shared.options.agent != "scripted" {
-        let message = format!("the backend `{backend}` can not be driven by this version; run with --agent scripted");
-        return Done::failed(ErrorClass::Failed, message);
+    let told = attempt.told.agent.as_str();
+    let agents = &attempt.shared.options.backends;
+    // Whoever asks for the script gets the script, whatever a workflow names.
+    if told == SCRIPTED {
+        return scripted::answer(attempt, prompt).await;
     }
-    scripted(attempt, prompt).await
+    let mut choice = agents.choose(attempt.param("agent"), attempt.start.turn.agent.as_deref(), told);
+    if choice.model.is_none() {
+        choice.model.clone_from(&attempt.told.model);
+    }
+    match choice.driver.as_str() {
+        SCRIPTED => scripted::answer(attempt, prompt).await,
+        AUTO => match found_first(attempt) {
+            Some(name) => drive_by(attempt, prompt, agents.choose(attempt.param("agent"), None, name)).await,
+            None => Done::unspent(ErrorClass::Auth, NOBODY),
+        },
+        _ => drive_by(attempt, prompt, choice).await,
+    }
 }
 
-async fn scripted(attempt: &Attempt, prompt: &str) -> Done {
-    let visit = attempt.start.path.segments().last().map_or(1, |segment| segment.visit);
-    let ask = Ask {
-        path: &attempt.start.path,
-        attempt: attempt.start.attempt,
-        prompt,
-        schema: attempt.output.schema.as_ref(),
-        call: visit + attempt.start.attempt - 1,
+const NOBODY: &str = "no agent is installed or configured; install one (`longhaul agents` lists them), or try the \
+                      workflow without one: --agent scripted";
+
+/// Agents that are used without being named, the first that is there.
+const USUAL: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode"];
+
+/// The first agent that is there.
+fn found_first(attempt: &Attempt) -> Option<&'static str> {
+    let is_there = |name: &&&str| {
+        let choice = attempt.shared.options.backends.choose(None, None, name);
+        drivers::by_name(name).is_some_and(|driver| driver.find(&choice.setup).is_ok())
     };
-    let reply = attempt.shared.options.script.reply(&ask);
-    let pause = Duration::from_millis(reply.after_ms);
-    let limit = attempt.timeout(None);
-    tokio::select! {
-        () = tokio::time::sleep(pause.min(limit.unwrap_or(pause))) => {}
-        () = attempt.cancel.cancelled() => return Done::failed(ErrorClass::Failed, "stopped"),
-    }
-    if limit.is_some_and(|limit| limit < pause) {
-        return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
-    }
-    attempt.say(&reply.text);
-    attempt.keep("stdout", &reply.text);
-    answered(&attempt.cwd(), reply)
+    USUAL.iter().find(is_there).copied()
 }
 
-fn answered(workspace: &Path, reply: Reply) -> Done {
-    if let Err(error) = write_all(workspace, &reply) {
-        return Done::failed(ErrorClass::Failed, format!("a file can not be written: {error}"));
-    }
-    let mut done = Done::with(Json::String(reply.text));
-    done.result.usage = Some(Usage {
-        input_tokens: reply.usage.input_tokens,
-        output_tokens: reply.usage.output_tokens,
-        usd: reply.usage.usd,
-        ..Usage::default()
-    });
-    done.failure = reply.failure.map(|failure| Failure {
-        class: failure.class,
-        message: failure.message,
-        retry_after_ms: failure.retry_after_ms,
-    });
-    done
+async fn drive_by(attempt: &Attempt, prompt: &str, choice: Choice) -> Done {
+    let Some(driver) = drivers::by_name(&choice.driver) else {
+        let known: Vec<&str> = drivers::ALL.iter().map(|driver| driver.name()).collect();
+        let message = format!("there is no agent `{}`; there are: {}", choice.driver, known.join(", "));
+        return Done::unspent(ErrorClass::Auth, message);
+    };
+    drive::drive(attempt, driver, &choice, prompt).await
 }
 
-fn write_all(workspace: &Path, reply: &Reply) -> std::io::Result<()> {
-    for (name, content) in &reply.writes {
-        let file = workspace.join(name);
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        std::fs::write(file, content)?;
-    }
-    Ok(())
+/// An agent that is not there is nothing that trying again mends.
+fn missing(missing: &Missing) -> Done {
+    Done::unspent(ErrorClass::Auth, missing.to_string())
 }

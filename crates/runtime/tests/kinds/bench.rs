@@ -50,6 +50,7 @@ impl Bench {
             workspace,
             script: Arc::new(Script::builtin()),
             agent: "scripted".to_owned(),
+            backends: longhaul_runtime::Backends::default(),
             attempts_max: 8,
             lease: Duration::from_secs(60),
             channels: IndexMap::new(),

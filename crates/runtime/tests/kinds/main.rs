@@ -5,4 +5,5 @@
 mod bench;
 mod cache;
 mod concurrency;
+mod mail;
 mod notify;

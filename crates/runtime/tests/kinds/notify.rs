@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use longhaul_core::Json;
+use longhaul_core::event::Event;
 use longhaul_core::plan::Outcome;
-use longhaul_runtime::{Carrier, Channel, Pulse, Setting};
+use longhaul_runtime::{Carrier, Channel, Privacy, Pulse, Server, Setting};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -179,6 +180,10 @@ async fn a_command_that_fails_fails_the_step() {
     assert!(failure(&state).contains("exit code 7"), "{}", failure(&state));
 }
 
+fn open(address: String) -> Carrier {
+    Carrier::Smtp(Server { address, privacy: Privacy::Open, login: None, trust: None })
+}
+
 fn email(by: Carrier) -> Channel {
     Channel::Email { to: vec!["b@example.org".to_owned()], from: "a@example.org".to_owned(), by }
 }
@@ -186,7 +191,7 @@ fn email(by: Carrier) -> Channel {
 #[tokio::test]
 async fn a_mail_server_gets_a_letter_with_its_dots_doubled() {
     let (address, lines) = mail().await;
-    let bench = Bench::new().with_channel("email", email(Carrier::Smtp(address)));
+    let bench = Bench::new().with_channel("email", email(open(address)));
     let (_, outcome, _) = bench.run(&telling("email", ""), &[("title", "Größe"), ("text", "one\n.\n..two")]).await;
     assert_eq!(outcome, Outcome::Success);
     let lines = lines.lock().await.join("\n");
@@ -198,7 +203,7 @@ async fn a_mail_server_gets_a_letter_with_its_dots_doubled() {
 #[tokio::test]
 async fn a_step_can_name_the_recipients_and_hears_of_those_who_are_refused() {
     let (address, lines) = mail().await;
-    let bench = Bench::new().with_channel("email", email(Carrier::Smtp(address)));
+    let bench = Bench::new().with_channel("email", email(open(address)));
     let to = "    to: c@example.org, nobody@example.org\n";
     let (_, outcome, state) = bench.run(&telling("email", to), &[("title", "t"), ("text", "x")]).await;
     assert_eq!(outcome, Outcome::Failure);
@@ -211,7 +216,7 @@ async fn a_step_can_name_the_recipients_and_hears_of_those_who_are_refused() {
 #[tokio::test]
 async fn a_title_that_would_open_a_header_reaches_no_carrier() {
     let (address, lines) = mail().await;
-    let bench = Bench::new().with_channel("email", email(Carrier::Smtp(address)));
+    let bench = Bench::new().with_channel("email", email(open(address)));
     let title = "hello\r\nBcc: victim@example.org";
     let (_, outcome, state) = bench.run(&telling("email", ""), &[("title", title), ("text", "x")]).await;
     assert_eq!(outcome, Outcome::Failure);
@@ -276,17 +281,14 @@ async fn without_a_text_the_reason_is_told() {
 }
 
 #[tokio::test]
-async fn an_on_failure_that_fails_is_only_said() {
+async fn an_on_failure_that_fails_is_only_recorded() {
     let bench = Bench::new();
     let engine = bench.engine();
-    let mut pulse = engine.pulse();
     let run = start(&engine, &plan(FAILS), &[]).await;
     let (outcome, _) = finish(&engine, &run).await;
     assert_eq!(outcome, Outcome::Failure);
-    let said = loop {
-        if let Pulse::Notice(_, _, text) = pulse.recv().await.unwrap() {
-            break text;
-        }
-    };
-    assert!(said.contains("`on_failure` was not done: the channel `webhook` was not told"), "{said}");
+    let last = engine.events(&run, 0, 100).await.unwrap().pop().unwrap().event;
+    let Event::OnFailureEnded { attempt: 1, error: Some(error) } = last else { panic!("{last:?}") };
+    assert!(error.message.starts_with("the channel `webhook` was not told"), "{}", error.message);
+    assert!(bench.store.tasks(&run).await.unwrap().is_empty());
 }

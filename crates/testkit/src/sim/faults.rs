@@ -40,6 +40,9 @@ pub(super) fn started(plan: &Plan) -> Event {
 impl Sim {
     /// The next thing that happens by itself; `None` when the run is over for good.
     pub(super) fn next_event(&mut self) -> Option<Event> {
+        if let Some(attempt) = self.state.on_failure.open_attempt().filter(|_| !self.chance.one_in(4)) {
+            return Some(self.on_failure(attempt));
+        }
         if let Some(finished) = &self.state.finished {
             let again = self.reopened < REOPENED_MAX && finished.outcome != Outcome::Success;
             return again.then(|| self.reopening()).flatten();
@@ -54,6 +57,17 @@ impl Sim {
             return Some(Event::Paused { by: None });
         }
         self.happening()
+    }
+
+    /// What a failed run still had to do is done, cannot be done, or is taken over because its worker is gone.
+    fn on_failure(&mut self, attempt: u32) -> Event {
+        let error = self.chance.one_in(4).then(|| Failure::new(ErrorClass::Transient, "no network"));
+        let event = match self.is_patient() && self.chance.one_in(3) {
+            true => Event::OnFailureStarted { attempt: attempt + 1 },
+            false => Event::OnFailureEnded { attempt, error },
+        };
+        self.delivered.push(event.clone());
+        event
     }
 
     fn happening(&mut self) -> Option<Event> {
@@ -106,6 +120,9 @@ impl Sim {
             ..Usage::default()
         });
         let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
+        if self.is_patient() && self.chance.one_in(8) {
+            return Event::AttemptStopped { path, attempt, usage };
+        }
         let stopped = self.state.cancelling && self.chance.one_in(2);
         if stopped || (self.is_patient() && self.chance.one_in(4)) {
             let error = Failure::new(*self.chance.pick(&CLASSES), "it did not work");

@@ -69,6 +69,9 @@ impl Maker {
             limits.insert(limit.to_owned(), value);
             limits.insert("on_exceed".to_owned(), json!(*self.chance.pick(&["fail", "ask", "warn"])));
         }
+        if self.chance.one_in(3) {
+            top.insert("on_failure".to_owned(), json!({"notify": "owner"}));
+        }
         if !limits.is_empty() {
             top.insert("limits".to_owned(), Json::Object(limits));
         }

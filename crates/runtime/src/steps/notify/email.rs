@@ -2,6 +2,7 @@
 
 mod letter;
 mod smtp;
+mod tls;
 
 use longhaul_core::event::Failure;
 

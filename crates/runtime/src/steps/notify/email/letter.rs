@@ -95,7 +95,8 @@ fn body(text: &str) -> (&'static str, String) {
     ("base64", lines.collect())
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Bytes as RFC 4648 writes them.
+pub(super) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let quartet = |three: &[u8]| {
         let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));

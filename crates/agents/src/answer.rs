@@ -1,0 +1,75 @@
+//! From the text of an answer to the value that was asked for.
+//!
+//! Agents wrap values in prose and fences, show an example first, or slip a comma. Taken is the last object that fits what was
+//! asked for; what is not quite JSON is repaired only if nothing else fits, and only if the repaired value does.
+//!
+//! **Invariant:** nothing is made up. A value comes from the text whole: strings that break off, or keys without a value, are
+//! not repaired.
+
+mod find;
+mod lenient;
+pub mod valet;
+mod words;
+pub mod workhorse;
+
+use longhaul_core::Json;
+pub use words::{fixup, instructions};
+
+/// What is wrong with a value, in words; `None` if it fits.
+pub type Check<'a> = &'a dyn Fn(&Json) -> Option<String>;
+
+/// Why an answer holds no value that fits, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Problem(pub String);
+
+/// The value of an answer.
+pub fn value(text: &str, check: Check<'_>) -> Result<Json, Problem> {
+    let whole = serde_json::from_str::<Json>(text.trim()).ok();
+    if let Some(whole) = whole.as_ref().filter(|whole| check(whole).is_none()) {
+        return Ok(whole.clone());
+    }
+    let strict: Vec<Json> = whole.into_iter().chain(find::fenced(text)).chain(find::balanced(text)).collect();
+    last_that_fits(&strict, check)
+        .or_else(|| strict.iter().rev().find_map(|value| inside(value, check)))
+        .or_else(|| last_that_fits(&lenient::values(text), check))
+        .ok_or_else(|| problem(&strict, check))
+}
+
+/// Objects count more than lists, and lists more than what else stood in a fence: prose is full of `[1]`.
+fn last_that_fits(values: &[Json], check: Check<'_>) -> Option<Json> {
+    let rank = |value: &Json| match value {
+        Json::Object(_) => 2,
+        Json::Array(_) => 1,
+        _ => 0,
+    };
+    let fitting = values.iter().filter(|value| check(value).is_none());
+    fitting.max_by_key(|value| rank(value)).cloned()
+}
+
+/// The shallowest part that fits: some agents wrap what was asked for, such as in `{"result": …}`.
+fn inside(value: &Json, check: Check<'_>) -> Option<Json> {
+    let mut level: Vec<&Json> = parts(value);
+    while !level.is_empty() {
+        if let Some(found) = level.iter().find(|part| part.is_object() && check(part).is_none()) {
+            return Some((*found).clone());
+        }
+        level = level.into_iter().flat_map(parts).collect();
+    }
+    None
+}
+
+fn parts(value: &Json) -> Vec<&Json> {
+    match value {
+        Json::Object(fields) => fields.values().collect(),
+        Json::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn problem(found: &[Json], check: Check<'_>) -> Problem {
+    match found.iter().rev().find_map(check) {
+        Some(why) => Problem(format!("the answer does not follow its schema: {why}")),
+        None => Problem("the answer contains no JSON".to_owned()),
+    }
+}

@@ -1,0 +1,51 @@
+//! Every agent that can be called: how each is found, called and read. A file each.
+//!
+//! Most are programs of others. What those have in common is below in small files: where a program is, who pays, what it is
+//! told, how a command line is put together, what is written down while it speaks. Model endpoints and protocols are served
+//! by this binary as programs, and their drivers share `served`.
+//!
+//! **Invariant:** no reader panics or grows without bound, whatever a program prints; what a stream does not say is not made up.
+
+mod acp;
+mod anthropic;
+mod claude;
+mod codex;
+mod command;
+mod copilot;
+mod endpoint;
+mod event;
+mod gemini;
+mod notes;
+mod openai;
+mod opencode;
+mod payer;
+mod program;
+mod served;
+pub(crate) mod summary;
+mod surroundings;
+mod told;
+mod version;
+mod written;
+
+use crate::contract::{Agent, Refusal};
+
+/// All of them, in the order in which they are shown.
+pub static ALL: &[&dyn Agent] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &copilot::Copilot,
+    &gemini::Gemini,
+    &opencode::Opencode,
+    &anthropic::Anthropic,
+    &openai::OpenAi,
+    &acp::Acp,
+];
+
+/// The one that workflows call by this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
+    ALL.iter().copied().find(|agent| agent.name() == name)
+}
+
+fn nothing_to_shorten() -> Refusal {
+    Refusal("a session that has not begun has no context to shorten".to_owned())
+}

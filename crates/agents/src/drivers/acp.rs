@@ -1,0 +1,72 @@
+//! Any agent that speaks the Agent Client Protocol on its stdin and stdout.
+
+use super::program::is_program;
+use super::served::{self, Lines};
+use super::surroundings::Surroundings;
+use crate::contract::{Abilities, Agent, Found, Invocation, Missing, Reader, Refusal, Setup, Turn};
+use crate::serve::{Ask, Program, Service};
+
+/// The agent.
+pub(super) struct Acp;
+
+impl Agent for Acp {
+    fn name(&self) -> &'static str {
+        "acp"
+    }
+
+    fn title(&self) -> &'static str {
+        "an agent that speaks the Agent Client Protocol"
+    }
+
+    /// It is not sure to look without touching: what it asks for is refused, but it need not ask.
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            resume: true,
+            choose_session: false,
+            compact: false,
+            schema: false,
+            budget: false,
+            read_only: false,
+            tools: false,
+            system: false,
+            images: false,
+            cost: true,
+        }
+    }
+
+    /// Its version is not asked for: not every such agent answers without being spoken to.
+    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+        let Some(program) = &setup.program else {
+            return Err(Missing {
+                what: "no program is named that speaks the Agent Client Protocol".to_owned(),
+                remedy: "name it with `program`, and what starts it with `args`".to_owned(),
+            });
+        };
+        let is_there = match program.to_str() {
+            Some(name) if program.components().count() == 1 => Surroundings::of(setup).in_path(name).is_some(),
+            _ => is_program(program),
+        };
+        if !is_there {
+            return Err(Missing {
+                what: format!("there is no program `{}`", program.display()),
+                remedy: "install it, or name its full path with `program`".to_owned(),
+            });
+        }
+        served::found(true)
+    }
+
+    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+        let Some(program) = setup.program.clone() else {
+            return Err(Refusal("no program is named that speaks the Agent Client Protocol".to_owned()));
+        };
+        let service = Service::Acp(Program { program, args: setup.args.clone() });
+        let ask = Ask { turn: turn.clone(), home: setup.home.clone(), service };
+        let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
+        invocation.keep_env.extend(setup.key_env.clone());
+        Ok(invocation)
+    }
+
+    fn reader(&self, _turn: &Turn) -> Box<dyn Reader> {
+        Box::<Lines>::default()
+    }
+}

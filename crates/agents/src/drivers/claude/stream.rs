@@ -1,0 +1,273 @@
+//! What Claude Code says: one JSON object a line, `result` last.
+//!
+//! `subtype: success` does not mean success: a request that failed for good is one with `is_error`. What a turn used
+//! stands in `model_usage_since_last_result`; `modelUsage` and `total_cost_usd` count from the beginning of the session.
+
+use indexmap::IndexSet;
+use longhaul_core::Json;
+
+use super::super::event::{self, Look};
+use super::super::notes::{Notes, sum};
+use super::super::summary;
+use super::usage;
+use crate::contract::{Ending, Entry, Errand, Exit, Meter, Reader, Session, Trouble, Turn};
+
+/// What asks a person something.
+const QUESTION_TOOL: &str = "AskUserQuestion";
+/// What its own schema check is called with.
+const SCHEMA_TOOL: &str = "StructuredOutput";
+/// The model of messages that no model wrote.
+const SYNTHETIC: &str = "<synthetic>";
+/// Stops that are no trouble.
+const ORDINARY: [&str; 3] = ["end_turn", "tool_use", "stop_sequence"];
+
+/// The reader of a turn.
+pub(super) struct Stream {
+    notes: Notes,
+    errand: Errand,
+    before: Meter,
+    so_far: Meter,
+    counted: String,
+    questions: IndexSet<String>,
+    limit_resets_ms: Option<i64>,
+}
+
+impl Stream {
+    pub(super) fn new(turn: &Turn) -> Self {
+        let before = match &turn.session {
+            Session::New(_) => Meter::default(),
+            Session::Resume { before, .. } => *before,
+        };
+        Self {
+            notes: Notes::default(),
+            errand: turn.errand,
+            before,
+            so_far: Meter::default(),
+            counted: String::new(),
+            questions: IndexSet::new(),
+            limit_resets_ms: None,
+        }
+    }
+
+    fn event(&mut self, event: &Json) -> Vec<Entry> {
+        match event.text("/type") {
+            "system" => self.system(event),
+            "assistant" => self.assistant(event),
+            "user" => self.user(event),
+            "rate_limit_event" => self.limit(event),
+            "result" => self.result(event),
+            _ => vec![Entry::Alive],
+        }
+    }
+
+    fn system(&mut self, event: &Json) -> Vec<Entry> {
+        let entry = match event.text("/subtype") {
+            "api_retry" => self.retry(event),
+            "permission_denied" => self.notes.deny(event.text("/tool_name")),
+            "status" => return self.status(event),
+            "compact_boundary" => self.shortened(event),
+            "informational" | "model_fallback" | "model_refusal_no_fallback" if !event.text("/content").is_empty() => {
+                Entry::Notice { text: event.text("/content").to_owned() }
+            }
+            _ => Entry::Alive,
+        };
+        vec![entry]
+    }
+
+    fn retry(&mut self, event: &Json) -> Entry {
+        let (status, code) = (event.status("/error_status"), event.word("/error"));
+        let (attempt, max) = (event.count("/attempt"), event.count("/max_retries"));
+        let why = code.as_deref().unwrap_or("error");
+        let number = status.map(|status| format!(" {status}")).unwrap_or_default();
+        let text = format!("{why}{number}, trying again ({attempt} of {max})");
+        self.notes.trying_again = Some(Trouble { status, code, message: text.clone(), ..Trouble::default() });
+        Entry::Notice { text }
+    }
+
+    fn status(&mut self, event: &Json) -> Vec<Entry> {
+        let text = match (event.text("/status"), event.text("/compact_result")) {
+            ("compacting", _) => "shortening its context".to_owned(),
+            (_, "success") => {
+                self.compacted(true);
+                return vec![Entry::Alive];
+            }
+            (_, "") => return vec![Entry::Alive],
+            _ => {
+                self.compacted(false);
+                format!("its context could not be shortened: {}", event.text("/compact_error"))
+            }
+        };
+        vec![Entry::Notice { text }]
+    }
+
+    /// It shortens its context by itself too; only where that is the errand does it matter how it went.
+    fn compacted(&mut self, shorter: bool) {
+        if self.errand == Errand::Compact {
+            self.notes.ending.trouble.compacted = Some(shorter);
+        }
+    }
+
+    fn shortened(&mut self, event: &Json) -> Entry {
+        self.compacted(true);
+        let (from, to) = (event.count("/compact_metadata/pre_tokens"), event.count("/compact_metadata/post_tokens"));
+        Entry::Notice { text: format!("its context was shortened from {from} to {to} tokens") }
+    }
+
+    fn assistant(&mut self, event: &Json) -> Vec<Entry> {
+        if event.text("/message/model") == SYNTHETIC {
+            return self.synthetic(event);
+        }
+        self.notes.trying_again = None;
+        // What a helper of the agent says is not what the agent says.
+        let own = event.at("/parent_tool_use_id").is_null();
+        let mut entries: Vec<Entry> =
+            event.items("/message/content").iter().filter_map(|block| self.block(block, own)).collect();
+        entries.extend(self.count(event.at("/message")));
+        entries
+    }
+
+    /// What the program says in the name of the model: why a request failed for good, or what came of a command.
+    fn synthetic(&mut self, event: &Json) -> Vec<Entry> {
+        let text = event::said(event.at("/message/content"));
+        let (status, code) = (event.status("/api_error_status"), event.word("/error"));
+        self.notes.trying_again = Some(Trouble { status, code, message: text.clone(), ..Trouble::default() });
+        vec![Entry::Notice { text }]
+    }
+
+    fn block(&mut self, block: &Json, own: bool) -> Option<Entry> {
+        match block.text("/type") {
+            "text" if own => {
+                let text = block.text("/text").to_owned();
+                self.notes.ending.text.clone_from(&text);
+                Some(Entry::Text { text, delta: false })
+            }
+            "thinking" => block.word("/thinking").map(|text| Entry::Thinking { text }),
+            "tool_use" => Some(self.call(block)),
+            _ => None,
+        }
+    }
+
+    fn call(&mut self, block: &Json) -> Entry {
+        let (id, name, input) =
+            (block.text("/id").to_owned(), block.text("/name").to_owned(), block.at("/input").clone());
+        if name == QUESTION_TOOL {
+            self.ask(&id, &input);
+        }
+        let summary = if name == SCHEMA_TOOL { String::new() } else { summary::of(&input) };
+        Entry::ToolCall { id, name, summary, input }
+    }
+
+    fn ask(&mut self, id: &str, input: &Json) {
+        let questions: Vec<&str> = input.items("/questions").iter().map(|asked| asked.text("/question")).collect();
+        let question = if questions.is_empty() { summary::of(input) } else { questions.join("\n") };
+        self.notes.ending.trouble.question = Some(question);
+        self.questions.insert(id.to_owned());
+    }
+
+    /// A message comes in several events that all say what the whole of it used.
+    fn count(&mut self, message: &Json) -> Option<Entry> {
+        let id = message.text("/id");
+        if id.is_empty() || id == self.counted || message.at("/usage").is_null() {
+            return None;
+        }
+        self.counted = id.to_owned();
+        self.so_far = sum(self.so_far, usage::of_request(message.at("/usage")));
+        Some(Entry::Usage { meter: self.so_far })
+    }
+
+    fn user(&mut self, event: &Json) -> Vec<Entry> {
+        let results = event.items("/message/content").iter().filter(|block| block.text("/type") == "tool_result");
+        let entries: Vec<Entry> = results.map(|block| self.tool_result(block)).collect();
+        if entries.is_empty() { vec![Entry::Alive] } else { entries }
+    }
+
+    fn tool_result(&mut self, block: &Json) -> Entry {
+        let (id, ok) = (block.text("/tool_use_id").to_owned(), !block.is("/is_error"));
+        // A question that was answered is none any more.
+        if ok && self.questions.swap_remove(&id) {
+            self.notes.ending.trouble.question = None;
+        }
+        Entry::ToolResult { id, ok, text: event::said(block.at("/content")) }
+    }
+
+    fn limit(&mut self, event: &Json) -> Vec<Entry> {
+        let (status, kind) = (event.text("/rate_limit_info/status"), event.text("/rate_limit_info/rateLimitType"));
+        match status {
+            "rejected" => {
+                self.limit_resets_ms = event.at("/rate_limit_info/resetsAt").as_i64().map(|s| s.saturating_mul(1000))
+            }
+            "allowed" | "" => return vec![Entry::Alive],
+            _ => {}
+        }
+        vec![Entry::Notice { text: format!("limit {kind}: {status}") }]
+    }
+
+    fn result(&mut self, event: &Json) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for denial in event.items("/permission_denials") {
+            let name = denial.text("/tool_name");
+            if !self.notes.ending.denied.iter().any(|known| known == name) {
+                entries.push(self.notes.deny(name));
+            }
+        }
+        self.answer(event);
+        let total = usage::of_models(event.at("/modelUsage"), event.at("/total_cost_usd"));
+        let used = usage::of_turn(event, total, self.before);
+        self.notes.ending.session_total = Some(total);
+        entries.extend([self.notes.used(used), self.notes.over()]);
+        entries
+    }
+
+    fn answer(&mut self, event: &Json) {
+        let last = self.notes.trying_again.take().unwrap_or_default();
+        let ending = &mut self.notes.ending;
+        ending.structured = Some(event.at("/structured_output").clone()).filter(|value| !value.is_null());
+        ending.trouble.stop = event.word("/stop_reason").filter(|stop| !ORDINARY.contains(&stop.as_str()));
+        if event.is("/is_error") {
+            return self.error(event, last);
+        }
+        match self.errand {
+            Errand::Work => ending.text = event.text("/result").to_owned(),
+            Errand::Compact if ending.trouble.compacted == Some(true) => {}
+            // That it failed stands nowhere in the result.
+            Errand::Compact => ending.trouble = Trouble { is_error: true, compacted: Some(false), ..last },
+        }
+    }
+
+    fn error(&mut self, event: &Json, last: Trouble) {
+        let trouble = &mut self.notes.ending.trouble;
+        trouble.status = event.status("/api_error_status").or(last.status);
+        trouble.code = code(event, last.code);
+        trouble.resets_at_ms = self.limit_resets_ms;
+        let errors: Vec<&str> = event.items("/errors").iter().filter_map(Json::as_str).collect();
+        self.notes.fail(event.text("/result"));
+        self.notes.fail(&errors.join("\n"));
+    }
+}
+
+/// The word that says most: why the loop ended, what exactly failed, what the last message was marked with, what the
+/// service called it.
+fn code(event: &Json, marked: Option<String>) -> Option<String> {
+    let limit = event.word("/subtype").filter(|word| word.starts_with("error_max"));
+    let reason = event.word("/terminal_reason").filter(|word| word != "api_error" && word != "completed");
+    let exact = event.word("/api_error");
+    let telling = marked.clone().filter(|word| word != "unknown" && word != "server_error");
+    let service = event.word("/api_error_type").or(marked).or_else(|| event.word("/subtype"));
+    limit.or(reason).or(exact).or(telling).or(service)
+}
+
+impl Reader for Stream {
+    fn line(&mut self, line: &str) -> Vec<Entry> {
+        let Some(event) = event::read(line) else {
+            return self.notes.stray(line);
+        };
+        let model = event.word("/model").filter(|_| event.text("/subtype") == "init");
+        let mut entries: Vec<Entry> = self.notes.session(event.text("/session_id"), model).into_iter().collect();
+        entries.extend(self.event(&event));
+        entries
+    }
+
+    fn finish(self: Box<Self>, exit: &Exit) -> Ending {
+        self.notes.into_ending(exit)
+    }
+}

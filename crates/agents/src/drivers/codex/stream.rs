@@ -1,0 +1,159 @@
+//! What Codex says: threads, turns and items, one JSON object a line.
+//!
+//! What was used is counted from the beginning of the thread. No status and no code comes with an error, only words; what
+//! the words say about them is taken from there.
+
+use indexmap::IndexSet;
+use longhaul_core::Json;
+
+use super::super::event::{self, Look};
+use super::super::notes::Notes;
+use super::super::summary;
+use crate::contract::{Ending, Entry, Exit, Meter, Reader, Session, Trouble, Turn};
+
+/// Said while it tries again.
+const RECONNECTING: &str = "Reconnecting...";
+
+/// The reader of a turn.
+pub(super) struct Stream {
+    notes: Notes,
+    before: Meter,
+    begun: IndexSet<String>,
+}
+
+impl Stream {
+    pub(super) fn new(turn: &Turn) -> Self {
+        let before = match &turn.session {
+            Session::New(_) => Meter::default(),
+            Session::Resume { before, .. } => *before,
+        };
+        Self { notes: Notes::default(), before, begun: IndexSet::new() }
+    }
+
+    fn event(&mut self, event: &Json) -> Vec<Entry> {
+        match event.text("/type") {
+            "thread.started" => self.notes.session(event.text("/thread_id"), None).into_iter().collect(),
+            "item.started" => self.begin(event.at("/item")),
+            "item.completed" => self.complete(event.at("/item")),
+            "turn.completed" => self.finished(event.at("/usage")),
+            "turn.failed" => self.failed(event.text("/error/message")),
+            "error" => self.complaint(event.text("/message")),
+            _ => vec![Entry::Alive],
+        }
+    }
+
+    fn begin(&mut self, item: &Json) -> Vec<Entry> {
+        match call(item) {
+            Some(entry) if self.begun.insert(item.text("/id").to_owned()) => vec![entry],
+            _ => vec![Entry::Alive],
+        }
+    }
+
+    fn complete(&mut self, item: &Json) -> Vec<Entry> {
+        match item.text("/type") {
+            "agent_message" => self.message(item.text("/text")),
+            "reasoning" => item.word("/text").map(|text| Entry::Thinking { text }).into_iter().collect(),
+            "error" => vec![Entry::Notice { text: item.text("/message").to_owned() }],
+            _ => self.complete_tool(item),
+        }
+    }
+
+    fn message(&mut self, text: &str) -> Vec<Entry> {
+        self.notes.trying_again = None;
+        self.notes.ending.text = text.to_owned();
+        vec![Entry::Text { text: text.to_owned(), delta: false }]
+    }
+
+    fn complete_tool(&mut self, item: &Json) -> Vec<Entry> {
+        let mut entries = self.begin(item);
+        if !self.begun.swap_remove(item.text("/id")) {
+            return entries;
+        }
+        entries.retain(|entry| *entry != Entry::Alive);
+        if item.text("/status") == "declined" {
+            entries.push(self.notes.deny(item.text("/type")));
+        }
+        let text = item.word("/aggregated_output").or_else(|| item.word("/error/message")).unwrap_or_default();
+        let ok = !matches!(item.text("/status"), "failed" | "declined");
+        entries.push(Entry::ToolResult { id: item.text("/id").to_owned(), ok, text });
+        entries
+    }
+
+    fn finished(&mut self, usage: &Json) -> Vec<Entry> {
+        let total = Meter {
+            input_tokens: usage.count("/input_tokens"),
+            cached_tokens: usage.count("/cached_input_tokens"),
+            output_tokens: usage.count("/output_tokens"),
+            usd: None,
+        };
+        self.notes.ending.trouble =
+            Trouble { question: self.notes.ending.trouble.question.take(), ..Trouble::default() };
+        vec![self.notes.used_in_all(total, self.before), self.notes.over()]
+    }
+
+    /// The reason comes twice: as an error, and as the failure of the turn.
+    fn complaint(&mut self, message: &str) -> Vec<Entry> {
+        let trouble = read_trouble(message);
+        if message.starts_with(RECONNECTING) {
+            self.notes.trying_again = Some(trouble);
+        } else {
+            self.notes.ending.trouble = Trouble { is_error: true, ..trouble };
+        }
+        vec![Entry::Notice { text: message.to_owned() }]
+    }
+
+    fn failed(&mut self, message: &str) -> Vec<Entry> {
+        self.notes.ending.trouble = Trouble { is_error: true, ..read_trouble(message) };
+        vec![self.notes.over()]
+    }
+}
+
+/// Items that are tools, with what they are used for.
+fn call(item: &Json) -> Option<Entry> {
+    let (input, summary) = match item.text("/type") {
+        "command_execution" => (with(item, &["command"]), summary::line(item.text("/command"))),
+        "file_change" => {
+            let paths: Vec<&str> = item.items("/changes").iter().map(|change| change.text("/path")).collect();
+            (with(item, &["changes"]), summary::line(&paths.join(" ")))
+        }
+        "mcp_tool_call" => (with(item, &["server", "tool", "arguments"]), summary::line(item.text("/tool"))),
+        "web_search" => (with(item, &["query"]), summary::line(item.text("/query"))),
+        kind if kind.ends_with("_tool_call") => (with(item, &["tool", "arguments"]), summary::line(item.text("/tool"))),
+        _ => return None,
+    };
+    Some(Entry::ToolCall { id: item.text("/id").to_owned(), name: item.text("/type").to_owned(), summary, input })
+}
+
+fn with(item: &Json, keys: &[&str]) -> Json {
+    keys.iter().filter_map(|key| item.get(*key).map(|value| ((*key).to_owned(), value.clone()))).collect()
+}
+
+/// What the words of an error say: they may be the body of an answer, or mention a status.
+fn read_trouble(message: &str) -> Trouble {
+    let body = event::read(message).unwrap_or_default();
+    Trouble {
+        status: number_after(message, "unexpected status ").or_else(|| number_after(message, "last status: ")),
+        code: body.word("/error/code").or_else(|| body.word("/error/type")),
+        message: message.to_owned(),
+        stop: message.rsplit_once("Incomplete response returned, reason: ").map(|(_, reason)| reason.to_owned()),
+        ..Trouble::default()
+    }
+}
+
+fn number_after(text: &str, words: &str) -> Option<u16> {
+    let (_, rest) = text.split_once(words)?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+impl Reader for Stream {
+    fn line(&mut self, line: &str) -> Vec<Entry> {
+        match event::read(line) {
+            Some(event) => self.event(&event),
+            None => self.notes.stray(line),
+        }
+    }
+
+    fn finish(self: Box<Self>, exit: &Exit) -> Ending {
+        self.notes.into_ending(exit)
+    }
+}

@@ -1,0 +1,94 @@
+//! A command line while it is put together.
+
+use crate::contract::{Found, Invocation, Refusal, Setup};
+
+/// Linux takes no longer argument than this, its end included.
+const ARGUMENT_BYTES_MAX: usize = 128 * 1024 - 1;
+
+/// Arguments and variables of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Command {
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    keep: Vec<String>,
+}
+
+impl Command {
+    /// Words as they are.
+    pub(super) fn words(&mut self, words: &[&str]) {
+        self.args.extend(words.iter().map(|word| (*word).to_owned()));
+    }
+
+    /// `--name=value`, so that no value is taken for a flag.
+    pub(super) fn option(&mut self, name: &str, value: &str) {
+        self.args.push(format!("{name}={value}"));
+    }
+
+    /// The same, if there is a value.
+    pub(super) fn option_if(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.option(name, value);
+        }
+    }
+
+    /// Sets a variable.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Sets variables that switch something.
+    pub(super) fn switch(&mut self, names: &[&str], value: &str) {
+        for name in names {
+            self.set(name, value);
+        }
+    }
+
+    /// Hands a variable on.
+    pub(super) fn keep(&mut self, rule: &str) {
+        self.keep.push(rule.to_owned());
+    }
+
+    /// The invocation, with what the settings add: their arguments first, their variables last.
+    pub(super) fn finish(self, found: &Found, setup: &Setup, stdin: Vec<u8>) -> Result<Invocation, Refusal> {
+        let set = setup.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let made = Invocation {
+            program: found.program.clone(),
+            args: setup.args.iter().cloned().chain(self.args).collect(),
+            env: self.env.into_iter().chain(set).collect(),
+            keep_env: self.keep.into_iter().chain(setup.keep_env.iter().cloned()).collect(),
+            stdin,
+        };
+        let passable = made.args.iter().all(|arg| arg.len() <= ARGUMENT_BYTES_MAX && !arg.contains('\0'));
+        if passable { Ok(made) } else { Err(Refusal(TOO_LONG.to_owned())) }
+    }
+}
+
+const TOO_LONG: &str = "an argument (persona, schema or model) is longer than 128 KB or holds a zero byte, and no program \
+                        can be handed that; shorten it";
+
+/// An id that can stand on a command line by itself.
+pub(super) fn session_id(id: &str) -> Result<&str, Refusal> {
+    let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if plain && !id.starts_with('-') && !id.is_empty() {
+        Ok(id)
+    } else {
+        Err(Refusal(format!("`{id}` is not the id of a session; begin a new one")))
+    }
+}
+
+/// Where a model is served, with the part of the address that names the version of the interface.
+pub(super) fn with_version(base_url: &str) -> String {
+    let root = base_url.trim_end_matches('/');
+    if names_version(root) { root.to_owned() } else { format!("{root}/v1") }
+}
+
+/// The same without that part.
+pub(super) fn without_version(base_url: &str) -> &str {
+    let root = base_url.trim_end_matches('/');
+    root.strip_suffix("/v1").unwrap_or(root)
+}
+
+fn names_version(url: &str) -> bool {
+    let last = url.rsplit('/').next().unwrap_or_default();
+    last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}

@@ -1,0 +1,32 @@
+//! What Gemini may do, as rules that leave nothing to ask. The higher priority counts.
+
+use longhaul_core::Json;
+
+use crate::contract::{Permission, Turn};
+
+/// Tools that change something by themselves.
+const WRITING: [&str; 3] = ["write_file", "replace", "run_shell_command"];
+
+/// The rules of a turn.
+pub(super) fn of(turn: &Turn) -> String {
+    let mut rules = String::new();
+    match &turn.tools {
+        Some(tools) => {
+            rules += &rule("*", "deny", 100);
+            rules.extend(tools.iter().map(|tool| rule(tool, "allow", 200)));
+        }
+        None if turn.permission != Permission::ReadOnly => rules += &rule("*", "allow", 100),
+        None => {}
+    }
+    if turn.permission == Permission::ReadOnly {
+        rules.extend(WRITING.iter().map(|tool| rule(tool, "deny", 300)));
+    }
+    rules
+}
+
+fn rule(tool: &str, decision: &str, priority: u32) -> String {
+    // JSON's way of writing a text is one of TOML's.
+    let name = Json::from(tool);
+    let redirects = if decision == "allow" { "allowRedirection = true\n" } else { "" };
+    format!("[[rule]]\ntoolName = {name}\ndecision = \"{decision}\"\npriority = {priority}\n{redirects}\n")
+}

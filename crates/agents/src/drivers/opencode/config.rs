@@ -1,0 +1,66 @@
+//! The settings that opencode is given for a turn.
+
+use longhaul_core::Json;
+use serde_json::json;
+
+use super::super::command::with_version;
+use crate::contract::{Permission, Setup, Turn};
+
+/// What we call the provider behind an address of ours.
+const PROVIDER: &str = "longhaul";
+/// Tools that change nothing.
+const LOOKING: [&str; 7] = ["read", "glob", "grep", "list", "lsp", "todoread", "todowrite"];
+
+/// A model as opencode names it: with its provider.
+pub(super) fn model_name(setup: &Setup, model: Option<&str>) -> Option<String> {
+    let model = model?;
+    Some(if setup.base_url.is_some() { format!("{PROVIDER}/{model}") } else { model.to_owned() })
+}
+
+/// The settings of a turn.
+pub(super) fn of(setup: &Setup, turn: &Turn, model: Option<&str>) -> Json {
+    let mut config = json!({"autoupdate": false, "share": "disabled", "permission": permission(turn)});
+    if let (Some(url), Some(model)) = (&setup.base_url, model) {
+        let mut options = json!({"baseURL": with_version(url)});
+        if let Some(key) = &setup.key_env {
+            // It reads the variable itself: the key is in none of these settings.
+            options["apiKey"] = format!("{{env:{key}}}").into();
+        }
+        let models = Json::from_iter([(model.to_owned(), json!({"name": model}))]);
+        config["provider"] = json!({PROVIDER: {
+            "npm": "@ai-sdk/openai-compatible", "name": PROVIDER, "options": options, "models": models,
+        }});
+        config["small_model"] = format!("{PROVIDER}/{model}").into();
+    }
+    config
+}
+
+/// Rules by tool; of several that fit, the last counts.
+fn permission(turn: &Turn) -> Json {
+    let mut rules = serde_json::Map::new();
+    let all = match (&turn.tools, turn.permission) {
+        (Some(_), _) | (None, Permission::ReadOnly) => "deny",
+        (None, Permission::Edit | Permission::Full) => "allow",
+    };
+    rules.insert("*".to_owned(), all.into());
+    let named: Vec<&str> = match &turn.tools {
+        Some(tools) => tools.iter().map(String::as_str).collect(),
+        None if turn.permission == Permission::ReadOnly => LOOKING.to_vec(),
+        None => Vec::new(),
+    };
+    for tool in named.into_iter().filter(|tool| turn.permission != Permission::ReadOnly || LOOKING.contains(tool)) {
+        rules.insert(tool.to_owned(), "allow".into());
+    }
+    // Nobody is there to answer one.
+    rules.insert("question".to_owned(), "deny".into());
+    rules.insert("external_directory".to_owned(), outside(turn));
+    rules.into()
+}
+
+fn outside(turn: &Turn) -> Json {
+    if turn.permission == Permission::Full {
+        return "allow".into();
+    }
+    let dirs = turn.dirs.iter().map(|dir| (format!("{}/**", dir.display()), Json::from("allow")));
+    std::iter::once(("*".to_owned(), Json::from("deny"))).chain(dirs).collect()
+}

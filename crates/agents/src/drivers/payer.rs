@@ -1,0 +1,57 @@
+//! Who pays for a turn: the agent's own login, or a key. Decided before the turn, from the settings alone.
+//!
+//! **Invariant:** a turn that goes by a login is handed no key, and a login is never shown to an address that somebody
+//! wrote into the settings.
+
+use super::command::Command;
+use crate::contract::{Auth, Found, Refusal, Setup};
+
+/// Who pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Payer {
+    Login,
+    Key,
+}
+
+/// Who pays for the turns of an agent.
+pub(super) fn of(name: &str, found: &Found, setup: &Setup) -> Result<Payer, Refusal> {
+    match (setup.auth, &setup.base_url) {
+        (Auth::Key, _) | (Auth::Auto, Some(_)) => Ok(Payer::Key),
+        (Auth::Login, Some(url)) => Err(Refusal(format!(
+            "the login of `{name}` would be shown to `{url}`; use `auth: key` with that address, or leave `base_url` out"
+        ))),
+        (Auth::Login, None) => Ok(Payer::Login),
+        (Auth::Auto, None) if found.logged_in => Ok(Payer::Login),
+        (Auth::Auto, None) => Ok(Payer::Key),
+    }
+}
+
+/// Hands the key on under the name that a program knows it by.
+pub(super) fn hand_key(command: &mut Command, setup: &Setup, known_as: &str) {
+    match &setup.key_env {
+        Some(name) if name != known_as => command.keep(&format!("{known_as}={name}")),
+        _ => command.keep(known_as),
+    }
+}
+
+/// Refuses settings that would hand a key to a turn that goes by a login.
+pub(super) fn check(name: &str, setup: &Setup, keys: &[&str]) -> Result<(), Refusal> {
+    let kept = setup.keep_env.iter().map(String::as_str);
+    let offending =
+        kept.chain(setup.env.keys().map(String::as_str)).find(|rule| keys.iter().any(|key| covers(rule, key)));
+    match offending {
+        Some(rule) => Err(Refusal(format!(
+            "`{name}` goes by its own login, but `{rule}` in its settings would hand it a key that is billed; say \
+             `auth: key`, or name the variables one by one without that one"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn covers(rule: &str, key: &str) -> bool {
+    let new = rule.split_once('=').map_or(rule, |(new, _)| new);
+    match new.strip_suffix('*') {
+        Some(prefix) => key.starts_with(prefix),
+        None => new == key,
+    }
+}

@@ -1,0 +1,12 @@
+//! What an agent is told: the prompt, and before and after it what its program takes no flag for.
+
+use crate::answer;
+use crate::contract::{Abilities, Turn};
+
+/// The prompt, with who the agent is before it and what the answer must look like after it, where it has no other way.
+pub(super) fn prompt(turn: &Turn, can: Abilities) -> Vec<u8> {
+    let system = turn.system.as_deref().filter(|_| !can.system);
+    let schema = turn.schema.as_ref().filter(|_| !can.schema).map(answer::instructions);
+    let parts = [system, Some(turn.prompt.as_str()), schema.as_deref()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n").into_bytes()
+}

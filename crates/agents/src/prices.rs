@@ -1,0 +1,232 @@
+//! What a turn costs, where the agent does not say it: prices of models as data.
+//!
+//! **Invariant:** what is not known is `None`, never zero: a budget must not take an unknown price for a free one.
+
+use std::sync::LazyLock;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use crate::contract::Meter;
+use crate::data::{self, Error};
+
+const BUILTIN: &str = include_str!("prices.toml");
+const VERSION: u32 = 1;
+const MILLION: f64 = 1e6;
+/// Of a prompt, for guesses.
+const CHARS_PER_TOKEN: u64 = 4;
+/// After a known name these make another model of it, at another price.
+const SIZES: [&str; 12] =
+    ["mini", "nano", "micro", "lite", "flash", "small", "large", "pro", "max", "ultra", "fast", "free"];
+
+static SHIPPED: LazyLock<Prices> = LazyLock::new(|| Prices::read(BUILTIN).unwrap_or_default());
+
+/// What tokens of each model cost.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    version: u32,
+    #[serde(default)]
+    turn: Option<Turn>,
+    #[serde(default)]
+    model: IndexMap<String, Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// That are read.
+    pub input: f64,
+    /// That are read from a cache; as others, if nothing is said.
+    pub cached: Option<f64>,
+    /// That are written.
+    pub output: f64,
+}
+
+/// A turn of which nothing is known yet, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Turn {
+    input: u64,
+    cached: u64,
+    output: u64,
+}
+
+/// What a turn has cost, by the prices that ship. What the agent itself says counts more.
+pub fn cost(model: &str, meter: &Meter) -> Option<f64> {
+    Prices::builtin().cost(model, meter)
+}
+
+impl Prices {
+    /// Those that ship with the binary.
+    pub fn builtin() -> &'static Self {
+        &SHIPPED
+    }
+
+    /// These, with others added or put in their place, in the format of the ones that ship.
+    pub fn with(&self, extra_toml: &str) -> Result<Self, Error> {
+        let extra = Self::read(extra_toml)?;
+        let mut all = self.clone();
+        all.turn = extra.turn.or(all.turn);
+        all.model.extend(extra.model);
+        Ok(all)
+    }
+
+    /// The price of a model: that of the longest known name its own begins with.
+    pub fn price(&self, model: &str) -> Option<Price> {
+        let name = plain(model);
+        let known = self.model.iter().filter(|(known, _)| is_kind_of(&name, known));
+        known.max_by_key(|(known, _)| known.len()).map(|(_, price)| *price)
+    }
+
+    /// What a turn has cost. What the agent itself says counts more.
+    pub fn cost(&self, model: &str, meter: &Meter) -> Option<f64> {
+        meter.usd.or_else(|| Some(self.price(model)?.of(meter)))
+    }
+
+    /// What a turn will cost, roughly: like the `usual` one if there is one, otherwise like a turn of which nothing is known.
+    pub fn estimate(&self, model: &str, prompt_chars: usize, usual: Option<&Meter>) -> Option<f64> {
+        let prompt = prompt_chars as u64 / CHARS_PER_TOKEN;
+        let unknown = self.turn.map(|turn| Meter {
+            input_tokens: turn.input.saturating_add(prompt),
+            cached_tokens: turn.cached,
+            output_tokens: turn.output,
+            usd: None,
+        });
+        self.cost(model, usual.or(unknown.as_ref())?)
+    }
+
+    fn read(text: &str) -> Result<Self, Error> {
+        let prices: Self = data::read(text)?;
+        if prices.version != VERSION {
+            return Err(Error(format!("prices of version {}; this binary reads version {VERSION}", prices.version)));
+        }
+        let wrong = prices.model.iter().find(|(_, price)| !price.is_one());
+        match wrong {
+            Some((name, _)) => Err(Error(format!("the price of `{name}` is not an amount of money"))),
+            None => Ok(prices),
+        }
+    }
+}
+
+impl Price {
+    fn is_one(&self) -> bool {
+        [self.input, self.cached.unwrap_or(0.0), self.output].iter().all(|usd| usd.is_finite() && *usd >= 0.0)
+    }
+
+    fn of(&self, meter: &Meter) -> f64 {
+        let cached = meter.cached_tokens.min(meter.input_tokens);
+        let fresh = meter.input_tokens - cached;
+        let read = fresh as f64 * self.input + cached as f64 * self.cached.unwrap_or(self.input);
+        (read + meter.output_tokens as f64 * self.output) / MILLION
+    }
+}
+
+/// A name without who serves it: `openrouter/anthropic/claude-sonnet-4.5` and `us.anthropic.claude-sonnet-4-5-v1:0` are Claude's.
+fn plain(model: &str) -> String {
+    let name = model.to_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let name = name.rsplit_once("anthropic.").map_or(name, |(_, name)| name);
+    if name.starts_with("claude") { name.replace('.', "-") } else { name.to_owned() }
+}
+
+/// Whether a name is a known one, or one that only dates or qualifies it.
+fn is_kind_of(name: &str, known: &str) -> bool {
+    let Some(rest) = name.strip_prefix(known) else { return false };
+    let Some(next) = rest.strip_prefix(['-', ':', '@', '_']) else { return rest.is_empty() };
+    let word = next.split(|part: char| !part.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let version = word.len() <= 2 && word.starts_with(|digit: char| digit.is_ascii_digit());
+    !version && !SIZES.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(input_tokens: u64, cached_tokens: u64, output_tokens: u64) -> Meter {
+        Meter { input_tokens, cached_tokens, output_tokens, usd: None }
+    }
+
+    fn usd(model: &str, meter: &Meter) -> String {
+        cost(model, meter).map_or("unknown".to_owned(), |usd| format!("{usd:.6}"))
+    }
+
+    #[test]
+    fn what_ships_can_be_read() {
+        assert!(Prices::read(BUILTIN).unwrap().model.len() > 40);
+    }
+
+    #[test]
+    fn a_turn_costs_what_claude_code_says_it_does() {
+        assert_eq!(usd("claude-opus-5-5", &meter(4056, 0, 1)), "0.016244");
+        assert_eq!(usd("claude-opus-5-5", &meter(8212, 0, 190)), "0.036648");
+        assert_eq!(usd("claude-sonnet-4-5", &meter(9503, 0, 1)), "0.028524");
+    }
+
+    #[test]
+    fn what_comes_from_a_cache_costs_less() {
+        assert_eq!(usd("claude-opus-5-5", &meter(1_000_000, 0, 0)), "4.000000");
+        assert_eq!(usd("claude-opus-5-5", &meter(1_000_000, 1_000_000, 0)), "0.200000");
+        assert_eq!(usd("claude-opus-5-5", &meter(10, 1_000_000, 0)), "0.000002");
+    }
+
+    #[test]
+    fn what_the_agent_says_counts_more() {
+        assert_eq!(usd("no-such-model", &Meter { usd: Some(0.5), ..meter(1, 0, 1) }), "0.500000");
+    }
+
+    #[test]
+    fn names_are_known_by_the_longest_beginning() {
+        let million = meter(1_000_000, 0, 0);
+        for (model, expected) in [
+            ("claude-opus-4-20250514", "15.000000"),
+            ("claude-opus-4-5-20251101", "5.000000"),
+            ("Claude-Sonnet-4.5", "3.000000"),
+            ("openrouter/anthropic/claude-sonnet-4.5", "3.000000"),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "3.000000"),
+            ("claude-haiku-4-5@20251001", "1.000000"),
+            ("gpt-5.4-mini", "0.750000"),
+            ("gpt-5.4-2026-03-05", "2.500000"),
+            ("gpt-5-codex", "1.250000"),
+            ("gemini-2.5-pro-preview-05-06", "1.250000"),
+            ("gemini-2.5-flash-lite", "0.100000"),
+            ("claude-opus-4-9", "unknown"),
+            ("claude-opus-6", "unknown"),
+            ("gpt-5.9", "unknown"),
+            ("gpt-50", "unknown"),
+            ("gpt-5.1-mini", "unknown"),
+            ("gpt-5:free", "unknown"),
+            ("claude", "unknown"),
+            ("", "unknown"),
+        ] {
+            assert_eq!(usd(model, &million), expected, "{model}");
+        }
+    }
+
+    #[test]
+    fn people_set_prices_of_their_own() {
+        let extra =
+            "version = 1\n[model]\n'house-7b' = { input = 0.5, output = 1.0 }\n'gpt-5' = { input = 1.0, output = 2.0 }";
+        let prices = Prices::builtin().with(extra).unwrap();
+        assert_eq!(prices.cost("house-7b-q4", &meter(1_000_000, 1_000_000, 0)), Some(0.5));
+        assert_eq!(prices.cost("gpt-5", &meter(1_000_000, 0, 1_000_000)), Some(3.0));
+        assert_eq!(prices.cost("gpt-5.4", &meter(1_000_000, 0, 0)), Some(2.5));
+        for (bad, expected) in [
+            ("version = 9", "prices of version 9; this binary reads version 1"),
+            ("version = 1\n[model]\na = { input = -1.0, output = 1.0 }", "the price of `a` is not an amount of money"),
+            ("version = 1\n[model]\na = { input = 1.0 }", "missing field `output`"),
+        ] {
+            assert!(prices.with(bad).unwrap_err().to_string().starts_with(expected), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_turn_is_guessed_by_the_usual_one_or_by_any() {
+        let prices = Prices::builtin();
+        assert_eq!(prices.estimate("claude-opus-5-5", 4_000_000, Some(&meter(1_000_000, 0, 0))), Some(4.0));
+        let guess = prices.estimate("claude-opus-5-5", 400_000, None).unwrap();
+        assert!((guess - (0.160 * 4.0 + 0.240 * 0.2 + 0.008 * 20.0)).abs() < 1e-9, "{guess}");
+        assert_eq!(prices.estimate("no-such-model", 10, None), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! Names of processes that start commands: whoever reads one can tell whether its process lives.
+//!
+//! **Invariant:** no two processes ever have the same name, and nobody is called dead who is not.
+
+use std::fs;
+
+use uuid::Uuid;
+
+use super::table;
+
+/// A new name for this process: host, process, start time, and a number that no other has.
+pub fn own_name() -> String {
+    let pid = std::process::id();
+    let start = table::read(pid).map_or(0, |process| process.start);
+    format!("{}:{pid}:{start}:{}", host(), Uuid::new_v4().simple())
+}
+
+/// Whether the process of a name is certainly gone. Of other machines nothing is known.
+pub fn is_dead(name: &str) -> bool {
+    let mut parts = name.split(':');
+    let (Some(host_name), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { return false };
+    host_name == host() && table::read(pid).is_none_or(|process| process.is_zombie || process.start != start)
+}
+
+/// The machine since it was started: a process of before is of another one, about which nothing need be known.
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    format!("{}.{}", name.trim().replace(':', "-"), boot.trim().get(..8).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_living_are_not_dead_and_strangers_are_unknown() {
+        let own = own_name();
+        assert!(!is_dead(&own));
+        assert_ne!(own, own_name());
+        for unknown in ["shim", "", "elsewhere:1:1:x", "a:b", "a:b:c:d"] {
+            assert!(!is_dead(unknown), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_process_with_the_id_of_another_does_not_make_that_one_live() {
+        let own = own_name();
+        let mut parts: Vec<&str> = own.split(':').collect();
+        let start = parts[2].to_owned() + "0";
+        parts[2] = &start;
+        assert!(is_dead(&parts.join(":")));
+    }
+
+    #[test]
+    fn a_zombie_is_dead() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let start = table::read(child.id()).unwrap().start;
+        let name = format!("{}:{}:{start}:x", host(), child.id());
+        while !table::read(child.id()).unwrap().is_zombie {
+            std::thread::yield_now();
+        }
+        assert!(is_dead(&name));
+        child.wait().unwrap();
+    }
+}

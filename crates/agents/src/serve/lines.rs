@@ -1,0 +1,129 @@
+//! What a served agent prints.
+//!
+//! **Invariant:** a line is whole and flushed before the next thing happens; secrets are taken out; when nobody reads any
+//! more the turn is stopped, because nobody would learn what it cost.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::contract::{Ending, Entry};
+
+/// Text that comes in drops is printed by the line, or when this much has come together.
+const TEXT_BYTES: usize = 200;
+const ALIVE: Duration = Duration::from_secs(1);
+/// Shorter ones would be found everywhere.
+const SECRET_BYTES_MIN: usize = 8;
+
+/// A line of the stream between a served agent and its driver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Line {
+    /// The last one.
+    Ending {
+        /// What the turn came to.
+        ending: Box<Ending>,
+    },
+    /// Part of the transcript.
+    Entry(Entry),
+}
+
+/// Prints lines.
+pub(crate) struct Lines {
+    inner: Mutex<Inner>,
+    cancel: CancellationToken,
+}
+
+struct Inner {
+    out: Box<dyn Write + Send>,
+    secrets: Vec<String>,
+    text: String,
+    /// Whether what comes next continues a text that was begun.
+    is_begun: bool,
+    alive: Option<Instant>,
+}
+
+impl Lines {
+    pub(crate) fn new(out: impl Write + Send + 'static, cancel: CancellationToken) -> Self {
+        let inner =
+            Inner { out: Box::new(out), secrets: Vec::new(), text: String::new(), is_begun: false, alive: None };
+        Self { inner: Mutex::new(inner), cancel }
+    }
+
+    /// A text that is not printed from now on.
+    pub(crate) fn hide(&self, secret: &str) {
+        if secret.len() >= SECRET_BYTES_MIN {
+            self.lock().secrets.push(secret.to_owned());
+        }
+    }
+
+    pub(crate) fn entry(&self, entry: Entry) {
+        self.end_text();
+        self.write(&mut self.lock(), &Line::Entry(entry));
+    }
+
+    /// A further piece of what the agent says.
+    pub(crate) fn text(&self, piece: &str) {
+        let mut inner = self.lock();
+        inner.text.push_str(piece);
+        let whole = inner.text.rfind('\n').map_or(0, |at| at + 1);
+        let is_long = inner.text.len() - whole >= TEXT_BYTES;
+        let rest = if is_long { String::new() } else { inner.text.split_off(whole) };
+        self.flush_text(&mut inner);
+        inner.text = rest;
+    }
+
+    /// The text is complete; the next one is another.
+    pub(crate) fn end_text(&self) {
+        let mut inner = self.lock();
+        self.flush_text(&mut inner);
+        inner.is_begun = false;
+    }
+
+    /// A sign of life; one a second is enough.
+    pub(crate) fn alive(&self) {
+        let mut inner = self.lock();
+        if inner.alive.is_none_or(|last| last.elapsed() >= ALIVE) {
+            inner.alive = Some(Instant::now());
+            // It does not come between the pieces of a text.
+            self.write(&mut inner, &Line::Entry(Entry::Alive));
+        }
+    }
+
+    pub(crate) fn notice(&self, text: impl Into<String>) {
+        self.entry(Entry::Notice { text: text.into() });
+    }
+
+    pub(crate) fn end(&self, ending: &Ending) {
+        self.entry(Entry::Result);
+        self.write(&mut self.lock(), &Line::Ending { ending: Box::new(ending.clone()) });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A line is written whole or not at all, so what another thread left is as good as before.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn flush_text(&self, inner: &mut Inner) {
+        if inner.text.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut inner.text);
+        let delta = std::mem::replace(&mut inner.is_begun, true);
+        self.write(inner, &Line::Entry(Entry::Text { text, delta }));
+    }
+
+    fn write(&self, inner: &mut Inner, line: &Line) {
+        let Ok(mut text) = serde_json::to_string(line) else { return };
+        for secret in &inner.secrets {
+            text = text.replace(secret, "•••");
+        }
+        text.push('\n');
+        if inner.out.write_all(text.as_bytes()).and_then(|()| inner.out.flush()).is_err() {
+            self.cancel.cancel();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A model behind an address, made into an agent: asked, given tools, asked again, until it has an answer.
+//!
+//! Nothing is tried again here: what went wrong is told, the conversation is on disk, and whoever recovers the run asks
+//! for it to be taken up.
+//!
+//! **Invariant:** a call is recorded before its tool runs, its result before the next thing happens.
+
+mod compact;
+mod http;
+mod message;
+mod prompt;
+mod rounds;
+mod schema;
+mod session;
+mod sse;
+mod trouble;
+mod wire;
+
+use std::path::Path;
+
+use longhaul_core::Json;
+use tokio_util::sync::CancellationToken;
+
+use super::ask::Endpoint;
+use super::lines::Lines;
+use super::tools::{self, Toolbox};
+use crate::contract::{self, Ending, Entry, Errand, Meter, Trouble, Turn};
+use http::Client;
+pub(crate) use http::is_near;
+use message::Reply;
+use schema::Shape;
+use session::Session;
+pub(crate) use wire::Wire;
+use wire::{Piece, Request};
+
+/// A turn, and all that it needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) turn: &'a Turn,
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) home: &'a Path,
+    pub(crate) lines: &'a Lines,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+/// Takes one turn of a conversation.
+pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
+    let mut talk = match Talk::open(job) {
+        Ok(talk) => talk,
+        Err(trouble) => return Ending { trouble, ..Ending::default() },
+    };
+    let taken = match job.turn.errand {
+        Errand::Work => talk.work().await.map(|()| None),
+        Errand::Compact => talk.compact().await.map(Some),
+    };
+    talk.ending(taken)
+}
+
+/// A conversation during one turn.
+struct Talk<'a> {
+    job: Job<'a>,
+    client: Client,
+    tools: Toolbox<'a>,
+    session: Session,
+    system: String,
+    shape: Option<Shape>,
+    used: Meter,
+    denied: Vec<String>,
+    /// The answer, as far as it has come.
+    text: String,
+    structured: Option<Json>,
+}
+
+impl<'a> Talk<'a> {
+    fn open(job: Job<'a>) -> Result<Self, Trouble> {
+        let key = key(job.endpoint)?;
+        if let Some((_, value)) = &key {
+            job.lines.hide(value);
+        }
+        let client = Client::new(job.endpoint, key.as_ref().map(|(_, value)| value.as_str()))?;
+        let session = Session::open(job.home, &job.turn.session)?;
+        let model = Some(job.endpoint.model.clone());
+        job.lines.entry(Entry::Session { id: id(job.turn).to_owned(), model });
+        for name in tools::unknown(job.turn) {
+            job.lines.notice(format!("there is no tool `{name}` here"));
+        }
+        let tools = Toolbox::new(job.turn, key, job.lines, job.cancel);
+        Ok(Self {
+            job,
+            client,
+            session,
+            system: prompt::system(job.turn, !tools.offered().is_empty()),
+            tools,
+            shape: job.turn.schema.as_ref().map(Shape::new),
+            used: Meter::default(),
+            denied: Vec::new(),
+            text: String::new(),
+            structured: None,
+        })
+    }
+
+    /// Asks the model with what is said so far.
+    async fn ask(&mut self, is_last: bool) -> Result<Reply, Trouble> {
+        let endpoint = self.job.endpoint;
+        let body = endpoint.wire.body(&Request {
+            model: &endpoint.model,
+            system: &self.system,
+            effort: self.job.turn.effort.as_deref(),
+            messages: self.session.messages(),
+            tools: self.tools.offered(),
+            schema: self.shape.as_ref().map(Shape::schema),
+            is_last,
+            output_tokens_max: endpoint.output_tokens_max,
+        });
+        self.send(&body).await
+    }
+
+    async fn send(&mut self, body: &Json) -> Result<Reply, Trouble> {
+        let lines = self.job.lines;
+        let mut say = |piece: Piece<'_>| match piece {
+            Piece::Text(text) => lines.text(text),
+            Piece::TextEnd => lines.end_text(),
+            Piece::Thinking(text) if !text.is_empty() => lines.entry(Entry::Thinking { text: text.to_owned() }),
+            Piece::Thinking(_) | Piece::Alive => lines.alive(),
+        };
+        let reading = self.job.endpoint.wire.reading(&self.job.endpoint.model);
+        let reply = tokio::select! {
+            biased;
+            () = self.job.cancel.cancelled() => return Err(Trouble::stopped()),
+            reply = self.client.ask(body, reading, &mut say) => reply?,
+        };
+        self.used.add(&reply.used);
+        lines.entry(Entry::Usage { meter: self.used });
+        Ok(reply)
+    }
+
+    fn ending(self, taken: Result<Option<bool>, Trouble>) -> Ending {
+        let trouble = match taken {
+            Ok(compacted) => Trouble { compacted, ..Trouble::default() },
+            Err(trouble) => trouble,
+        };
+        Ending {
+            text: self.text,
+            structured: self.structured,
+            session: Some(id(self.job.turn).to_owned()),
+            used: Some(self.used),
+            session_total: None,
+            denied: self.denied,
+            trouble,
+        }
+    }
+}
+
+fn id(turn: &Turn) -> &str {
+    match &turn.session {
+        contract::Session::New(id) | contract::Session::Resume { id, .. } => id,
+    }
+}
+
+/// The variable with the key, and the key.
+fn key(endpoint: &Endpoint) -> Result<Option<(String, String)>, Trouble> {
+    let Some(name) = &endpoint.key_env else { return Ok(None) };
+    match std::env::var(name) {
+        Ok(value) if !value.trim().is_empty() => Ok(Some((name.clone(), value.trim().to_owned()))),
+        _ if is_near(&endpoint.base_url) => Ok(None),
+        _ => Err(Trouble {
+            status: Some(401),
+            ..Trouble::named("no_key", format!("the variable `{name}`, which holds the key, is not set; set it"))
+        }),
+    }
+}

@@ -1,0 +1,67 @@
+//! What an answer must look like. Every wire wants an object; anything else is put into one and taken out again.
+
+use longhaul_core::Json;
+use serde_json::json;
+
+const MEMBER: &str = "answer";
+
+/// A schema as it is sent.
+#[derive(Debug)]
+pub(super) struct Shape {
+    schema: Json,
+    is_wrapped: bool,
+}
+
+impl Shape {
+    pub(super) fn new(schema: &Json) -> Self {
+        if schema.get("type") == Some(&json!("object")) {
+            return Self { schema: schema.clone(), is_wrapped: false };
+        }
+        Self { schema: wrapped(schema.clone()), is_wrapped: true }
+    }
+
+    pub(super) fn schema(&self) -> &Json {
+        &self.schema
+    }
+
+    /// The answer itself.
+    pub(super) fn unwrapped(&self, mut value: Json) -> Json {
+        match value.get_mut(MEMBER) {
+            Some(answer) if self.is_wrapped => answer.take(),
+            _ => value,
+        }
+    }
+}
+
+/// Definitions stay at the top, where references look for them.
+fn wrapped(mut schema: Json) -> Json {
+    let taken = ["$defs", "definitions"].map(|name| Some((name, schema.as_object_mut()?.shift_remove(name)?)));
+    let mut outer =
+        json!({"type": "object", "properties": {MEMBER: schema}, "required": [MEMBER], "additionalProperties": false});
+    if let Some(members) = outer.as_object_mut() {
+        members.extend(taken.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)));
+    }
+    outer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_object_is_put_into_one_and_taken_out() {
+        let list = json!({"type": "array", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "string"}}});
+        let shape = Shape::new(&list);
+        assert_eq!(shape.schema()["properties"]["answer"], json!({"type": "array", "items": {"$ref": "#/$defs/a"}}));
+        assert_eq!(shape.schema()["$defs"], json!({"a": {"type": "string"}}));
+        assert_eq!(shape.unwrapped(json!({"answer": ["x"]})), json!(["x"]));
+    }
+
+    #[test]
+    fn an_object_is_left_alone() {
+        let object = json!({"type": "object", "properties": {"answer": {"type": "string"}}});
+        let shape = Shape::new(&object);
+        assert_eq!(shape.schema(), &object);
+        assert_eq!(shape.unwrapped(json!({"answer": "x"})), json!({"answer": "x"}));
+    }
+}

@@ -1,0 +1,211 @@
+//! The ways in which models are asked over HTTP. One file a wire: the body of a request, and the reading of its stream.
+
+mod chat;
+mod messages;
+mod responses;
+
+use longhaul_core::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::message::{Message, Part, Reply};
+use crate::contract::{Meter, Trouble};
+use crate::serve::tools::Tool;
+
+/// The tool through which an answer that must look a certain way is given, where the wire has nothing for that.
+pub(super) const ANSWER: &str = "answer";
+
+/// How a model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Wire {
+    /// Anthropic's Messages.
+    Messages,
+    /// OpenAI's Chat Completions, which nearly everybody speaks.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+}
+
+/// One request.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    pub(super) model: &'a str,
+    pub(super) system: &'a str,
+    pub(super) effort: Option<&'a str>,
+    pub(super) messages: &'a [Message],
+    pub(super) tools: &'a [&'static Tool],
+    /// What the answer must look like: always an object.
+    pub(super) schema: Option<&'a Json>,
+    /// Whether the answer must come now, without further tools.
+    pub(super) is_last: bool,
+    pub(super) output_tokens_max: Option<u64>,
+}
+
+impl Request<'_> {
+    /// Whether the model that is asked wrote this and wants to see it again.
+    fn wants(&self, wire: Wire, by: &str) -> bool {
+        by == wire.author(self.model)
+    }
+}
+
+/// A piece of an answer, as it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    /// The text before is complete.
+    TextEnd,
+    Thinking(&'a str),
+    /// A sign of life.
+    Alive,
+}
+
+/// Reads the events of one answer.
+pub(super) trait Reading: Send {
+    /// What an event says.
+    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble>;
+
+    /// The whole answer; trouble, if its end was not seen.
+    fn finish(self: Box<Self>) -> Result<Reply, Trouble>;
+}
+
+impl Wire {
+    /// The name of it, and what its requests are sent to.
+    fn path(self) -> &'static str {
+        match self {
+            Self::Messages => "/messages",
+            Self::Chat => "/chat/completions",
+            Self::Responses => "/responses",
+        }
+    }
+
+    /// Where requests go: below the base, unless that names the place itself.
+    pub(super) fn address(self, base_url: &str) -> String {
+        let base = base_url.trim_end_matches('/');
+        if base.ends_with(self.path()) {
+            return base.to_owned();
+        }
+        let version = if self == Self::Messages && !base.ends_with("/v1") { "/v1" } else { "" };
+        format!("{base}{version}{}", self.path())
+    }
+
+    pub(super) fn body(self, request: &Request<'_>) -> Json {
+        match self {
+            Self::Messages => messages::body(request),
+            Self::Chat => chat::body(request),
+            Self::Responses => responses::body(request),
+        }
+    }
+
+    pub(super) fn reading(self, model: &str) -> Box<dyn Reading> {
+        match self {
+            Self::Messages => Box::new(messages::Answer::new(self.author(model))),
+            Self::Chat => Box::<chat::Answer>::default(),
+            Self::Responses => Box::new(responses::Answer::new(self.author(model))),
+        }
+    }
+
+    /// Whether a schema is met through the tool [`ANSWER`].
+    pub(super) fn answers_by_tool(self) -> bool {
+        self == Self::Messages
+    }
+
+    fn author(self, model: &str) -> String {
+        format!("{} {model}", self.path())
+    }
+}
+
+/// A stream that ended before its answer did.
+pub(super) fn cut() -> Trouble {
+    Trouble::named("stream_cut", "the answer broke off before its end")
+}
+
+/// Puts a member in, if there is one.
+fn set(body: &mut Json, name: &str, value: Option<impl Into<Json>>) {
+    if let (Some(value), Some(members)) = (value, body.as_object_mut()) {
+        members.insert(name.to_owned(), value.into());
+    }
+}
+
+pub(super) fn text_at<'a>(event: &'a Json, pointer: &str) -> Option<&'a str> {
+    event.pointer(pointer).and_then(Json::as_str).filter(|text| !text.is_empty())
+}
+
+fn count_at(event: &Json, pointer: &str) -> u64 {
+    event.pointer(pointer).and_then(Json::as_u64).unwrap_or_default()
+}
+
+/// Whether a schema is of the narrow kind that OpenAI holds answers to strictly; others would be refused.
+fn is_strict(schema: &Json) -> bool {
+    match schema {
+        Json::Array(items) => items.iter().all(is_strict),
+        Json::Object(members) => {
+            let is_closed = members.get("properties").and_then(Json::as_object).is_none_or(|properties| {
+                let required = members.get("required").and_then(Json::as_array).map_or(0, Vec::len);
+                members.get("additionalProperties") == Some(&Json::Bool(false)) && required == properties.len()
+            });
+            let is_open = members.get("type") == Some(&json!("object")) && !members.contains_key("properties");
+            is_closed && !is_open && members.values().all(is_strict)
+        }
+        _ => true,
+    }
+}
+
+/// The texts of users that follow each other are one: some models insist on taking turns.
+fn merged(messages: &[Message]) -> Vec<Message> {
+    let mut merged: Vec<Message> = Vec::new();
+    for message in messages {
+        match (merged.last_mut(), message) {
+            (Some(Message::User { text }), Message::User { text: more }) => {
+                text.push_str("\n\n");
+                text.push_str(more);
+            }
+            _ => merged.push(message.clone()),
+        }
+    }
+    merged
+}
+
+/// A text, unless it is empty: wires refuse those.
+fn text_part(text: String) -> Option<Part> {
+    (!text.is_empty()).then_some(Part::Text { text })
+}
+
+/// What OpenAI's wires say was used.
+fn used(usage: &Json, names: [&str; 3]) -> Meter {
+    let [input, cached, output] = names;
+    Meter {
+        input_tokens: count_at(usage, input),
+        cached_tokens: count_at(usage, cached),
+        output_tokens: count_at(usage, output),
+        usd: usage.get("cost").and_then(Json::as_f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_found_below_any_base() {
+        let check = |wire: Wire, base: &str, expected: &str| assert_eq!(wire.address(base), expected);
+        check(Wire::Messages, "https://api.anthropic.com", "https://api.anthropic.com/v1/messages");
+        check(Wire::Messages, "http://127.0.0.1:1/lane/a/v1/", "http://127.0.0.1:1/lane/a/v1/messages");
+        check(Wire::Messages, "http://h/odd/messages", "http://h/odd/messages");
+        check(Wire::Chat, "http://h/v1", "http://h/v1/chat/completions");
+        check(Wire::Responses, "http://h/v1/", "http://h/v1/responses");
+    }
+
+    #[test]
+    fn only_closed_schemas_are_strict() {
+        let object = |extra: Json| {
+            let mut schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+            schema.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            schema
+        };
+        assert!(is_strict(&object(json!({"required": ["a"], "additionalProperties": false}))));
+        assert!(!is_strict(&object(json!({"additionalProperties": false}))));
+        assert!(!is_strict(&object(json!({"required": ["a"]}))));
+        assert!(!is_strict(&json!({"type": "array", "items": {"type": "object"}})));
+    }
+}

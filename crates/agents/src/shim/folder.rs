@@ -1,0 +1,192 @@
+//! The folder of an attempt: its files, and how they are written so that nobody sees half of one.
+//!
+//! **Invariant:** a file that says what happened is there whole or not at all. All are for the engine's user only.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Spec};
+use crate::contract::{Exit, Stopped};
+
+/// How much is told of what an agent complained about.
+pub(super) const STDERR_TAIL_BYTES: u64 = 16 << 10;
+
+/// The folder of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Folder(PathBuf);
+
+/// Who the shim is, and the agent once it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Begun {
+    pub(super) pid: u32,
+    /// In ticks since the machine started.
+    pub(super) start: u64,
+    /// As what its agent's processes know it: host, boot, process, start, and a number of its own.
+    pub(super) name: String,
+    /// In milliseconds since 1970.
+    pub(super) at_ms: u64,
+    pub(super) agent: Option<Agent>,
+}
+
+/// The process that an agent began as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Agent {
+    pub(super) pid: u32,
+    pub(super) start: u64,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Over {
+    /// Of the agent; 0 if it never began.
+    pub(super) pid: u32,
+    /// In milliseconds since 1970.
+    pub(super) at_ms: u64,
+    pub(super) exit: Exit,
+}
+
+impl Folder {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn stdout(&self) -> PathBuf {
+        self.0.join("stdout")
+    }
+
+    pub(super) fn stderr(&self) -> PathBuf {
+        self.0.join("stderr")
+    }
+
+    pub(super) fn engine_lock(&self) -> PathBuf {
+        self.0.join("engine.lock")
+    }
+
+    pub(super) fn shim_lock(&self) -> PathBuf {
+        self.0.join("shim.lock")
+    }
+
+    pub(super) fn make(&self) -> Result<(), Error> {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        made.map_err(disk(&self.0))
+    }
+
+    /// Says what is to be run; once only.
+    pub(super) fn claim(&self, spec: &Spec, stdin: &[u8]) -> Result<(), Error> {
+        let path = self.0.join("spec.json");
+        let mut file = private().create_new(true).open(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Used { folder: self.0.clone() },
+            _ => Error::Disk { path: path.clone(), source },
+        })?;
+        let text = serde_json::to_vec(spec).map_err(|source| Error::Damaged { path: path.clone(), source })?;
+        file.write_all(&text).map_err(disk(&path))?;
+        let path = self.0.join("stdin");
+        let mut file = private().create_new(true).open(&path).map_err(disk(&path))?;
+        file.write_all(stdin).map_err(disk(&path))
+    }
+
+    pub(super) fn is_claimed(&self) -> bool {
+        self.0.join("spec.json").exists()
+    }
+
+    pub(super) fn spec(&self) -> Result<Option<Spec>, Error> {
+        self.read("spec.json")
+    }
+
+    pub(super) fn stdin(&self) -> Result<Vec<u8>, Error> {
+        let path = self.0.join("stdin");
+        fs::read(&path).map_err(disk(&path))
+    }
+
+    pub(super) fn begun(&self) -> Result<Option<Begun>, Error> {
+        self.read("shim.json")
+    }
+
+    pub(super) fn begin(&self, begun: &Begun) -> Result<(), Error> {
+        self.write("shim.json", begun)
+    }
+
+    pub(super) fn stop(&self) -> Result<Option<Stopped>, Error> {
+        self.read("stop")
+    }
+
+    pub(super) fn ask_to_stop(&self, why: Stopped) -> Result<(), Error> {
+        self.write("stop", &why)
+    }
+
+    pub(super) fn over(&self) -> Result<Option<Over>, Error> {
+        self.read("exit.json")
+    }
+
+    /// Says how it ended, after everything that was printed is as safe as that.
+    pub(super) fn end(&self, over: &Over) -> Result<(), Error> {
+        for path in [self.stdout(), self.stderr()] {
+            match File::open(&path) {
+                Ok(file) => file.sync_all().map_err(disk(&path))?,
+                // It never began.
+                Err(_) => continue,
+            }
+        }
+        self.write("exit.json", over)
+    }
+
+    pub(super) fn stderr_tail(&self) -> Result<String, Error> {
+        let path = self.stderr();
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(&path)?;
+            let from = file.metadata()?.len().saturating_sub(STDERR_TAIL_BYTES);
+            file.seek(SeekFrom::Start(from))?;
+            let mut tail = Vec::new();
+            file.take(STDERR_TAIL_BYTES).read_to_end(&mut tail)?;
+            Ok(tail)
+        };
+        match read() {
+            Ok(tail) => Ok(String::from_utf8_lossy(&tail).into_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            Err(source) => Err(Error::Disk { path, source }),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
+        let path = self.0.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|source| Error::Damaged { path, source }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Error::Disk { path, source }),
+        }
+    }
+
+    /// Whole, and safe from a power cut, or not at all.
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
+        let (path, new) = (self.0.join(name), self.0.join(format!("{name}.new")));
+        let text = serde_json::to_vec(value).map_err(|source| Error::Damaged { path: path.clone(), source })?;
+        let write = || -> io::Result<()> {
+            let mut file = private().create(true).truncate(true).open(&new)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&new, &path)?;
+            File::open(&self.0)?.sync_all()
+        };
+        write().map_err(disk(&path))
+    }
+}
+
+pub(super) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
+pub(super) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Disk { path, source }
+}

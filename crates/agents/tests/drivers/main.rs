@@ -1,0 +1,41 @@
+//! The drivers of the agents that are programs of others, without the programs.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod command_lines;
+mod finding;
+mod garbage;
+mod lines;
+mod payers;
+mod recordings;
+mod show;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+
+use longhaul_agents::contract::{Errand, Found, Permission, Session, Turn};
+
+/// The plainest turn there is.
+fn turn(scratch: &Path) -> Turn {
+    Turn {
+        errand: Errand::Work,
+        prompt: "say hello".to_owned(),
+        system: None,
+        model: None,
+        effort: None,
+        session: Session::New("11111111-2222-4333-8444-555555555501".to_owned()),
+        schema: None,
+        permission: Permission::Edit,
+        tools: None,
+        dirs: Vec::new(),
+        budget_usd: None,
+        cwd: PathBuf::from("/work/space"),
+        scratch: scratch.to_owned(),
+        trusted: false,
+        sandboxed: false,
+    }
+}
+
+/// A program that needs not be there.
+fn found(logged_in: bool) -> Found {
+    Found { program: PathBuf::from("/opt/agent"), version: "9.9.9".to_owned(), logged_in }
+}

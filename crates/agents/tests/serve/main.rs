@@ -1,0 +1,11 @@
+//! Agents that this binary serves itself, as real processes, against a scripted endpoint or a scripted agent.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod acp;
+mod bench;
+mod drivers;
+mod endpoint;
+mod tools;
+mod trouble;
+mod turns;
+mod wires;

@@ -1,0 +1,220 @@
+//! `longhaul agents` and `longhaul doctor`: which agents there are, what each can do, and whether it works.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul_agents::contract::{Abilities, Agent, Found, Missing};
+use longhaul_agents::drivers;
+use longhaul_runtime::{Backends, Profile, told_hash};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::project::Project;
+use crate::settings::Settings;
+use crate::ui;
+
+/// List the agents that can be driven, whether they are here, and what each can do by itself
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Look at everything that a run needs, and say what is missing
+///
+/// Nothing is sent anywhere: agents are only asked for their version.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// An agent as people meet it: a driver, or a profile of the settings.
+struct Known {
+    name: String,
+    driver: &'static dyn Agent,
+    found: Result<Found, Missing>,
+}
+
+impl Known {
+    fn of(name: &str, profile: &Profile) -> Option<Self> {
+        let driver = drivers::by_name(profile.backend.as_deref().unwrap_or(name))?;
+        Some(Self { name: name.to_owned(), driver, found: driver.find(&profile.setup) })
+    }
+
+    fn state(&self) -> String {
+        match &self.found {
+            Ok(found) if found.logged_in => format!("{}, logged in", found.version),
+            Ok(found) => found.version.clone(),
+            Err(missing) => missing.what.clone(),
+        }
+    }
+}
+
+/// Every driver, then the profiles of the settings under names of their own.
+fn all(backends: &Backends) -> Vec<Known> {
+    let usual = Profile::default();
+    let own = drivers::ALL.iter().map(|driver| driver.name());
+    let configured = |name: &str| backends.profiles.get(name).unwrap_or(&usual).clone();
+    let mut known: Vec<Known> = own.filter_map(|name| Known::of(name, &configured(name))).collect();
+    for (name, profile) in &backends.profiles {
+        if !known.iter().any(|one| one.name == *name) {
+            known.extend(Known::of(name, profile));
+        }
+    }
+    known
+}
+
+/// What an agent can do, each with its column.
+fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
+    [
+        ("resume", abilities.resume),
+        ("compact", abilities.compact),
+        ("schema", abilities.schema),
+        ("budget", abilities.budget),
+        ("read-only", abilities.read_only),
+        ("tools", abilities.tools),
+        ("system", abilities.system),
+        ("images", abilities.images),
+        ("cost", abilities.cost),
+    ]
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let settings = Settings::of(&Project::current()?)?;
+    let known = all(&settings.backends);
+    if args.json {
+        ui::print_json(&known.iter().map(as_json).collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for one in &known {
+        let mark = if one.found.is_ok() { ui::good("✓") } else { ui::dim("–") };
+        ui::print_line(format!("{mark} {:<10} {}", one.name, one.state()))?;
+        let can: Vec<&str> =
+            abilities(one.driver.abilities()).iter().filter(|(_, can)| *can).map(|(word, _)| *word).collect();
+        ui::print_line(ui::dim(format!("             by itself: {}", can.join(", "))))?;
+    }
+    ui::say("What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(known: &Known) -> serde_json::Value {
+    let missing = known.found.as_ref().err();
+    json!({
+        "name": known.name,
+        "driver": known.driver.name(),
+        "title": known.driver.title(),
+        "found": known.found.as_ref().ok(),
+        "missing": missing.map(|missing| &missing.what),
+        "remedy": missing.map(|missing| &missing.remedy),
+        "abilities": known.driver.abilities(),
+    })
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: String,
+    ok: bool,
+    /// Whether a run is impossible without it.
+    needed: bool,
+    says: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
+    let project = Project::current()?;
+    let findings = examine(&project);
+    let is_well = findings.iter().all(|finding| finding.ok || !finding.needed);
+    if args.json {
+        ui::print_json(&json!({"ok": is_well, "findings": findings}))?;
+    } else {
+        for finding in &findings {
+            show(finding)?;
+        }
+    }
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(finding: &Finding) -> Result<()> {
+    let mark = match (finding.ok, finding.needed) {
+        (true, _) => ui::good("✓"),
+        (false, true) => ui::bad("✗"),
+        (false, false) => ui::dim("–"),
+    };
+    ui::print_line(format!("{mark} {:<10} {}", finding.what, finding.says))?;
+    match &finding.remedy {
+        Some(remedy) => ui::print_line(ui::dim(format!("             {remedy}"))),
+        None => Ok(()),
+    }
+}
+
+fn examine(project: &Project) -> Vec<Finding> {
+    let mut findings = vec![folder(project), git(project)];
+    match Settings::of(project) {
+        Ok(settings) => {
+            findings.push(plain("settings", true, "read"));
+            findings.push(trust(project, &settings.backends));
+            let agents = all(&settings.backends);
+            let some = agents.iter().any(|known| known.found.is_ok());
+            findings.extend(agents.iter().map(agent));
+            findings.push(Finding {
+                needed: false,
+                remedy: (!some).then(|| "install one, or use `--agent scripted`".to_owned()),
+                ..plain("any agent", some, if some { "found" } else { "none is installed" })
+            });
+        }
+        Err(error) => findings.push(Finding { needed: true, ..plain("settings", false, &format!("{error:#}")) }),
+    }
+    findings
+}
+
+fn plain(what: &str, ok: bool, says: &str) -> Finding {
+    Finding { what: what.to_owned(), ok, needed: false, says: says.to_owned(), remedy: None }
+}
+
+/// Whether runs can be kept here.
+fn folder(project: &Project) -> Finding {
+    let home = project.root.join(".longhaul");
+    let place = if home.exists() { &home } else { &project.root };
+    let probe = place.join(format!(".longhaul-doctor-{}", std::process::id()));
+    match std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)) {
+        Ok(()) => plain("folder", true, &project.root.display().to_string()),
+        Err(error) => Finding {
+            needed: true,
+            remedy: Some("choose another place with --store FILE".to_owned()),
+            ..plain("folder", false, &format!("{} can not be written: {error}", place.display()))
+        },
+    }
+}
+
+fn git(project: &Project) -> Finding {
+    let says = std::process::Command::new("git").arg("--version").output();
+    match says {
+        Ok(output) if output.status.success() => {
+            let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            let inside = if project.root.join(".git").exists() { "" } else { ", but this is no repository" };
+            plain("git", true, &format!("{version}{inside}"))
+        }
+        _ => Finding { remedy: Some("install git".to_owned()), ..plain("git", false, "was not found") },
+    }
+}
+
+fn trust(project: &Project, backends: &Backends) -> Finding {
+    match told_hash(&project.root) {
+        None => plain("trust", true, "this project tells agents nothing"),
+        Some(hash) if backends.trusted.contains(&hash) => plain("trust", true, "its agent settings are trusted"),
+        Some(_) => Finding {
+            remedy: Some("`longhaul trust --show` lists them, `longhaul trust` lets them take effect".to_owned()),
+            ..plain("trust", false, "its agent settings are not trusted; agents are started without them")
+        },
+    }
+}
+
+fn agent(known: &Known) -> Finding {
+    let remedy = known.found.as_ref().err().map(|missing| missing.remedy.clone());
+    Finding { remedy, ..plain(&known.name, known.found.is_ok(), &known.state()) }
+}

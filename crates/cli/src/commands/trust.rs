@@ -1,0 +1,53 @@
+//! `longhaul trust`: lets what a checkout tells agents take effect.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul_runtime::{told_files, told_hash};
+use serde_json::json;
+
+use crate::project::Project;
+use crate::{disk, trusted, ui};
+
+/// Let this project's agent settings, hooks and servers take effect
+///
+/// Agents are started with settings of their own: what a checkout says about them (`.claude/settings.json`, `.mcp.json`,
+/// `.codex`, `.longhaul/config.toml`, …) counts only after you have looked at it and said so. The word is about the
+/// content: any change takes it back.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only show what there is and whether it is trusted
+    #[arg(long)]
+    show: bool,
+    /// Take it back
+    #[arg(long, conflicts_with = "show")]
+    revoke: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let project = Project::current()?;
+    let hash = told_hash(&project.root);
+    if args.revoke {
+        trusted::forget(&project, &project.root)?;
+    } else if let (false, Some(hash)) = (args.show, &hash) {
+        trusted::add(&project, hash, &project.root)?;
+    }
+    let is_trusted = hash.as_ref().is_some_and(|hash| trusted::hashes(&project).contains(hash));
+    let files: Vec<String> = told_files(&project.root).iter().map(|file| disk::shown(file)).collect();
+    if args.json {
+        ui::print_json(&json!({"files": files, "hash": hash, "trusted": is_trusted}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for file in &files {
+        ui::print_line(file)?;
+    }
+    ui::say(match (files.is_empty(), is_trusted) {
+        (true, _) => "nothing here tells agents what to do".to_owned(),
+        (false, true) => "trusted, as long as these files stay as they are".to_owned(),
+        (false, false) => "not trusted: agents are started without it; `longhaul trust` changes that".to_owned(),
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,117 @@
+//! What `config.toml` says about agents.
+//!
+//! ```toml
+//! agent = "claude"                  # who does prompts that name nobody
+//! sandboxed = true                  # something else confines agents: a container, a virtual machine
+//! [agents.local]
+//! backend = "openai"
+//! base_url = "http://127.0.0.1:11434/v1"
+//! model = "qwen3-coder"
+//! [models.fast]
+//! claude = "haiku"
+//! [power.high]
+//! claude = "opus"
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use indexmap::IndexMap;
+use longhaul_agents::contract::{Auth, Setup};
+use longhaul_runtime::{Backends, Profile, permission};
+use toml_edit::DocumentMut;
+
+use super::{Keys, entries};
+
+const KEYS: &[&str] = &[
+    "backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "keep_env", "env",
+];
+/// Keys that say what is started, or whom a key is sent to. A checkout can not say that by itself.
+const SENSITIVE: &[&str] = &["program", "args", "base_url", "key_env", "auth", "keep_env", "env"];
+
+/// Adds what a file says about names that are not known yet.
+pub(super) fn add(document: &DocumentMut, folder: &Path, backends: &mut Backends) -> Result<()> {
+    for (name, item) in entries(document.get("agents"), "agents")? {
+        let key = format!("agents.{name}");
+        let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
+        let profile = profile(&Keys { table, key, folder })?;
+        backends.profiles.entry(name.to_owned()).or_insert(profile);
+    }
+    add_models(document, "models", &mut backends.models)?;
+    add_models(document, "power", &mut backends.power)?;
+    if let Some(agent) = document.get("agent") {
+        let agent = agent.as_str().ok_or_else(|| anyhow!("`agent` is not a text"))?;
+        backends.default.get_or_insert_with(|| agent.to_owned());
+    }
+    Ok(())
+}
+
+/// What a file says that only a person may say: the first such key.
+pub(super) fn sensitive(document: &DocumentMut) -> Option<String> {
+    if document.contains_key("sandboxed") {
+        return Some("sandboxed".to_owned());
+    }
+    let agents = document.get("agents")?.as_table_like()?;
+    agents.iter().find_map(|(name, item)| {
+        let table = item.as_table_like()?;
+        SENSITIVE.iter().find(|key| table.contains_key(key)).map(|key| format!("agents.{name}.{key}"))
+    })
+}
+
+fn profile(keys: &Keys<'_>) -> Result<Profile> {
+    keys.only(KEYS)?;
+    let sandbox = keys.maybe("sandbox")?;
+    let permitted = sandbox.as_deref().map(|word| {
+        permission(word).ok_or_else(|| anyhow!("`{}.sandbox` must be read-only, edit or full", keys.key))
+    });
+    Ok(Profile {
+        backend: keys.maybe("backend")?,
+        effort: keys.maybe("effort")?,
+        sandbox: permitted.transpose()?,
+        setup: Setup {
+            program: keys.maybe("program")?.map(PathBuf::from),
+            args: keys.maybe_texts("args")?,
+            base_url: keys.maybe("base_url")?,
+            key_env: keys.maybe("key_env")?,
+            auth: auth(keys)?,
+            model: keys.maybe("model")?,
+            keep_env: keys.maybe_texts("keep_env")?,
+            env: texts_by_name(keys, "env")?,
+            home: PathBuf::new(),
+        },
+    })
+}
+
+fn auth(keys: &Keys<'_>) -> Result<Auth> {
+    match keys.maybe("auth")?.as_deref() {
+        None | Some("auto") => Ok(Auth::Auto),
+        Some("login") => Ok(Auth::Login),
+        Some("key") => Ok(Auth::Key),
+        Some(other) => Err(anyhow!("`{}.auth` is `{other}`; it must be login, key or auto", keys.key)),
+    }
+}
+
+fn texts_by_name(keys: &Keys<'_>, name: &str) -> Result<IndexMap<String, String>> {
+    let key = format!("{}.{name}", keys.key);
+    let text = |(name, item): (&str, &toml_edit::Item)| {
+        let text = item.as_str().ok_or_else(|| anyhow!("`{key}.{name}` is not a text"))?;
+        Ok((name.to_owned(), text.to_owned()))
+    };
+    entries(keys.table.get(name), &key)?.into_iter().map(text).collect()
+}
+
+fn add_models(
+    document: &DocumentMut,
+    table: &str,
+    known: &mut IndexMap<String, IndexMap<String, String>>,
+) -> Result<()> {
+    for (name, item) in entries(document.get(table), table)? {
+        let key = format!("{table}.{name}");
+        let own = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
+        for (agent, model) in own.iter() {
+            let model = model.as_str().ok_or_else(|| anyhow!("`{key}.{agent}` is not a text"))?;
+            known.entry(name.to_owned()).or_default().entry(agent.to_owned()).or_insert_with(|| model.to_owned());
+        }
+    }
+    Ok(())
+}

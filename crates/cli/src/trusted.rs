@@ -1,0 +1,45 @@
+//! What people have trusted: a list of content hashes in the user's own folder, never in a checkout.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::disk;
+use crate::project::Project;
+
+/// The list of a user.
+fn file(project: &Project) -> Result<PathBuf> {
+    let user = project.user.as_ref().context("there is no home folder to remember it in")?;
+    Ok(user.join("trusted"))
+}
+
+/// Every hash that was trusted.
+pub(crate) fn hashes(project: &Project) -> HashSet<String> {
+    let text = file(project).map(|file| disk::text_if_any(&file)).unwrap_or_default();
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// Remembers a hash, with the folder it was seen in for people.
+pub(crate) fn add(project: &Project, hash: &str, workspace: &Path) -> Result<()> {
+    let line = format!("{hash} {}", workspace.display());
+    rewrite(project, |lines| lines.push(line))
+}
+
+/// Forgets what was trusted of a folder.
+pub(crate) fn forget(project: &Project, workspace: &Path) -> Result<()> {
+    let suffix = format!(" {}", workspace.display());
+    rewrite(project, |lines| lines.retain(|line| !line.ends_with(&suffix)))
+}
+
+fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<()> {
+    let file = file(project)?;
+    let mut lines: Vec<String> = disk::text_if_any(&file).lines().map(str::to_owned).collect();
+    change(&mut lines);
+    lines.dedup();
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
+    let beside = file.with_extension("tmp");
+    std::fs::write(&beside, lines.join("\n") + "\n").and_then(|()| std::fs::rename(&beside, &file))
+        .with_context(|| format!("{} can not be written", file.display()))
+}

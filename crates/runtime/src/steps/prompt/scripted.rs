@@ -1,0 +1,65 @@
+//! A turn of the scripted agent: inside the engine, since there is no program that could be lost.
+
+use std::path::Path;
+use std::time::Duration;
+
+use longhaul_agents::scripted::{Ask, Reply};
+use longhaul_core::Json;
+use longhaul_core::event::{Failure, Usage};
+use longhaul_core::plan::ErrorClass;
+
+use crate::steps::{Attempt, Done};
+
+pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
+    let visit = attempt.start.path.segments().last().map_or(1, |segment| segment.visit);
+    let ask = Ask {
+        path: &attempt.start.path,
+        attempt: attempt.start.attempt,
+        prompt,
+        schema: attempt.output.schema.as_ref(),
+        call: visit + attempt.start.attempt - 1,
+    };
+    let reply = attempt.shared.options.script.reply(&ask);
+    let pause = Duration::from_millis(reply.after_ms);
+    let limit = attempt.timeout(None);
+    tokio::select! {
+        () = tokio::time::sleep(pause.min(limit.unwrap_or(pause))) => {}
+        () = attempt.cancel.cancelled() => return Done::failed(ErrorClass::Failed, "stopped"),
+    }
+    if limit.is_some_and(|limit| limit < pause) {
+        return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
+    }
+    attempt.say(&reply.text);
+    attempt.keep("stdout", &reply.text);
+    answered(&attempt.cwd(), reply)
+}
+
+fn answered(workspace: &Path, reply: Reply) -> Done {
+    if let Err(error) = write_all(workspace, &reply) {
+        return Done::failed(ErrorClass::Failed, format!("a file can not be written: {error}"));
+    }
+    let mut done = Done::with(Json::String(reply.text));
+    done.result.usage = Some(Usage {
+        input_tokens: reply.usage.input_tokens,
+        output_tokens: reply.usage.output_tokens,
+        usd: reply.usage.usd,
+        ..Usage::default()
+    });
+    done.failure = reply.failure.map(|failure| Failure {
+        class: failure.class,
+        message: failure.message,
+        retry_after_ms: failure.retry_after_ms,
+    });
+    done
+}
+
+fn write_all(workspace: &Path, reply: &Reply) -> std::io::Result<()> {
+    for (name, content) in &reply.writes {
+        let file = workspace.join(name);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(file, content)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! What is told of a turn: to the journal, to the transcript, to whoever watches; and at the end what came of it.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use longhaul_agents::contract::{Agent, Ending, Entry, Errand, Exit, Meter, Stopped, Turn};
+use longhaul_agents::{notice, prices};
+use longhaul_core::Json;
+use longhaul_core::decide::thread_of;
+use longhaul_core::event::{Event, Failure, Session, Usage};
+use longhaul_core::plan::ErrorClass;
+
+use crate::backends::Choice;
+use crate::engine::Pulse;
+use crate::steps::{Attempt, Done};
+
+/// Tells of one turn.
+pub(super) struct Teller<'a> {
+    attempt: &'a Attempt,
+    agent: &'static dyn Agent,
+    choice: &'a Choice,
+    compacting: bool,
+    transcript: File,
+    /// The conversation that the journal knows.
+    known: Option<String>,
+    model: Option<String>,
+    /// What was last said about its silence.
+    said: String,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(
+        attempt: &'a Attempt,
+        agent: &'static dyn Agent,
+        choice: &'a Choice,
+        turn: &Turn,
+        folder: &Path,
+    ) -> io::Result<Self> {
+        // After a restart the whole output is read again, and the transcript with it.
+        let transcript = File::create(folder.join("transcript.jsonl"))?;
+        let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
+        let known = attempt.session.clone();
+        Ok(Self { attempt, agent, choice, compacting, transcript, known, model, said: String::new() })
+    }
+
+    /// What a line of the stream meant.
+    pub(super) async fn entries(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            if let Entry::Session { id, model } = &entry {
+                self.session(id, model.as_deref());
+            }
+            self.keep(&entry);
+            let (run, path) = (self.attempt.run.clone(), self.attempt.start.path.clone());
+            // Nobody watching is fine.
+            let _ = self.attempt.shared.pulse.send(Pulse::Entry(run, path, std::sync::Arc::new(entry)));
+        }
+    }
+
+    /// How it is doing, for whoever watches; said once.
+    pub(super) fn alive(&mut self, words: &str) {
+        if words != self.said {
+            words.clone_into(&mut self.said);
+            let (run, path) = (self.attempt.run.clone(), self.attempt.start.path.clone());
+            let _ = self.attempt.shared.pulse.send(Pulse::Alive(run, path, words.into()));
+        }
+    }
+
+    /// The journal knows the conversation before anything else of it happens.
+    fn session(&mut self, id: &str, model: Option<&str>) {
+        if let Some(model) = model {
+            self.model = Some(model.to_owned());
+        }
+        if self.known.as_deref() == Some(id) {
+            return;
+        }
+        self.known = Some(id.to_owned());
+        let abilities = self.agent.abilities();
+        let session = Session {
+            id: id.to_owned(),
+            agent: self.choice.name.clone(),
+            resumes: abilities.resume,
+            compacts: abilities.compact,
+            total: None,
+        };
+        let thread = thread_of(self.attempt.param("agent")).map(str::to_owned);
+        let (path, attempt) = (self.attempt.start.path.clone(), self.attempt.start.attempt);
+        self.attempt.news.tell(Event::SessionSeen { path, attempt, session, thread });
+    }
+
+    /// For people; the shim has the whole output anyway.
+    fn keep(&mut self, entry: &Entry) {
+        if *entry == Entry::Alive {
+            return;
+        }
+        if let Ok(mut line) = serde_json::to_string(entry) {
+            line.push('\n');
+            let _ = self.transcript.write_all(self.attempt.secrets.redact(line).as_bytes());
+        }
+    }
+
+    /// What came of the turn.
+    pub(super) fn conclude(&self, ending: Ending, exit: &Exit) -> Done {
+        let mut done = Done::with(answer(&ending));
+        done.result.exit_code = exit.code;
+        done.result.usage = ending.used.map(|meter| self.usage(meter));
+        done.result.session_total = ending.session_total.map(|meter| self.usage(meter));
+        if exit.ended == Some(Stopped::Cancelled) {
+            // Whoever finds it stopped did not want that.
+            let class = if self.attempt.adopted { ErrorClass::Lost } else { ErrorClass::Failed };
+            done.failure = Some(Failure::new(class, "stopped"));
+            return done;
+        }
+        if self.compacting {
+            done.failure = not_compacted(&ending).map(|why| Failure::new(ErrorClass::Overflow, why));
+            return done;
+        }
+        let now = self.attempt.shared.clock.now_ms();
+        let zone = self.attempt.shared.clock.zone();
+        let fault = notice::judge(self.agent.name(), &ending, exit, now, &zone);
+        done.failure = fault.map(|fault| Failure {
+            class: fault.class,
+            message: fault.message,
+            retry_after_ms: fault.retry_at_ms.map(|at| u64::try_from(at.saturating_sub(now)).unwrap_or(0)),
+        });
+        done
+    }
+
+    /// What was used, with what it cost: as the agent says, or by its model's price, or not known.
+    fn usage(&self, meter: Meter) -> Usage {
+        let priced = || prices::cost(self.model.as_deref()?, &meter);
+        let usd = meter.usd.or_else(priced);
+        Usage {
+            input_tokens: meter.input_tokens,
+            cached_tokens: meter.cached_tokens,
+            output_tokens: meter.output_tokens,
+            usd: usd.unwrap_or_default(),
+            usd_unknown: usd.is_none(),
+        }
+    }
+}
+
+fn answer(ending: &Ending) -> Json {
+    ending.structured.clone().unwrap_or_else(|| Json::String(ending.text.clone()))
+}
+
+fn not_compacted(ending: &Ending) -> Option<String> {
+    match ending.trouble.compacted {
+        Some(true) => None,
+        Some(false) => Some(format!("the session could not be compacted: {}", ending.trouble.message)),
+        None if ending.trouble.is_error => Some(ending.trouble.message.clone()),
+        None => None,
+    }
+}

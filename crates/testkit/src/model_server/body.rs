@@ -1,0 +1,133 @@
+//! The body of an answer: some pieces, then an end that may not be one.
+//!
+//! **Invariant:** an entry of the log is closed once, also when the client goes first: whoever is dropped closes it.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::body::{Bytes, Frame, SizeHint};
+
+use super::desk::{Desk, Ticket};
+use super::log::Outcome;
+
+/// The connection ends here, without a proper end.
+#[derive(Debug)]
+pub(super) struct Hangup;
+
+impl std::fmt::Display for Hangup {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the script ends the connection")
+    }
+}
+
+impl std::error::Error for Hangup {}
+
+/// Closes an entry of the log when it goes: the client is gone, unless something else was said before.
+pub(super) struct Seal {
+    desk: Arc<Desk>,
+    ticket: Ticket,
+    pub(super) status: u16,
+    pub(super) outcome: Outcome,
+}
+
+impl Seal {
+    /// For an entry that is open.
+    pub(super) fn new(desk: Arc<Desk>, ticket: Ticket) -> Self {
+        Self { desk, ticket, status: 0, outcome: Outcome::ClientGone }
+    }
+}
+
+impl Drop for Seal {
+    fn drop(&mut self) {
+        self.desk.close(self.ticket, self.status, self.outcome);
+    }
+}
+
+/// A wait.
+pub(super) type Held = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A wait of some seconds, or for ever.
+pub(super) fn held(seconds: Option<f64>) -> Held {
+    match seconds {
+        Some(seconds) => Box::pin(tokio::time::sleep(Duration::from_secs_f64(seconds))),
+        None => Box::pin(std::future::pending()),
+    }
+}
+
+/// A wait that is just long enough for what was said to leave: what is still here when a connection ends goes with it.
+pub(super) fn let_leave() -> Held {
+    Box::pin(tokio::task::yield_now())
+}
+
+/// What comes after the last piece.
+pub(super) enum End {
+    /// The end of an answer.
+    Proper(Outcome),
+    /// Nothing for a while; then the connection is gone.
+    Hangup(Held),
+}
+
+/// What is sent.
+pub(super) struct Body {
+    pieces: VecDeque<Bytes>,
+    end: End,
+    /// Whether the length is told before.
+    is_whole: bool,
+    seal: Option<Seal>,
+}
+
+impl Body {
+    /// Sent at once, its length told before. Nothing is booked about it without a seal.
+    pub(super) fn whole(text: String, seal: Option<Seal>, outcome: Outcome) -> Self {
+        Self { pieces: VecDeque::from([Bytes::from(text)]), end: End::Proper(outcome), is_whole: true, seal }
+    }
+
+    /// Sent piece by piece.
+    pub(super) fn stream(pieces: impl IntoIterator<Item = String>, end: End, seal: Seal) -> Self {
+        let pieces = pieces.into_iter().map(Bytes::from).collect();
+        Self { pieces, end, is_whole: false, seal: Some(seal) }
+    }
+
+    fn close(&mut self, outcome: Outcome) {
+        if let Some(mut seal) = self.seal.take() {
+            seal.outcome = outcome;
+        }
+    }
+}
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = Hangup;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Hangup>>> {
+        let body = self.get_mut();
+        if let Some(piece) = body.pieces.pop_front() {
+            if let (End::Proper(outcome), true) = (&body.end, body.pieces.is_empty()) {
+                body.close(*outcome);
+            }
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        match &mut body.end {
+            End::Proper(_) => return Poll::Ready(None),
+            End::Hangup(held) => ready!(held.as_mut().poll(context)),
+        }
+        body.close(Outcome::Broken);
+        Poll::Ready(Some(Err(Hangup)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.pieces.is_empty() && matches!(self.end, End::Proper(_))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.is_whole {
+            SizeHint::with_exact(self.pieces.iter().map(|piece| piece.len() as u64).sum())
+        } else {
+            SizeHint::default()
+        }
+    }
+}

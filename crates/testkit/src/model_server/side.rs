@@ -1,0 +1,62 @@
+//! What agents ask on their own account: titles, routing, probes of a quota, summaries.
+//!
+//! They ask in words that change between versions; where a test goes wrong for that, `side` in the log shows it.
+
+use super::request::Request;
+
+/// Sentences from requests for a summary.
+const COMPACT: [&str; 5] = [
+    "create a detailed summary of the conversation",
+    "your task is to create a detailed summary",
+    "context checkpoint compaction",
+    "anchored summary",
+    "<state_snapshot>",
+];
+
+/// Sentences from requests that are no turn of the conversation.
+const SIDE: [&str; 13] = [
+    "session title",
+    "title generator",
+    "title that captures",
+    "naming a branch",
+    "naming a session",
+    "summarize this coding conversation",
+    "indicates a new conversation topic",
+    "prefix detection",
+    "next speaker",
+    "who should speak next",
+    "task routing",
+    "routing strateg",
+    "you are a specialized task",
+];
+
+/// Sentences from such requests that are put like a turn, tools and all.
+const SIDE_LIKE_TURNS: [&str; 1] = ["reply with only the suggestion"];
+
+/// Whether a summary is asked for that takes the place of the conversation.
+pub(super) fn is_compact(request: &Request) -> bool {
+    let prompt = request.prompt().to_lowercase();
+    request.path.ends_with("/compact") || COMPACT.iter().any(|sentence| prompt.contains(sentence))
+}
+
+/// Whether the request is no turn of the conversation. Most turns offer tools; a probe wants a single token.
+pub(super) fn is_side(request: &Request) -> bool {
+    let prompt = beginning(&request.prompt()).to_lowercase();
+    if request.max_tokens == 1 || SIDE_LIKE_TURNS.iter().any(|sentence| prompt.contains(sentence)) {
+        return true;
+    }
+    let words = format!("{}\n{prompt}", beginning(&request.system).to_lowercase());
+    request.tools.is_empty() && (SIDE.iter().any(|sentence| words.contains(sentence)) || wants_title(&words))
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(4000).collect()
+}
+
+/// "Generate a short title …", in any of its wordings.
+fn wants_title(words: &str) -> bool {
+    words.match_indices("generate").any(|(start, _)| {
+        let near: String = words[start..].chars().take(50).collect();
+        near.contains("title")
+    })
+}

@@ -1,0 +1,10 @@
+//! The scripted model endpoint, asked over plain HTTP.
+
+#![cfg(test)]
+
+mod answers;
+mod breaks;
+mod client;
+mod failures;
+mod routes;
+mod scripts;
