@@ -238,15 +238,15 @@ pub async fn run(
     if cancel.is_cancelled() {
         return Ok(Output::unstarted());
     }
-    let started = start(command)?;
+    let started = start(&command)?;
     // Apart from what runs it: its callers hold it within futures of their own.
     Box::pin(started.finish(cancel, on_output)).await
 }
 
 /// Starts a command that is to be finished by [`Started::finish`], for those who must know it while it runs.
-pub fn start(command: Command) -> Result<Started, Error> {
-    let streams = Streams::prepare(&command)?;
-    let (child, pipes) = Child::spawn(&command)?;
+pub fn start(command: &Command) -> Result<Started, Error> {
+    let streams = Streams::prepare(command)?;
+    let (child, pipes) = Child::spawn(command)?;
     Ok(Started { child, pipes, streams, timeout: command.timeout, grace: command.grace })
 }
 

@@ -51,7 +51,7 @@ impl Host<'_> {
     /// Runs the agent to its end; what kept it from running is an end as well.
     async fn run(&mut self, spec: &Spec) -> Result<Exit, Exit> {
         let command = command(spec, self.folder, &self.begun.name).map_err(|error| failed(&error))?;
-        let started = process::start(command).map_err(|error| refused(&error))?;
+        let started = process::start(&command).map_err(|error| refused(&error))?;
         let written = self.introduce(started.pid());
         let cancel = CancellationToken::new();
         let mut finishing = pin!(started.finish(cancel.clone(), |_| {}));
