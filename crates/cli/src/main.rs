@@ -3,12 +3,15 @@
 //! Data goes to stdout, talk to stderr. Exit codes: 0 all is well, 1 the answer is no (errors were found, a
 //! run failed), 2 the question was wrong (unknown command, no such file).
 
+mod amounts;
 mod bench;
 mod builtin;
 mod commands;
 mod disk;
 mod library;
+mod live;
 mod office;
+mod onlooker;
 mod project;
 mod settings;
 mod story;

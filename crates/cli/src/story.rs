@@ -1,6 +1,6 @@
 //! What happens in a run, a line an event, for people.
 
-use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Skip};
+use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Skip, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 
@@ -54,6 +54,15 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// What the attempt used that an event ends.
+pub(crate) fn used(event: &Event) -> Option<Usage> {
+    match event {
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => result.usage,
+        Event::AttemptStopped { usage, .. } => *usage,
+        _ => None,
+    }
 }
 
 fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[String]) -> String {

@@ -23,12 +23,13 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
+pub(crate) use ladder::is_agent;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
-const PARALLEL: u32 = 16;
+pub(crate) const PARALLEL: u32 = 16;
 
 /// What is to be recorded, and then done.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -91,6 +91,6 @@ fn asks(state: &State, path: &StepPath, question: &Question) -> String {
 }
 
 /// A moment as people write it.
-pub(crate) fn moment(ms: i64) -> String {
+pub fn moment(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |moment| moment.to_string())
 }

@@ -3,15 +3,17 @@
 //! **Invariant:** a view is computed, never stored; what it says follows from the history alone.
 
 mod cost;
+mod forecast;
 mod questions;
 mod run;
 mod step;
 mod timeline;
 
-pub use cost::{Cost, Spent, cost};
+pub use cost::{Cost, Limit, Spent, cost};
+pub use forecast::{Forecast, forecast};
 pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
-pub use step::{Step, steps};
+pub use step::{AtWork, Step, steps};
 pub use timeline::{Span, Spanned, timeline};
 
 use crate::event::{Ended, QuestionKind};

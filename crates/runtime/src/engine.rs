@@ -200,6 +200,11 @@ impl Engine {
         self.shared.pulse.subscribe()
     }
 
+    /// How many attempts it makes at once, over all runs.
+    pub fn attempts_max(&self) -> usize {
+        self.shared.options.attempts_max
+    }
+
     /// What time it is for this engine.
     pub fn now_ms(&self) -> i64 {
         self.shared.clock.now_ms()
@@ -307,7 +312,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md`.
+    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md` and `transcript.jsonl`.
     pub fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
         self.shared.artifacts.attempt_dir(run, path, attempt)
     }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use longhaul_agents::contract::Entry;
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{self, Event, Failure};
@@ -130,6 +131,23 @@ impl Attempt {
         if let Ok(folder) = self.folder() {
             let _ = write_whole(&folder.join(name), self.secrets.redact(text.to_owned()).as_bytes());
         }
+    }
+
+    /// An entry of its transcript as it may be kept and shown: without secrets.
+    fn cleaned(&self, entry: Entry) -> Entry {
+        if self.secrets.values().is_empty() {
+            return entry;
+        }
+        let cleaned = serde_json::to_value(entry).map(|entry| self.secrets.redact_value(entry));
+        // What can not be cleaned is not shown.
+        cleaned.and_then(serde_json::from_value).unwrap_or(Entry::Alive)
+    }
+
+    /// Shows an entry of its transcript to whoever watches.
+    fn show(&self, entry: Entry) {
+        let pulse = Pulse::Entry(self.run.clone(), self.start.path.clone(), Arc::new(entry));
+        // Nobody watching is fine.
+        let _ = self.shared.pulse.send(pulse);
     }
 
     fn say(&self, text: &str) {

@@ -1,4 +1,4 @@
-//! `longhaul logs`: what the attempts of a run printed, from its files.
+//! `longhaul logs`: what the attempts of a run printed, and what its agents said and did, from its files.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -7,21 +7,28 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use longhaul_core::event::Event;
+use longhaul_agents::contract::Entry;
+use longhaul_core::event::{Event, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_runtime::Engine;
 use serde_json::json;
 
+use crate::live::{self, Live};
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::ui;
+use crate::{story, ui};
 
 /// How much is carried at once.
 const CHUNK_BYTES: u64 = 64 << 10;
 /// How long to wait for more.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Print what the attempts of a run printed
+/// What an agent said and did.
+const TRANSCRIPT: &str = "transcript.jsonl";
+/// The files of an attempt that are printed.
+const STREAMS: [&str; 3] = [TRANSCRIPT, "stdout", "stderr"];
+
+/// Print what the attempts of a run printed, and what its agents said and did
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run, or the beginning of its id
@@ -52,6 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             attempts: Vec::new(),
             shown: None,
             read: HashMap::new(),
+            live: Live::default(),
         };
         loop {
             // In this order: what was printed before the end is there once the end is.
@@ -80,11 +88,21 @@ struct Reader<'a> {
     json: bool,
     /// The last event that was looked at.
     after: u64,
-    attempts: Vec<(StepPath, u32)>,
+    attempts: Vec<Attempt>,
     /// Whose output was printed last.
     shown: Option<(usize, &'static str)>,
     /// Bytes of each output that were printed.
     read: HashMap<(usize, &'static str), u64>,
+    /// Lines of agents that are not complete.
+    live: Live,
+}
+
+/// An attempt that was begun.
+struct Attempt {
+    path: StepPath,
+    number: u32,
+    /// What it used, once it is over; taken when that was printed.
+    used: Option<Usage>,
 }
 
 impl Reader<'_> {
@@ -95,13 +113,25 @@ impl Reader<'_> {
             let Some(last) = events.last() else { return Ok(()) };
             self.after = last.seq;
             for envelope in events {
-                match envelope.event {
-                    Event::AttemptStarted { path, attempt, .. } if self.is_wanted(&path) => {
-                        self.attempts.push((path, attempt))
-                    }
-                    _ => {}
+                self.note(&envelope.event);
+            }
+        }
+    }
+
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::AttemptStarted { path, attempt, .. } if self.is_wanted(path) => {
+                self.attempts.push(Attempt { path: path.clone(), number: *attempt, used: None });
+            }
+            Event::AttemptSucceeded { path, attempt, .. }
+            | Event::AttemptFailed { path, attempt, .. }
+            | Event::AttemptStopped { path, attempt, .. } => {
+                let known = self.attempts.iter_mut().find(|known| known.number == *attempt && known.path == *path);
+                if let Some(known) = known {
+                    known.used = Some(story::used(event).unwrap_or_default());
                 }
             }
+            _ => {}
         }
     }
 
@@ -115,48 +145,110 @@ impl Reader<'_> {
     fn print(&mut self) -> Result<bool> {
         let mut printed = false;
         for at in 0..self.attempts.len() {
-            for stream in ["stdout", "stderr"] {
+            for stream in STREAMS {
                 printed |= self.print_new((at, stream))?;
             }
+            // What was said before the end was read above.
+            self.print_end(at)?;
         }
         Ok(printed)
     }
 
     fn print_new(&mut self, key: (usize, &'static str)) -> Result<bool> {
-        let (path, attempt) = &self.attempts[key.0];
-        let file = self.engine.attempt_dir(&self.run, path, *attempt).join(key.1);
+        let Attempt { path, number, .. } = &self.attempts[key.0];
+        let file = self.engine.attempt_dir(&self.run, path, *number).join(key.1);
         let mut printed = false;
         loop {
             let from = self.read.get(&key).copied().unwrap_or(0);
-            let bytes = read_from(&file, from)?;
+            let bytes =
+                if key.1 == TRANSCRIPT { read_lines(&file, from)? } else { read_from(&file, from, CHUNK_BYTES)? };
             if bytes.is_empty() {
                 return Ok(printed);
             }
             self.read.insert(key, from + bytes.len() as u64);
-            self.print_bytes(key, &bytes)?;
+            if key.1 == TRANSCRIPT {
+                self.print_entries(key.0, &bytes)?
+            } else {
+                self.print_bytes(key, &bytes)?
+            }
             printed = true;
         }
     }
 
+    /// Prints what an agent said and did: whole lines of its transcript.
+    fn print_entries(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+        for line in String::from_utf8_lossy(bytes).lines() {
+            // A version to come may keep more than this one knows.
+            let Ok(entry) = serde_json::from_str::<Entry>(line) else { continue };
+            let Attempt { path, number, .. } = &self.attempts[at];
+            if self.json {
+                ui::print_line(json!({"path": path, "attempt": number, "entry": entry}))?;
+            } else {
+                let lines = self.live.lines(path, &entry);
+                self.print_lines(at, lines)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what an agent used whose attempt is over.
+    fn print_end(&mut self, at: usize) -> Result<()> {
+        let told = !self.json && self.read.contains_key(&(at, TRANSCRIPT));
+        let Some(used) = self.attempts[at].used.take().filter(|_| told) else { return Ok(()) };
+        let path = &self.attempts[at].path;
+        let lines: Vec<String> = self.live.rest(path).into_iter().chain(live::cost(path, &used)).collect();
+        self.print_lines(at, lines)
+    }
+
+    fn print_lines(&mut self, at: usize, lines: Vec<String>) -> Result<()> {
+        for line in lines {
+            self.head((at, TRANSCRIPT));
+            ui::print_line(line)?;
+        }
+        Ok(())
+    }
+
     fn print_bytes(&mut self, key: (usize, &'static str), bytes: &[u8]) -> Result<()> {
-        let (path, attempt) = &self.attempts[key.0];
+        let Attempt { path, number, .. } = &self.attempts[key.0];
         if self.json {
             let text = String::from_utf8_lossy(bytes);
-            let piece = json!({"path": path, "attempt": attempt, "stream": key.1, "text": text});
+            let piece = json!({"path": path, "attempt": number, "stream": key.1, "text": text});
             return ui::print_line(piece);
         }
-        if self.shown.replace(key) != Some(key) {
-            let stream = if key.1 == "stderr" { " stderr" } else { "" };
-            ui::say(ui::dim(format!("── {path}@{attempt}{stream}")));
-        }
+        self.head(key);
         let mut out = ui::out();
         out.write_all(bytes)?;
         Ok(out.flush()?)
     }
+
+    /// Says whose output comes, where that changes.
+    fn head(&mut self, key: (usize, &'static str)) {
+        if self.shown.replace(key) != Some(key) {
+            let Attempt { path, number, .. } = &self.attempts[key.0];
+            let stream = if key.1 == "stderr" { " stderr" } else { "" };
+            ui::say(ui::dim(format!("── {path}@{number}{stream}")));
+        }
+    }
+}
+
+/// The next whole lines of a file, at least one however long it is; none while there is none.
+fn read_lines(file: &Path, from: u64) -> Result<Vec<u8>> {
+    let mut most = CHUNK_BYTES;
+    loop {
+        let mut bytes = read_from(file, from, most)?;
+        if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            bytes.truncate(end + 1);
+            return Ok(bytes);
+        }
+        if (bytes.len() as u64) < most {
+            return Ok(Vec::new());
+        }
+        most *= 2;
+    }
 }
 
 /// The next bytes of a file; none where there is no file.
-fn read_from(file: &Path, from: u64) -> Result<Vec<u8>> {
+fn read_from(file: &Path, from: u64, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut opened = match std::fs::File::open(file) {
         Ok(opened) => opened,
@@ -164,6 +256,6 @@ fn read_from(file: &Path, from: u64) -> Result<Vec<u8>> {
         Err(error) => return Err(error).with_context(|| format!("{} can not be read", file.display())),
     };
     opened.seek(SeekFrom::Start(from))?;
-    opened.take(CHUNK_BYTES).read_to_end(&mut bytes)?;
+    opened.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

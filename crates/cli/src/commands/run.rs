@@ -7,20 +7,18 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
-use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::{Phase, State};
-use longhaul_runtime::{Engine, Idle, Pulse, StartRequest};
+use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
 use crate::disk::Disk;
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{story, ui};
+use crate::onlooker::{Manner, Onlooker};
+use crate::ui;
 
 /// The exit code of a run that waits for a person.
 const WAITING: u8 = 3;
@@ -57,9 +55,29 @@ pub(crate) struct Args {
     agents: AgentArgs,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    manner: MannerArgs,
+}
+
+/// How a run is shown.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct MannerArgs {
     /// Print what happens as JSON, an event a line
     #[arg(long)]
     json: bool,
+    /// Leave out what agents say and do
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl MannerArgs {
+    fn manner(self) -> Manner {
+        match (self.json, self.quiet) {
+            (true, _) => Manner::Json,
+            (false, true) => Manner::Quiet,
+            (false, false) => Manner::Lively,
+        }
+    }
 }
 
 /// Go on with a run in the foreground
@@ -71,9 +89,8 @@ pub(crate) struct ResumeArgs {
     agents: AgentArgs,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Print what happens as JSON, an event a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    manner: MannerArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -111,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
-        foreground(&engine, &run, args.json).await
+        foreground(&engine, &run, args.manner.manner()).await
     })
 }
 
@@ -119,7 +136,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
-        foreground(&engine, &run, args.json).await
+        foreground(&engine, &run, args.manner.manner()).await
     })
 }
 
@@ -148,10 +165,11 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 }
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-async fn foreground(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, manner: Manner) -> Result<ExitCode> {
     let stop = CancellationToken::new();
     let shown = CancellationToken::new();
-    let showing = tokio::spawn(show(engine.pulse(), run.clone(), json, shown.clone()));
+    let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
+    let showing = tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()));
     office::stop_on_signals(stop.clone())?;
     ui::say(format!("run {run}"));
     let idle = drive(engine, run, &stop).await;
@@ -185,34 +203,5 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
             ui::say(format!("{run} waits for {}; then: longhaul resume {run}", ui::count(asked.max(1), "answer")));
             Ok(ExitCode::from(WAITING))
         }
-    }
-}
-
-/// Prints what happens, until it is told that nothing more will, and then what is still there.
-async fn show(mut pulse: Receiver<Pulse>, of: RunId, json: bool, over: CancellationToken) {
-    loop {
-        let news = tokio::select! {
-            biased;
-            news = pulse.recv() => news,
-            () = over.cancelled() => return,
-        };
-        match news {
-            Ok(Pulse::Events(run, events)) if run == of => {
-                events.iter().for_each(|envelope| print(&run, envelope, json));
-            }
-            Ok(Pulse::Notice(run, step, text)) if run == of && !json => {
-                ui::say(format!("{step}: {}", longhaul_lang::diagnostic::plain(&text)));
-            }
-            Ok(_) | Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return,
-        }
-    }
-}
-
-fn print(run: &RunId, envelope: &Envelope, json: bool) {
-    let line = if json { serde_json::to_string(envelope).ok() } else { story::line(run, envelope) };
-    if let Some(line) = line {
-        // Nobody who reads is no reason to stop the run.
-        let _ = ui::print_line(&line);
     }
 }

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use longhaul_core::duration::format_ms;
+use longhaul_core::explain::moment;
 use longhaul_core::view;
+use longhaul_lang::diagnostic::plain;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{story, ui};
+use crate::{amounts, story, ui};
 
 /// List runs, newest first
 #[derive(Debug, clap::Args)]
@@ -96,6 +98,9 @@ pub(crate) fn status(args: &OneArgs) -> Result<ExitCode> {
         }
         let mut page = headline(run.as_str(), &glance);
         steps.iter().for_each(|step| add_step(&mut page, step, 1));
+        if let Some(budget) = amounts::budget(&view::cost(plan, &loaded.state)) {
+            page.push_str(&format!("  {budget}\n"));
+        }
         for why in &glance.why {
             page.push_str(&format!("  {}\n", why.text));
         }
@@ -123,8 +128,16 @@ fn add_step(page: &mut String, step: &view::Step, depth: usize) {
     let waits = step.waiting_for.map_or_else(String::new, |what| format!("  for {what}"));
     let error = step.error.as_ref().map_or_else(String::new, |error| format!("  {}", error.message));
     let indent = "  ".repeat(depth);
-    page.push_str(&format!("{indent}{:<10} {}{again}{waits}{error}\n", step.status, step.path));
+    let agent = step.agent.as_ref().map_or_else(String::new, at_work);
+    let rung = step.rung.as_ref().map_or_else(String::new, |rung| format!("  {rung}"));
+    page.push_str(&format!("{indent}{:<10} {}{agent}{again}{rung}{waits}{error}\n", step.status, step.path));
     step.steps.iter().for_each(|inner| add_step(page, inner, depth + 1));
+}
+
+/// Who, in which conversation, since when.
+fn at_work(agent: &view::AtWork) -> String {
+    let session = agent.session.as_ref().map_or_else(String::new, |id| format!(", session {}", plain(id)));
+    format!("  {}{session}, since {}", agent.name, moment(agent.since / 1000 * 1000))
 }
 
 pub(crate) fn events(args: &OneArgs) -> Result<ExitCode> {

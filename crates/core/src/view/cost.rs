@@ -18,6 +18,31 @@ pub struct Cost {
     pub steps: Vec<Spent>,
     /// By agent.
     pub agents: IndexMap<String, Usage>,
+    /// What is set aside for turns that are under way.
+    pub set_aside: Usage,
+    /// What was set aside for turns whose cost nobody ever told.
+    pub assumed: Usage,
+    /// How much may be spent.
+    pub limit: Limit,
+}
+
+/// How much may be spent; without a number, as much as it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Limit {
+    /// Money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Tokens, read and written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
+impl Limit {
+    /// What the workflow of a run says.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let limits = &plan.main().limits;
+        Self { usd: limits.usd, tokens: limits.tokens }
+    }
 }
 
 /// What one step cost, all attempts together.
@@ -38,13 +63,20 @@ pub fn cost(plan: &Plan, state: &State) -> Cost {
         steps.push(Spent { path: step.path.clone(), usage: step.usage });
     }
     steps.sort_by(|a, b| b.usage.usd.total_cmp(&a.usage.usd));
-    Cost { total: state.usage, steps, agents }
+    let (set_aside, assumed) = (state.reserved(), state.assumed);
+    Cost { total: state.usage, steps, agents, set_aside, assumed, limit: Limit::of(plan) }
 }
 
 /// Who did it: the persona, the profile's back end, or the kind of work.
 fn agent(step: &Step) -> String {
     let Form::Work(work) = &step.form else { return "none".to_owned() };
-    let agent = work.params.get("agent").and_then(|agent| agent.as_json());
-    let named = |key: &str| agent.and_then(|agent| agent.get(key)).and_then(Json::as_str);
-    named("persona").or_else(|| named("backend")).unwrap_or(&work.kind).to_owned()
+    named(step).unwrap_or_else(|| work.kind.clone())
+}
+
+/// Who is to do a step, where it says.
+pub(super) fn named(step: &Step) -> Option<String> {
+    let Form::Work(work) = &step.form else { return None };
+    let agent = work.params.get("agent")?.as_json()?;
+    let key = |key: &str| agent.get(key).and_then(Json::as_str);
+    key("persona").or_else(|| key("backend")).map(str::to_owned)
 }

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use super::cost::named;
 use super::{awaited, status};
 use crate::Json;
+use crate::decide::is_agent;
 use crate::event::{Failure, Skip, Usage};
+use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::Plan;
-use crate::state::{BodyNo, State, StepInst, StepNo};
+use crate::state::{BodyNo, Phase, State, StepInst, StepNo};
 
 /// How much of an output is shown.
 const OUTPUT_CHARS_MAX: usize = 2_000;
@@ -56,9 +59,27 @@ pub struct Step {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// The agent that is at work on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AtWork>,
+    /// In which way its agent goes on after something failed, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rung: Option<String>,
     /// What is inside it, one item or round after the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
+}
+
+/// An agent at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AtWork {
+    /// Who.
+    pub name: String,
+    /// Its conversation, once that has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Since when.
+    pub since: i64,
 }
 
 /// The steps of a run, as they are at a moment.
@@ -133,8 +154,31 @@ impl Fold<'_> {
             usage: inst.usage,
             output: trimmed(&inst.result.output),
             error: inst.error.clone(),
+            agent: self.at_work(inst),
+            rung: self.rung(inst),
             steps: Vec::new(),
         }
+    }
+
+    fn at_work(&self, inst: &StepInst) -> Option<AtWork> {
+        let plan = self.plan.step(inst.step);
+        if inst.phase != Phase::Attempt || !is_agent(plan) || self.state.is_finished() {
+            return None;
+        }
+        let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());
+        let name = session.map(|session| session.agent.clone()).or_else(|| named(plan)).or_else(|| self.usual());
+        let session = session.map(|session| session.id.clone());
+        Some(AtWork { name: name.unwrap_or_default(), session, since: inst.started_at.unwrap_or(inst.since) })
+    }
+
+    /// Who does what names nobody.
+    fn usual(&self) -> Option<String> {
+        self.state.started.as_ref()?.about.get("agent")?.as_str().map(str::to_owned)
+    }
+
+    fn rung(&self, inst: &StepInst) -> Option<String> {
+        let is_over = inst.phase == Phase::Done || self.state.is_finished();
+        inst.climb.as_ref().filter(|_| !is_over)?.rung.as_ref().map(Rung::words)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use longhaul_agents::contract::Entry;
 use longhaul_agents::scripted::{Ask, Reply};
 use longhaul_core::Json;
 use longhaul_core::event::{Failure, Usage};
@@ -29,7 +30,7 @@ pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     if limit.is_some_and(|limit| limit < pause) {
         return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
     }
-    attempt.say(&reply.text);
+    attempt.show(attempt.cleaned(Entry::Text { text: reply.text.clone(), delta: false }));
     attempt.keep("stdout", &reply.text);
     answered(&attempt.cwd(), reply)
 }

@@ -50,10 +50,9 @@ impl<'a> Teller<'a> {
             if let Entry::Session { id, model } = &entry {
                 self.session(id, model.as_deref());
             }
+            let entry = self.attempt.cleaned(entry);
             self.keep(&entry);
-            let (run, path) = (self.attempt.run.clone(), self.attempt.start.path.clone());
-            // Nobody watching is fine.
-            let _ = self.attempt.shared.pulse.send(Pulse::Entry(run, path, std::sync::Arc::new(entry)));
+            self.attempt.show(entry);
         }
     }
 
@@ -105,7 +104,7 @@ impl<'a> Teller<'a> {
         }
         if let Ok(mut line) = serde_json::to_string(entry) {
             line.push('\n');
-            let _ = self.transcript.write_all(self.attempt.secrets.redact(line).as_bytes());
+            let _ = self.transcript.write_all(line.as_bytes());
         }
     }
 

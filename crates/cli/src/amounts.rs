@@ -1,0 +1,89 @@
+//! Money and tokens, in words.
+
+use longhaul_core::event::Usage;
+use longhaul_core::view::{Cost, Forecast, Limit};
+
+/// `$0.03, 8.2k tokens`; `None` for what cost nothing.
+pub(crate) fn usage(usage: &Usage) -> Option<String> {
+    let money = match usage {
+        Usage { usd_unknown: true, .. } => Some("cost not known".to_owned()),
+        Usage { usd, .. } if *usd > 0.0 => Some(dollars(*usd)),
+        _ => None,
+    };
+    let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(|tokens| format!("{} tokens", short(tokens)));
+    let words: Vec<String> = money.into_iter().chain(tokens).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// What was spent, what is set aside, what is assumed, and the limit; `None` for a run that has neither limits nor costs.
+pub(crate) fn budget(cost: &Cost) -> Option<String> {
+    let [spent, aside, assumed] = [&cost.total, &cost.set_aside, &cost.assumed];
+    let line = |of: &dyn Fn(&Usage) -> String, limit: Option<String>| {
+        let limit = limit.unwrap_or_else(|| "no limit".to_owned());
+        format!("{} spent, {} set aside, {} assumed, {limit}", of(spent), of(aside), of(assumed))
+    };
+    let Limit { usd, tokens } = cost.limit;
+    let nothing = [spent, aside, assumed].iter().all(|usage| **usage == Usage::default());
+    if usd.is_none() && tokens.is_none() && nothing {
+        return None;
+    }
+    let unknown = if cost.total.usd_unknown { " (some cost is not known)" } else { "" };
+    let money = line(&|usage| dollars(usage.usd), usd.map(|usd| format!("limit {}", dollars(usd))));
+    let tokens = line(&|usage| short(usage.tokens()), tokens.map(|tokens| format!("limit {}", short(tokens))));
+    Some(format!("money:  {money}{unknown}\n  tokens: {tokens}"))
+}
+
+/// What is to come, in a line.
+pub(crate) fn forecast(forecast: &Forecast) -> String {
+    let Forecast { turns, or_more, at_once, limit } = *forecast;
+    let least = if or_more { "at least " } else { "" };
+    let tokens = limit.tokens.map(|tokens| format!("{} tokens", short(tokens)));
+    let limits: Vec<String> = limit.usd.map(dollars).into_iter().chain(tokens).collect();
+    let limits = if limits.is_empty() { "no limits".to_owned() } else { format!("limits: {}", limits.join(", ")) };
+    format!("{least}{turns} agent turns to come, up to {at_once} at once; {limits}")
+}
+
+fn dollars(usd: f64) -> String {
+    if usd > 0.0 && usd < 0.005 { "under $0.01".to_owned() } else { format!("${usd:.2}") }
+}
+
+/// `812`, `8.2k`, `1.3M`.
+fn short(count: u64) -> String {
+    let scaled = |unit: f64, letter: &str| {
+        let text = format!("{:.1}", count as f64 / unit);
+        format!("{}{letter}", text.strip_suffix(".0").unwrap_or(&text))
+    };
+    match count {
+        0..=999 => count.to_string(),
+        1_000..=999_949 => scaled(1e3, "k"),
+        _ => scaled(1e6, "M"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(tokens: u64, usd: f64, usd_unknown: bool) -> Usage {
+        Usage { input_tokens: tokens, usd, usd_unknown, ..Usage::default() }
+    }
+
+    #[test]
+    fn amounts_are_short_and_say_what_is_not_known() {
+        let words = |tokens, usd, unknown| usage(&used(tokens, usd, unknown)).unwrap_or_else(|| "nothing".to_owned());
+        assert_eq!(words(8_150, 0.031, false), "$0.03, 8.2k tokens");
+        assert_eq!(words(999, 0.0, true), "cost not known, 999 tokens");
+        assert_eq!(words(500_000, 0.0, false), "500k tokens");
+        assert_eq!(words(999_950, 0.001, false), "under $0.01, 1M tokens");
+        assert_eq!(words(0, 0.0, false), "nothing");
+    }
+
+    #[test]
+    fn a_forecast_names_the_limits_or_that_there_are_none() {
+        let limit = Limit { usd: Some(5.0), tokens: Some(500_000) };
+        let to_come = Forecast { turns: 120, or_more: false, at_once: 16, limit };
+        assert_eq!(forecast(&to_come), "120 agent turns to come, up to 16 at once; limits: $5.00, 500k tokens");
+        let to_come = Forecast { or_more: true, limit: Limit { usd: None, tokens: None }, ..to_come };
+        assert_eq!(forecast(&to_come), "at least 120 agent turns to come, up to 16 at once; no limits");
+    }
+}

@@ -1,0 +1,83 @@
+//! What agents say and do, as lines for people.
+//!
+//! **Invariant:** nothing of an agent reaches the terminal but whole lines of text, without characters that command it.
+
+use std::collections::HashMap;
+
+use longhaul_agents::contract::Entry;
+use longhaul_core::event::Usage;
+use longhaul_core::path::StepPath;
+use longhaul_lang::diagnostic::plain;
+
+use crate::{amounts, ui};
+
+/// A line that is longer is shown in pieces: nobody knows whether it ever ends.
+const LINE_BYTES_MAX: usize = 4096;
+
+/// Puts what agents say into lines.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    /// Lines that have no end yet.
+    begun: HashMap<StepPath, String>,
+}
+
+impl Live {
+    /// The lines that an entry completes.
+    pub(crate) fn lines(&mut self, path: &StepPath, entry: &Entry) -> Vec<String> {
+        match entry {
+            Entry::Alive => Vec::new(),
+            Entry::Text { text, delta: true } => self.add(path, text),
+            Entry::Text { text, delta: false } => {
+                let rest = self.rest(path);
+                rest.into_iter().chain(self.add(path, text)).collect()
+            }
+            other => self.rest(path).into_iter().chain(deed(path, other)).collect(),
+        }
+    }
+
+    /// The line that stays without an end, because something else came after it or nothing did.
+    pub(crate) fn rest(&mut self, path: &StepPath) -> Option<String> {
+        said(path, &self.begun.remove(path)?)
+    }
+
+    fn add(&mut self, path: &StepPath, text: &str) -> Vec<String> {
+        let begun = self.begun.entry(path.clone()).or_default();
+        begun.push_str(text);
+        let mut lines = Vec::new();
+        while let Some(end) = begun.find('\n') {
+            lines.extend(said(path, &begun[..end]));
+            begun.drain(..=end);
+        }
+        if begun.len() > LINE_BYTES_MAX {
+            lines.extend(self.rest(path));
+        }
+        lines
+    }
+}
+
+/// What it says; empty lines are left out.
+fn said(path: &StepPath, line: &str) -> Option<String> {
+    let line = line.trim_end();
+    (!line.is_empty()).then(|| ui::dim(format!("    {path} │ {}", plain(&line.replace('\t', "    ")))))
+}
+
+/// What it does.
+fn deed(path: &StepPath, entry: &Entry) -> Option<String> {
+    let line = match entry {
+        Entry::ToolCall { name, summary, .. } => format!("⚙ {name} {summary}"),
+        Entry::Denied { name } => format!("✗ {name} was not allowed"),
+        Entry::Notice { text } => format!("! {text}"),
+        _ => return None,
+    };
+    Some(format!("    {path} {}", plain(line.trim_end())))
+}
+
+/// How an agent is doing that says nothing.
+pub(crate) fn silence(path: &StepPath, words: &str) -> String {
+    ui::dim(format!("    {path} … {}", plain(words)))
+}
+
+/// What an attempt used; `None` if that is nothing.
+pub(crate) fn cost(path: &StepPath, usage: &Usage) -> Option<String> {
+    amounts::usage(usage).map(|words| ui::dim(format!("    {path} · {words}")))
+}
