@@ -3,15 +3,20 @@
 //! A [`Witness`] reads the history as it was written: it keeps a second state that knows only the JSON text, and
 //! compares it with the live one.
 
+mod agents;
+mod budget;
+
 use std::collections::{HashMap, HashSet};
 
-use longhaul_core::decide::{Planner, decide, misfit};
+use longhaul_core::decide::{Planner, Start, decide, misfit};
 use longhaul_core::event::{Ended, Envelope, Event};
-use longhaul_core::path::StepPath;
+use longhaul_core::path::{Segment, StepPath};
 use longhaul_core::plan::{Form, Outcome};
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::{Phase, State, StepInst};
 
 use crate::tree;
+use agents::Agents;
+use budget::Budget;
 
 /// Watches a run from outside.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +26,8 @@ pub struct Witness {
     begun: HashSet<String>,
     open: HashMap<String, u32>,
     finished: bool,
+    agents: Agents,
+    budget: Budget,
 }
 
 impl Witness {
@@ -49,7 +56,15 @@ impl Witness {
         if let Some(path) = orphan(live) {
             return report(&format!("`{path}` is under way, but what it is inside of is not"));
         }
+        if let Some(path) = forgotten(planner, live) {
+            return report(&format!("nothing will ever move `{path}`"));
+        }
         self.caps(planner, live)
+    }
+
+    /// Looks at work that is about to be begun.
+    pub fn begins(&self, start: &Start) -> Result<(), String> {
+        self.agents.begins(start)
     }
 
     /// Forgets what it knows and starts from a snapshot, as an engine does that was restarted.
@@ -67,6 +82,8 @@ impl Witness {
             return Err(format!("something happened after the end: {:?}", envelope.event));
         }
         self.attempts(envelope)?;
+        self.agents.event(planner, &self.replayed, &envelope.event)?;
+        self.budget.event(planner, &envelope.event)?;
         let text = serde_json::to_string(envelope).map_err(|error| error.to_string())?;
         let read: Envelope = serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
         if read != *envelope {
@@ -80,6 +97,7 @@ impl Witness {
         self.replayed
             .apply(planner.plan, planner.index, &read)
             .map_err(|illegal| format!("what was recorded is refused: {}", illegal.0))?;
+        self.budget.after(&self.replayed)?;
         let same = |mut before: State| {
             (before.seq, before.now) = (self.replayed.seq, self.replayed.now);
             before == self.replayed
@@ -177,4 +195,35 @@ fn is_stuck(state: &State) -> bool {
         && !state.paused
         && state.open_attempts().next().is_none()
         && state.waiting().next().is_none()
+}
+
+/// A step that is not over, has nobody at work on it, and waits for nothing that has a name.
+fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
+    if state.is_finished() || state.paused || state.cancelling {
+        return None;
+    }
+    let timers = state.timers(planner.plan);
+    let timer = |kind: &str, path: &StepPath| timers.iter().any(|(timer, _)| *timer == format!("{kind}:{path}"));
+    let inside = |path: &StepPath| {
+        let (container, all) = (path.segments(), state.steps().iter());
+        let mut within = all.filter(|step| step.phase != Phase::Done && step.path.segments().len() > container.len());
+        within.any(|step| is_within(container, step.path.segments()))
+    };
+    let moves = |step: &&StepInst| match &step.phase {
+        Phase::Ready => state.running() > 0,
+        Phase::Attempt => state.open_attempts().any(|open| open.path == step.path),
+        Phase::Retry { .. } => timer("retry", &step.path),
+        Phase::Question => step.question.is_some(),
+        Phase::Waiting { due, signal } => signal.is_some() || (due.is_some() && timer("wait", &step.path)),
+        Phase::Inside => inside(&step.path),
+        Phase::Judge => false,
+        Phase::Done => true,
+    };
+    state.steps().iter().find(|step| !moves(step)).map(|step| step.path.clone())
+}
+
+fn is_within(container: &[Segment], path: &[Segment]) -> bool {
+    let own = container.len() - 1;
+    let around = container[..own] == path[..own];
+    around && container[own].id == path[own].id && container[own].visit == path[own].visit
 }

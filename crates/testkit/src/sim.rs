@@ -6,7 +6,9 @@
 mod chance;
 mod faults;
 mod generate;
+mod turns;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use longhaul_core::decide::{Planner, Start, advance};
@@ -17,6 +19,7 @@ use longhaul_core::state::State;
 
 use crate::{Witness, line, tree};
 pub use chance::Chance;
+pub(crate) use turns::doer;
 
 /// Seeds in a row that share a workflow.
 const SEEDS_PER_WORKFLOW: u64 = 4;
@@ -89,6 +92,8 @@ pub(crate) struct Sim {
     open: Vec<Start>,
     /// Results that were delivered, to be delivered again.
     delivered: Vec<Event>,
+    /// The conversations of agents, by attempt.
+    named: HashMap<String, String>,
     happened: u32,
     reopened: u32,
 }
@@ -105,6 +110,7 @@ impl Sim {
             now: 1_767_225_600_000,
             open: Vec::new(),
             delivered: Vec::new(),
+            named: HashMap::new(),
             happened: 0,
             reopened: 0,
         }
@@ -155,6 +161,7 @@ impl Sim {
         self.open.retain(|start| {
             state.open_attempts().any(|step| step.path == start.path && step.attempts == start.attempt)
         });
+        taken.starts.iter().try_for_each(|start| self.witness.begins(start))?;
         self.open.extend(taken.starts);
         if self.state.is_finished() {
             self.open.clear();
@@ -176,6 +183,7 @@ impl Sim {
             return Err("the history does not lead to the state".to_owned());
         }
         self.state = state;
-        self.witness.restart()
+        self.witness.restart()?;
+        self.come_back()
     }
 }

@@ -45,9 +45,13 @@ fn session(state: &State, climb: &Climb, params: &Map<String, Json>) -> Option<S
             | Rung::AwaitReset,
         ) => climb.resumable().cloned(),
         Some(Rung::Reframe { .. } | Rung::Fallback { .. }) => None,
+        // Whoever takes over knows nothing of what another agent shares.
+        None | Some(Rung::Again) if climb.fallbacks > 0 => None,
         None | Some(Rung::Again) => {
-            let thread = thread_of(params.get("agent"))?;
-            state.threads.get(thread).filter(|session| session.resumes).cloned()
+            let agent = params.get("agent");
+            let own = agent.and_then(|agent| agent.get("backend")?.as_str());
+            let goes_on = |session: &&Session| session.resumes && own.is_none_or(|own| own == session.agent);
+            state.threads.get(thread_of(agent)?).filter(goes_on).cloned()
         }
     }
 }

@@ -218,6 +218,9 @@ impl Apply<'_> {
     /// Takes a step off the list it is on; there it is nearly always the first.
     fn leave(&mut self, at: StepNo) {
         self.state.open.remove(&at);
+        // Of an attempt that is given up nobody tells the cost.
+        let reserve = self.state.step_mut(at).reserve.take();
+        self.state.assumed += reserve.unwrap_or_default();
         self.state.waiting.remove(&at);
         let step = self.state.step(at);
         let list = match step.phase {
@@ -303,12 +306,26 @@ impl Apply<'_> {
         thread: Option<&str>,
     ) -> Result<(), Illegal> {
         let at = self.open_attempt(path, attempt)?;
-        let step = self.state.step_mut(at);
-        step.climb.get_or_insert_default().session = Some(session.clone());
+        let thread = thread.filter(|_| !self.took_over(at));
+        let total = session.total.or_else(|| self.total_of(at, &session.id));
+        let session = event::Session { total, ..session.clone() };
         if let Some(thread) = thread {
             self.state.threads.insert(thread.to_owned(), session.clone());
         }
+        self.state.step_mut(at).climb.get_or_insert_default().session = Some(session);
         Ok(())
+    }
+
+    /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could go on with,
+    /// so it is not shared.
+    fn took_over(&self, at: StepNo) -> bool {
+        self.state.step(at).climb.as_ref().is_some_and(|climb| climb.fallbacks > 0)
+    }
+
+    /// What a conversation had used before it was seen again: what it uses now is the difference.
+    fn total_of(&self, at: StepNo, id: &str) -> Option<Usage> {
+        let own = self.state.step(at).climb.as_ref().and_then(|climb| climb.session.as_ref());
+        own.into_iter().chain(self.state.threads.values()).find(|session| session.id == id)?.total
     }
 
     fn climbed(&mut self, at: StepNo, rung: &Rung) {

@@ -77,6 +77,9 @@ impl Sim {
         let (open, waiting) = (self.open.len(), waits.len());
         if open > 0 && (waiting == 0 || self.chance.one_in(2)) {
             let at = self.chance.index(open);
+            if let Some(seen) = self.session(at) {
+                return Some(seen);
+            }
             let start = self.open.remove(at);
             let event = self.outcome(&start);
             self.delivered.push(event.clone());
@@ -110,6 +113,9 @@ impl Sim {
     }
 
     fn outcome(&mut self, start: &Start) -> Event {
+        if start.kind == "prompt" {
+            return self.turn_ended(start);
+        }
         let (path, attempt) = (start.path.clone(), start.attempt);
         let word = if self.is_patient() && self.chance.one_in(3) { "bad" } else { "good" };
         let output = if start.kind == "glob" { json!(["x.md", "y.md"]) } else { json!(word) };
@@ -137,13 +143,13 @@ impl Sim {
         // Not every answer fits every question; what does not must be refused, and is asked for again.
         let answer = match self.chance.below(if patient { 7 } else { 2 }) {
             2 => Answer::Deny { reason: None },
-            3 => Answer::Edit { value: json!("good") },
+            3 => Answer::Edit { value: self.good(&path) },
             4 => Answer::Skip,
             5 => Answer::Value { value: json!("retry") },
             6 => Answer::Value { value: json!(7) },
             _ if kind == Some(QuestionKind::Question) => Answer::Value { value: json!("good") },
             // Rounds that are used up would be asked about again and again.
-            _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: json!("good") },
+            _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: self.good(&path) },
             _ => Answer::Approve,
         };
         Event::Answered { path, answer, by: None }

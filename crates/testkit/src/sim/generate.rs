@@ -2,6 +2,8 @@
 //!
 //! Texts read only what is sure to be there, or say what stands in for it.
 
+mod agents;
+
 use longhaul_core::Json;
 use serde_json::{Map, json};
 
@@ -51,30 +53,6 @@ impl Maker {
     fn id(&mut self) -> String {
         self.made += 1;
         format!("s{}", self.made)
-    }
-
-    fn limits(&mut self, top: &mut Map<String, Json>) {
-        let mut limits = Map::new();
-        if self.chance.one_in(4) {
-            limits.insert("parallel".to_owned(), json!(1 + self.chance.below(3)));
-        }
-        if self.chance.one_in(8) {
-            let (limit, value) = match self.chance.below(5) {
-                0 => ("steps", json!(2 + self.chance.below(8))),
-                1 => ("tokens", json!(20 + self.chance.below(100))),
-                2 => ("usd", json!(0.5)),
-                3 => ("duration", json!("1d")),
-                _ => ("visits", json!(3)),
-            };
-            limits.insert(limit.to_owned(), value);
-            limits.insert("on_exceed".to_owned(), json!(*self.chance.pick(&["fail", "ask", "warn"])));
-        }
-        if self.chance.one_in(3) {
-            top.insert("on_failure".to_owned(), json!({"notify": "owner"}));
-        }
-        if !limits.is_empty() {
-            top.insert("limits".to_owned(), Json::Object(limits));
-        }
     }
 
     fn body(&mut self, depth: u32, place: Place) -> Map<String, Json> {
@@ -191,6 +169,7 @@ impl Maker {
                 let names: Vec<String> = self.subs.keys().cloned().collect();
                 keys(json!({"workflow": self.chance.pick(&names)}))
             }
+            5..=8 => self.prompt(),
             _ => self.work(),
         };
         step.insert("id".to_owned(), json!(id));
