@@ -80,7 +80,7 @@ with_agents!(a_conversation_that_is_too_long_is_gone_on_with: claude, codex, cop
 
 fn a_model_that_never_answers_is_ended(agent: &Agent) {
     let retry = "{max: 1, backoff: 1s, on: timeout}";
-    let steps = format!("do: [{{id: a, prompt: Do it., timeout: 10s, retry: {retry}, output: {{as: done}}}}]");
+    let steps = format!("do: [{{id: a, prompt: Do it., timeout: 15s, retry: {retry}, output: {{as: done}}}}]");
     let project = Project::new(agent, "hang\nalways text Done.", &steps);
     ends_well(&project);
     assert_eq!(project.failures(), ["timeout"]);
