@@ -8,7 +8,9 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use longhaul_agents::contract::{Ending, Exit, Meter, Stopped, Trouble};
 use longhaul_agents::notice::{Fault, Now, Signatures, Turn, judge};
+use longhaul_core::event::Event;
 use longhaul_core::plan::ErrorClass;
+use longhaul_testkit::World;
 use proptest::prelude::*;
 
 const LIMITS: &str = include_str!("../../../tests/notices/limits.txt");
@@ -390,4 +392,35 @@ proptest! {
         }
         judged("claude", &answer(&words), &Exit { stderr: words.clone(), ..ended(0) });
     }
+}
+
+/// A run in virtual time whose first attempt ends with such a fault; when each attempt began, from its start.
+fn begun(fault: &Fault) -> Vec<i64> {
+    let class = serde_json::to_value(fault.class).unwrap();
+    let after = fault.retry_at_ms.map_or_else(String::new, |at| format!(" retry_after {}ms", (at - now()).max(0)));
+    let script =
+        format!("session a@1 s1\na@1 -> slow 0s fail {} used up{after}\na@2 -> ok \"done\"", class.as_str().unwrap());
+    let mut world = World::new("do: [{id: a, prompt: Do it.}]", &script).unwrap();
+    world.run().unwrap();
+    assert_eq!(world.state.status_word(), "succeeded", "{}", world.text());
+    let zero = world.history[0].at;
+    let starts = world.history.iter().filter(|one| matches!(one.event, Event::AttemptStarted { .. }));
+    starts.map(|one| one.at - zero).collect()
+}
+
+/// The world replays what was recorded after every event, as an engine does that was started again, and holds it to the state.
+#[test]
+fn a_run_goes_on_within_a_minute_of_the_reset_and_wastes_one_attempt() {
+    let mut limits = 0;
+    for notice in notices() {
+        let (ending, exit) = notice.ending();
+        let Some(fault) = judged(notice.agent, &ending, &exit) else { continue };
+        let is_limit = matches!(fault.class, ErrorClass::UsageLimit | ErrorClass::RateLimit);
+        let Some(reset) = fault.retry_at_ms.filter(|_| is_limit) else { continue };
+        limits += 1;
+        let (begun, wait) = (begun(&fault), (reset - now()).max(0));
+        assert_eq!(begun.len(), 2, "{}: one attempt is wasted, and no more", notice.text);
+        assert!((wait..=wait + 60_000).contains(&begun[1]), "{}: {wait} ms, but {begun:?}", notice.text);
+    }
+    assert!(limits > 40, "{limits}");
 }

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::folder::Begun;
-use super::{Attached, Error, Found, Shim, locks};
+use super::{Attached, Error, Found, Shim, locks, watch};
+use crate::contract::Stopped;
 use crate::process::{self, table};
 
 /// How long a shim may take from its start to its first word: ten seconds.
@@ -19,14 +22,29 @@ impl Shim {
         let engine_lock = locks::attach(&self.folder).await?;
         match self.living().await? {
             Some(shim) => Attached::new(self.folder.clone(), shim, engine_lock).map(Found::Attached),
-            None => match self.folder.over()? {
-                Some(over) => Ok(Found::Ended(over.exit)),
-                None => {
-                    clear_up().await;
-                    Ok(Found::Gone)
-                }
-            },
+            None => self.left().await,
         }
+    }
+
+    /// Ends the agent although another engine is attached: one that has lost the attempt and does not know it yet, because it
+    /// is stopped or sleeps. Answers how the agent ended, once nothing of it is left. Must run inside a Tokio runtime.
+    pub async fn end(&self, why: Stopped) -> Result<Found, Error> {
+        if let Some(shim) = self.living().await? {
+            let ended = watch::end_of(&shim)?;
+            self.folder.ask_to_stop(why)?;
+            table::signal(&shim, Signal::TERM);
+            drop(ended.readable().await.map_err(Error::io("wait for the shim"))?);
+        }
+        self.left().await
+    }
+
+    /// What became of an agent whose shim has ended.
+    async fn left(&self) -> Result<Found, Error> {
+        if let Some(over) = self.folder.over()? {
+            return Ok(Found::Ended(over.exit));
+        }
+        clear_up().await;
+        Ok(Found::Gone)
     }
 
     /// The shim, if it lives. One that was just started is waited for.

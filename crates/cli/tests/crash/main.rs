@@ -5,6 +5,7 @@
 
 #![cfg(test)]
 
+mod agents;
 mod appends;
 #[path = "../binary/mod.rs"]
 mod binary;

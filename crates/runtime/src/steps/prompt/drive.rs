@@ -143,7 +143,12 @@ async fn come_back(
     reader: &mut dyn Reader,
     teller: &mut Teller<'_>,
 ) -> Result<Option<Exit>, shim::Error> {
-    match shim.attach().await? {
+    let found = match shim.attach().await {
+        // Whose attempt this was lost it and is not dead: before anybody goes on, its agent must have ended.
+        Err(shim::Error::Held { .. }) => shim.end(Stopped::Cancelled).await?,
+        found => found?,
+    };
+    match found {
         shim::Found::Attached(attached) => see_through(attempt, &attached, reader, teller).await,
         shim::Found::Gone => Ok(None),
         shim::Found::Ended(exit) => {
