@@ -3,14 +3,17 @@
 //! **Invariant:** a figure is measured in the same run as the limit that it is held against, on the same disk and at the
 //! same setting. What a workload was to do is counted afterwards in the store, not assumed.
 
+mod agents;
 mod chains;
 mod cold;
 mod crowd;
 mod killed;
 mod machine;
+mod others;
 mod parked;
 mod plans;
 pub(crate) mod report;
+mod stream;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +25,7 @@ use longhaul_runtime::{Engine, Options, System};
 use longhaul_store::{Sqlite, Store, Synchronous};
 
 use report::Figure;
+pub(crate) use stream::talk;
 
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -34,11 +38,23 @@ pub(crate) enum Part {
     Parked,
     Killed,
     Cold,
+    Agent,
+    Agents,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Chain, Self::FanOut, Self::Crowd, Self::Commands, Self::Growth, Self::Parked, Self::Killed, Self::Cold];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Chain,
+        Self::FanOut,
+        Self::Crowd,
+        Self::Commands,
+        Self::Growth,
+        Self::Parked,
+        Self::Killed,
+        Self::Cold,
+        Self::Agent,
+        Self::Agents,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -50,6 +66,8 @@ impl Part {
             Self::Parked => "parked",
             Self::Killed => "killed",
             Self::Cold => "cold",
+            Self::Agent => "agent",
+            Self::Agents => "agents",
         }
     }
 }
@@ -70,6 +88,9 @@ pub(crate) struct Sizes {
     /// Commits and processes that the limits are found with.
     probes: usize,
     cold: usize,
+    /// Agents at once, and how long they are watched.
+    agents: usize,
+    talk: Duration,
 }
 
 impl Sizes {
@@ -82,6 +103,8 @@ impl Sizes {
         idle: Duration::from_secs(5),
         probes: 500,
         cold: 20,
+        agents: 50,
+        talk: Duration::from_secs(5),
     };
     pub(crate) const SMOKE: Self = Self {
         steps: 20,
@@ -92,6 +115,8 @@ impl Sizes {
         idle: Duration::from_millis(50),
         probes: 10,
         cold: 1,
+        agents: 2,
+        talk: Duration::from_millis(50),
     };
 }
 
@@ -125,7 +150,11 @@ impl Bench {
     }
 
     fn engine(&self, store: &Arc<dyn Store>) -> Engine {
-        let options = Options {
+        Engine::new(Arc::clone(store), Arc::new(System), self.options())
+    }
+
+    fn options(&self) -> Options {
+        Options {
             runs_dir: self.folder.join("runs"),
             workspace: self.folder.clone(),
             script: Arc::new(Script::builtin()),
@@ -134,8 +163,7 @@ impl Bench {
             lease: Duration::from_secs(60),
             guard: std::env::current_exe().ok(),
             ..Options::default()
-        };
-        Engine::new(Arc::clone(store), Arc::new(System), options)
+        }
     }
 
     /// This program once more, as the part of a workload that is a process of its own.
@@ -167,6 +195,8 @@ pub(crate) async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
         Part::Parked => parked::measure(bench).await,
         Part::Killed => killed::measure(bench).await,
         Part::Cold => cold::measure(bench).await,
+        Part::Agent => agents::one(bench).await,
+        Part::Agents => agents::many(bench).await,
     }
 }
 

@@ -26,6 +26,8 @@ fn every_workload_completes_with_the_right_counts() {
         ("parked", 1),
         ("killed", 2),
         ("cold", 1),
+        ("agent", 2),
+        ("agents", 2),
     ] {
         assert_eq!(counted(workload), counts, "{workload}");
     }

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use longhaul_core::explain::explain;
-use longhaul_core::view::{Span, Spanned, Step, cost, questions, run, steps, timeline};
+use longhaul_core::index::Index;
+use longhaul_core::plan::StepIx;
+use longhaul_core::view::{Span, Spanned, Step, cost, forecast, questions, run, steps, timeline};
 use longhaul_testkit::World;
 
 fn after(ms: i64, workflow: &str, script: &str) -> World {
@@ -194,4 +196,45 @@ go <- approve
             "go question 15..16 answered",
         ]
     );
+}
+
+#[test]
+fn an_agent_at_work_is_named_with_the_rung_it_stands_on() {
+    let workflow = "do: [{id: a, prompt: Look., agent: {backend: codex}, retry: {max: 3, backoff: 1s}}]";
+    let world = after(10_000, workflow, "a@1 -> fail transient no network\na -> hang");
+    let steps = steps(&world.plan, &world.state, world.now());
+    let agent = steps[0].agent.as_ref().unwrap();
+    assert_eq!((agent.name.as_str(), agent.session.as_deref()), ("codex", None));
+    assert_eq!(Some(agent.since), steps[0].started_at);
+    assert_eq!((steps[0].attempts, steps[0].rung.as_deref()), (2, Some("tried again")));
+}
+
+fn to_come(inside: &str) -> String {
+    let workflow =
+        format!("limits: {{parallel: 10}}\ndo: [{{id: all, for_each: \"[]\", parallel: 3, do: [{inside}]}}]");
+    let world = World::new(&workflow, "").unwrap();
+    let at = world.plan.steps.iter().position(|step| step.id.as_str() == "all").unwrap();
+    let index = Index::of(&world.plan);
+    match forecast(&world.plan, &index, StepIx(u32::try_from(at).unwrap()), 30, 100) {
+        Some(found) => format!("{}{} at {}", found.turns, if found.or_more { "+" } else { "" }, found.at_once),
+        None => "nothing".to_owned(),
+    }
+}
+
+#[test]
+fn a_list_tells_which_turns_of_agents_are_to_come() {
+    let ask = |id: &str| format!("{{id: {id}, prompt: Look.}}");
+    let (a, b, c) = (ask("a"), ask("b"), ask("c"));
+    assert_eq!(to_come("{id: a, run: 'true'}"), "nothing");
+    assert_eq!(to_come(&a), "30 at 3");
+    assert_eq!(to_come(&format!("{a}, {b}")), "60 at 3", "one after the other");
+    assert_eq!(to_come(&format!("{{id: p, parallel: {{x: [{a}], y: [{b}, {c}]}}}}")), "90 at 6", "side by side");
+    assert_eq!(
+        to_come(&format!("{{id: i, if: index > 1, then: [{a}, {b}], else: [{c}]}}")),
+        "60 at 3",
+        "the longer way"
+    );
+    assert_eq!(to_come(&format!("{{id: r, repeat: {{until: \"false\", max: 3}}, do: [{a}]}}")), "30+ at 3");
+    let nested = format!("{{id: e, for_each: \"[]\", parallel: 5, do: [{a}]}}");
+    assert_eq!(to_come(&nested), "30+ at 10", "no more than the workflow allows");
 }

@@ -56,7 +56,12 @@ pub(super) fn cpu() -> Duration {
 
 /// Memory of this process in MB, where the system tells.
 pub(super) fn resident_mb() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    resident_mb_of("self")
+}
+
+/// Memory of a process in MB, where the system tells.
+pub(super) fn resident_mb_of(process: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }

@@ -24,6 +24,14 @@ pub(super) fn commands(steps: usize) -> Result<Plan> {
     plan((0..steps).map(|at| step(at, work.clone(), before(at))).collect())
 }
 
+/// Turns of an agent, all at once.
+pub(super) fn prompts(agents: usize) -> Result<Plan> {
+    let work = json!({"work": {"kind": "prompt", "params": {"text": {"json": "Talk."}}}});
+    let mut plan = plan((0..agents).map(|at| step(at, work.clone(), Vec::new())).collect())?;
+    plan.units[0].limits.parallel = Some(u32::try_from(agents)?);
+    Ok(plan)
+}
+
 /// A question that only a person can answer.
 pub(super) fn question() -> Result<Plan> {
     let ask = json!({"approve": {"question": "Go on?", "on_timeout": "fail", "on_deny": "fail"}});

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// The part of a workload that is a process of its own
     #[arg(long, hide = true, value_name = "STORE")]
     child: Option<PathBuf>,
+    /// The agent of a workload
+    #[arg(long, hide = true, value_name = "FOLDER")]
+    talk: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -51,6 +54,9 @@ impl From<Sync> for Synchronous {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(folder) = &args.talk {
+        return bench::talk(folder).map(|()| ExitCode::SUCCESS);
+    }
     let sizes = if args.smoke { Sizes::SMOKE } else { Sizes::FULL };
     let bench = Bench::new(args.dir.clone(), args.synchronous.into(), sizes)?;
     if let Some(store) = &args.child {
