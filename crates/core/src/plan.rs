@@ -225,6 +225,12 @@ pub struct Degrade {
     pub max: u32,
 }
 
+impl Default for Degrade {
+    fn default() -> Self {
+        Self { chars: 400, max: 1 }
+    }
+}
+
 /// How many runs of one group may be active.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Concurrency {

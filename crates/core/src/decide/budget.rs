@@ -12,20 +12,13 @@ use crate::state::{State, StepNo};
 /// What a turn is thought to need while no turn of the run has shown it.
 const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false };
 
-/// What was spent, as far as anybody can tell.
-pub(super) fn spent(state: &State) -> Usage {
-    let mut spent = state.usage;
-    spent += state.assumed;
-    spent
-}
-
 /// What is set aside for a step's next attempt: as much as the dearest one so far, as far as the limit has it.
 pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Usage> {
     let limits = &planner.plan.main().limits;
     if !is_agent(planner.plan.step(state.step(at).step)) || !has_limit(limits) {
         return None;
     }
-    let mut used = spent(state);
+    let mut used = state.spent();
     used += state.reserved();
     let tokens = if state.dearest.input_tokens > 0 { state.dearest.input_tokens } else { USUAL.input_tokens };
     let usd = if state.dearest.usd > 0.0 { state.dearest.usd } else { USUAL.usd };
@@ -36,7 +29,7 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
 
 /// The money that nobody has spent or set aside.
 pub(super) fn usd_left(planner: Planner<'_>, state: &State) -> Option<f64> {
-    let mut used = spent(state);
+    let mut used = state.spent();
     used += state.reserved();
     planner.plan.main().limits.usd.map(|limit| (limit - used.usd).max(0.0))
 }
@@ -48,7 +41,7 @@ pub(super) fn is_all_set_aside(planner: Planner<'_>, state: &State) -> bool {
     if !has_limit(limits) || limits.on_exceed == OnExceed::Warn || reserved == Usage::default() {
         return false;
     }
-    let mut used = spent(state);
+    let mut used = state.spent();
     used += reserved;
     let passed = |limit: &str| state.limits_reached.iter().any(|known| known == limit);
     let tokens = limits.tokens.is_some_and(|limit| used.tokens() >= limit) && !passed("tokens");

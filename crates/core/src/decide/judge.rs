@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Map;
 
 use super::start::{broken, manner};
-use super::{Decision, Planner, gate, ladder};
+use super::{Decision, Planner, degrade, gate, ladder};
 use crate::Json;
 use crate::eval::{self, Problem};
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
@@ -34,7 +34,8 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             Decision::of([Event::ItemsFound { path: inst.path.clone(), items: found(inst) }])
         }
         (None, _) => {
-            ladder::compacted(state, at).unwrap_or_else(|| succeeded(planner, state, at, End::plain(Ended::Succeeded)))
+            let ended = || degrade::ended(planner, state, at);
+            ladder::compacted(state, at).unwrap_or_else(|| succeeded(planner, state, at, ended()))
         }
     }
 }
@@ -312,7 +313,7 @@ fn concluded(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
         | Form::Approve(_)
         | Form::Ask { .. }
         | Form::Wait(_)
-        | Form::End { .. } => succeeded(planner, state, at, End::plain(Ended::Succeeded)),
+        | Form::End { .. } => succeeded(planner, state, at, degrade::ended(planner, state, at)),
     }
 }
 
