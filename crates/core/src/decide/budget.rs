@@ -6,8 +6,8 @@
 use super::Planner;
 use super::ladder::is_agent;
 use crate::event::Usage;
-use crate::plan::{Limits, OnExceed};
-use crate::state::{State, StepNo};
+use crate::plan::{Limits, OnExceed, Step};
+use crate::state::{State, StepInst, StepNo};
 
 /// What a turn is thought to need while no turn of the run has shown it.
 const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false };
@@ -27,11 +27,27 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
     Some(Usage { input_tokens: tokens, usd, ..Usage::default() })
 }
 
-/// The money that nobody has spent or set aside.
-pub(super) fn usd_left(planner: Planner<'_>, state: &State) -> Option<f64> {
+/// The money that an agent may spend: what nobody has spent or set aside, and no more than its step has left.
+pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Option<f64> {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
     let mut used = state.spent();
     used += state.reserved();
-    planner.plan.main().limits.usd.map(|limit| (limit - used.usd).max(0.0))
+    let left = |limit: Option<f64>, used: f64| limit.map(|limit| (limit - used).max(0.0));
+    let of_run = left(planner.plan.main().limits.usd, used.usd);
+    let of_step = left(step.budget.and_then(|budget| budget.usd), inst.usage.usd);
+    let least = of_run.into_iter().chain(of_step).reduce(f64::min);
+    least.filter(|_| is_agent(step))
+}
+
+/// What a step has used up of its own budget, in words; `None` if it may be tried again.
+pub(super) fn used_up(step: &Step, inst: &StepInst) -> Option<String> {
+    let budget = step.budget?;
+    let attempts = budget.attempts.filter(|max| inst.tries() >= *max);
+    let attempts = attempts.map(|max| format!("{max} attempt{}", if max == 1 { "" } else { "s" }));
+    let tokens = budget.tokens.filter(|max| inst.usage.tokens() >= *max).map(|max| format!("{max} tokens"));
+    let usd = budget.usd.filter(|max| inst.usage.usd >= *max).map(|max| format!("{max} USD"));
+    attempts.or(tokens).or(usd).map(|what| format!("its budget of {what} is used up"))
 }
 
 /// Whether everything that is left may be used up by what is under way.
