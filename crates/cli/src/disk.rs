@@ -9,20 +9,25 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use indexmap::IndexMap;
+use longhaul_agents::drivers;
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::world::{Described, Found, Kind, Missing, World, same_name};
+use longhaul_lang::world::{Able, Described, Found, Kind, Missing, World, same_name};
 use longhaul_lang::{Report, Request};
+use longhaul_runtime::Profile;
 
 use crate::builtin;
 use crate::library::{self, Entry, Library, Origin};
 use crate::project::Project;
+use crate::settings::Settings;
 
 /// A project and its library, asked lazily.
 pub(crate) struct Disk {
     pub(crate) project: Project,
     pub(crate) library: Library,
     names: HashMap<Kind, OnceCell<Vec<String>>>,
+    profiles: OnceCell<IndexMap<String, Profile>>,
 }
 
 impl Disk {
@@ -30,7 +35,8 @@ impl Disk {
         let kinds =
             [Kind::Persona, Kind::Profile, Kind::Backend, Kind::Channel, Kind::ToolServer, Kind::Skill, Kind::Workflow];
         let library = Library::of(&project);
-        Self { project, library, names: kinds.into_iter().map(|kind| (kind, OnceCell::new())).collect() }
+        let names = kinds.into_iter().map(|kind| (kind, OnceCell::new())).collect();
+        Self { project, library, names, profiles: OnceCell::new() }
     }
 
     /// The world around the current folder.
@@ -94,6 +100,12 @@ impl Disk {
         let roots = [own, Some(self.project.root.clone()), self.project.user.clone()];
         let mut roots = roots.into_iter().flatten().filter_map(|root| root.canonicalize().ok());
         file.canonicalize().is_ok_and(|file| roots.any(|root| file.starts_with(root)))
+    }
+
+    /// How the settings call agents; settings that can not be used say nothing.
+    fn profiles(&self) -> &IndexMap<String, Profile> {
+        let read = || Settings::of(&self.project).map(|settings| settings.backends.profiles).unwrap_or_default();
+        self.profiles.get_or_init(read)
     }
 
     fn collect(&self, kind: Kind) -> Vec<String> {
@@ -174,6 +186,12 @@ impl World for Disk {
         let on_disk = own.chain(user).find_map(|folder| described_in(&folder, name));
         let shipped = || builtin::PERSONAS.iter().find(|(known, _)| same_name(known, name));
         on_disk.or_else(|| shipped().filter(|_| kind == Kind::Persona).map(|(_, file)| Described::from_markdown(file)))
+    }
+
+    fn able(&self, agent: &str) -> Option<Able> {
+        let backend = self.profiles().get(agent).and_then(|profile| profile.backend.as_deref());
+        let can = drivers::by_name(backend.unwrap_or(agent))?.abilities();
+        Some(Able { tools: can.tools, read_only: can.read_only })
     }
 }
 
@@ -286,4 +304,23 @@ pub(crate) fn from_stdin() -> Result<String> {
         .read_to_end(&mut bytes)
         .context("standard input can not be read")?;
     String::from_utf8(bytes).context("standard input is not UTF-8 text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_of_the_settings_can_do_is_what_its_driver_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let user = folder.path().join("user");
+        std::fs::create_dir_all(&user).unwrap();
+        let settings = "[agents.editor]\nbackend = 'acp'\nprogram = 'x'\n[agents.local]\nbackend = 'openai'\n[agents.odd]\nbackend = 'no'\n";
+        std::fs::write(user.join("config.toml"), settings).unwrap();
+        let disk = Disk::new(Project { root: folder.path().to_owned(), user: Some(user) });
+        assert_eq!(disk.able("editor"), Some(Able { tools: false, read_only: false }));
+        assert_eq!(disk.able("local"), Some(Able { tools: true, read_only: true }));
+        assert_eq!(disk.able("codex"), Some(Able { tools: false, read_only: true }));
+        assert_eq!((disk.able("odd"), disk.able("nobody")), (None, None));
+    }
 }

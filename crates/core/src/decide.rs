@@ -7,6 +7,7 @@
 
 mod aside;
 mod budget;
+mod degrade;
 mod finish;
 mod gate;
 mod inside;

@@ -492,6 +492,9 @@ pub struct End {
     /// Whether the output is the declared default and not a result.
     #[serde(default, skip_serializing_if = "is_false")]
     pub defaulted: bool,
+    /// Whether the output may be shorter than the result, because a limit was reached.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub degraded: bool,
     /// Whether the run goes on although it failed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub tolerated: bool,
@@ -513,6 +516,7 @@ impl End {
             choice: None,
             error: None,
             defaulted: false,
+            degraded: false,
             tolerated: false,
             verdict: None,
             progress: None,

@@ -227,6 +227,12 @@ pub struct Degrade {
     pub max: u32,
 }
 
+impl Default for Degrade {
+    fn default() -> Self {
+        Self { chars: 400, max: 1 }
+    }
+}
+
 /// How many runs of one group may be active.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Concurrency {
@@ -320,6 +326,9 @@ pub struct Step {
     /// What is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
+    /// What all its attempts together may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// What a final failure means.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
@@ -640,6 +649,20 @@ pub struct Retry {
     pub on: Vec<ErrorClass>,
     /// The pauses.
     pub backoff: Backoff,
+}
+
+/// What the attempts of a step may use.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Budget {
+    /// Money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Tokens, in and out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// How many there may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
 }
 
 /// Why work failed, as far as a retry cares.

@@ -8,6 +8,7 @@
 
 mod apply;
 mod names;
+mod overrun;
 mod reopen;
 mod settle;
 
@@ -79,6 +80,12 @@ pub struct State {
     /// What was set aside for attempts whose cost nobody ever told.
     #[serde(default)]
     pub assumed: Usage,
+    /// Steps that went beyond a limit and were let through with a shortened output.
+    #[serde(default)]
+    pub degraded: u32,
+    /// Whether one went beyond a limit for which nothing could be shortened any more.
+    #[serde(default)]
+    pub(crate) overdrawn: bool,
     /// The most that an attempt has cost.
     #[serde(default)]
     pub(crate) dearest: Usage,
@@ -324,6 +331,13 @@ pub struct Question {
 }
 
 impl State {
+    /// What was spent, as far as anybody can tell.
+    pub(crate) fn spent(&self) -> Usage {
+        let mut spent = self.usage;
+        spent += self.assumed;
+        spent
+    }
+
     /// A step by address.
     pub fn find(&self, path: &StepPath) -> Option<&StepInst> {
         self.by_path.get(&path.to_string()).map(|at| self.step(*at))

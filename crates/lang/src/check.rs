@@ -3,14 +3,17 @@
 //! Every rule sees the same numbered model, orders and parsed texts, and adds what it finds. A rule never
 //! depends on another one having passed.
 
+mod abilities;
 mod agents;
 mod channels;
 mod cycles;
 mod dead_ends;
 mod dependencies;
 mod endings;
+mod fallbacks;
 mod files;
 mod inputs;
+mod meant;
 mod output_defaults;
 mod output_names;
 mod outputs_unread;
@@ -114,6 +117,8 @@ const RULES: &[Rule] = &[
     channels::check,
     workflows::check,
     skills::check,
+    abilities::check,
+    fallbacks::check,
     schemas::check,
     timeouts::check,
     output_defaults::check,

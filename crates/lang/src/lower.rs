@@ -69,6 +69,7 @@ impl<'n> Lowering<'_, 'n> {
             uses: values::texts(node.get("uses")),
             timeout: modifiers::timeout(node.get("timeout").or_else(|| defaults?.get("timeout"))),
             retry: node.get("retry").or_else(|| defaults?.get("retry")).map(modifiers::retry),
+            budget: node.get("budget").map(modifiers::budget),
             on_error: self.on_error(step),
             output: modifiers::output(node.get("output")),
             review: modifiers::review(node.get("review"), &step.id),

@@ -62,6 +62,19 @@ pub trait World {
     fn described(&self, _kind: Kind, _name: &str) -> Option<Described> {
         None
     }
+    /// What an agent of this name can be asked for; `None` if nobody knows.
+    fn able(&self, _agent: &str) -> Option<Able> {
+        None
+    }
+}
+
+/// What an agent can do of that for which nothing else can stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Able {
+    /// Be given a list of tools.
+    pub tools: bool,
+    /// Look without touching.
+    pub read_only: bool,
 }
 
 /// What a persona or a skill is.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use longhaul_lang::diagnostic::Severity;
-use longhaul_lang::world::{Bare, Found, Kind, Missing, World};
+use longhaul_lang::world::{Able, Bare, Found, Kind, Missing, World};
 use longhaul_lang::{Report, Request, codes};
 
 /// Codes whose mistake can not be shown as a block of YAML: it is in the bytes.
@@ -143,6 +143,11 @@ impl World for Pages {
             return Err(Missing::Outside);
         }
         self.files.get(path).cloned().ok_or(Missing::NotFound)
+    }
+
+    fn able(&self, agent: &str) -> Option<Able> {
+        let tools = agent != "codex";
+        self.bare.names(Kind::Backend).iter().any(|name| name == agent).then_some(Able { tools, read_only: true })
     }
 
     fn exists(&self, dir: &str, path: &str) -> Result<(), Missing> {

@@ -97,7 +97,8 @@ fn ended(end: &End) -> String {
         Ended::Cancelled => "cancelled",
     }
     .to_owned();
-    for (flag, word) in [(end.tolerated, " (tolerated)"), (end.defaulted, " (defaulted)")] {
+    let flags = [(end.tolerated, " (tolerated)"), (end.defaulted, " (defaulted)"), (end.degraded, " (degraded)")];
+    for (flag, word) in flags {
         text.push_str(if flag { word } else { "" });
     }
     text.push_str(&value(end.output.as_ref()));

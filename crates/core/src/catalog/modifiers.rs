@@ -65,6 +65,12 @@ pub const RETRY: &[Field] = &[
     ),
 ];
 
+const BUDGET: &[Field] = &[
+    field("usd", Shape::Number, "Money, as far as it is known."),
+    field("tokens", Int(1, u64::MAX), "Tokens, in and out."),
+    field("attempts", Int(1, 1000), "Attempts, without those that were lost or stopped with their worker."),
+];
+
 const BACKOFF: &[Field] = &[
     field("first", Shape::Duration, "Before the second attempt."),
     field("factor", Shape::Number, "Each pause is this times the one before."),
@@ -150,6 +156,11 @@ pub const ALL: &[Field] = &[
         "retry",
         Either(&[Int(0, 1000), Object(RETRY)]),
         "What is tried again: a number of further attempts, or `{max, on, backoff}`.",
+    ),
+    field(
+        "budget",
+        Object(BUDGET),
+        "What all its attempts together may use. Looked at before each further attempt; then its failure is final.",
     ),
     field(
         "on_error",

@@ -6,18 +6,11 @@
 use super::Planner;
 use super::ladder::is_agent;
 use crate::event::Usage;
-use crate::plan::{Limits, OnExceed};
-use crate::state::{State, StepNo};
+use crate::plan::{Limits, OnExceed, Step};
+use crate::state::{State, StepInst, StepNo};
 
 /// What a turn is thought to need while no turn of the run has shown it.
 const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false };
-
-/// What was spent, as far as anybody can tell.
-pub(super) fn spent(state: &State) -> Usage {
-    let mut spent = state.usage;
-    spent += state.assumed;
-    spent
-}
 
 /// What is set aside for a step's next attempt: as much as the dearest one so far, as far as the limit has it.
 pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Usage> {
@@ -25,7 +18,7 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
     if !is_agent(planner.plan.step(state.step(at).step)) || !has_limit(limits) {
         return None;
     }
-    let mut used = spent(state);
+    let mut used = state.spent();
     used += state.reserved();
     let tokens = if state.dearest.input_tokens > 0 { state.dearest.input_tokens } else { USUAL.input_tokens };
     let usd = if state.dearest.usd > 0.0 { state.dearest.usd } else { USUAL.usd };
@@ -34,11 +27,27 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
     Some(Usage { input_tokens: tokens, usd, ..Usage::default() })
 }
 
-/// The money that nobody has spent or set aside.
-pub(super) fn usd_left(planner: Planner<'_>, state: &State) -> Option<f64> {
-    let mut used = spent(state);
+/// The money that an agent may spend: what nobody has spent or set aside, and no more than its step has left.
+pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Option<f64> {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
+    let mut used = state.spent();
     used += state.reserved();
-    planner.plan.main().limits.usd.map(|limit| (limit - used.usd).max(0.0))
+    let left = |limit: Option<f64>, used: f64| limit.map(|limit| (limit - used).max(0.0));
+    let of_run = left(planner.plan.main().limits.usd, used.usd);
+    let of_step = left(step.budget.and_then(|budget| budget.usd), inst.usage.usd);
+    let least = of_run.into_iter().chain(of_step).reduce(f64::min);
+    least.filter(|_| is_agent(step))
+}
+
+/// What a step has used up of its own budget, in words; `None` if it may be tried again.
+pub(super) fn used_up(step: &Step, inst: &StepInst) -> Option<String> {
+    let budget = step.budget?;
+    let attempts = budget.attempts.filter(|max| inst.tries() >= *max);
+    let attempts = attempts.map(|max| format!("{max} attempt{}", if max == 1 { "" } else { "s" }));
+    let tokens = budget.tokens.filter(|max| inst.usage.tokens() >= *max).map(|max| format!("{max} tokens"));
+    let usd = budget.usd.filter(|max| inst.usage.usd >= *max).map(|max| format!("{max} USD"));
+    attempts.or(tokens).or(usd).map(|what| format!("its budget of {what} is used up"))
 }
 
 /// Whether everything that is left may be used up by what is under way.
@@ -48,7 +57,7 @@ pub(super) fn is_all_set_aside(planner: Planner<'_>, state: &State) -> bool {
     if !has_limit(limits) || limits.on_exceed == OnExceed::Warn || reserved == Usage::default() {
         return false;
     }
-    let mut used = spent(state);
+    let mut used = state.spent();
     used += reserved;
     let passed = |limit: &str| state.limits_reached.iter().any(|known| known == limit);
     let tokens = limits.tokens.is_some_and(|limit| used.tokens() >= limit) && !passed("tokens");

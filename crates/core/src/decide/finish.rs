@@ -70,13 +70,13 @@ pub(super) fn over_limit(planner: Planner<'_>, state: &State) -> Option<Decision
 /// do ends as if there was no limit; another attempt of a step is not another step.
 pub(super) fn over_budget(planner: Planner<'_>, state: &State, attempt: u32) -> Option<Decision> {
     let limits = &planner.plan.main().limits;
-    let spent = super::budget::spent(state);
+    let (spent, degrades) = (state.spent(), super::degrade::goes_on(limits, state));
     let full = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
     let checks = [
         ("steps", attempt == 1 && full(limits.steps, state.steps_executed)),
         ("idle_steps", attempt == 1 && full(limits.idle_steps, state.steps_idle)),
-        ("tokens", full(limits.tokens, spent.tokens())),
-        ("usd", limits.usd.is_some_and(|limit| spent.usd >= limit)),
+        ("tokens", !degrades && full(limits.tokens, spent.tokens())),
+        ("usd", !degrades && limits.usd.is_some_and(|limit| spent.usd >= limit)),
     ];
     reached(limits, state, &checks)
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Map;
 
 use super::start::{broken, manner};
-use super::{Decision, Planner, gate, ladder};
+use super::{Decision, Planner, budget, degrade, gate, ladder};
 use crate::Json;
 use crate::eval::{self, Problem};
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
@@ -34,7 +34,11 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             Decision::of([Event::ItemsFound { path: inst.path.clone(), items: found(inst) }])
         }
         (None, _) => {
-            ladder::compacted(state, at).unwrap_or_else(|| succeeded(planner, state, at, End::plain(Ended::Succeeded)))
+            let ended = || degrade::ended(planner, state, at);
+            match ladder::compacted(state, at) {
+                Some(resent) => exhausted(planner, state, at, &too_long()).unwrap_or(resent),
+                None => succeeded(planner, state, at, ended()),
+            }
         }
     }
 }
@@ -46,6 +50,9 @@ fn found(inst: &StepInst) -> Vec<Json> {
 fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
+    if let Some(over) = exhausted(planner, state, at, error) {
+        return over;
+    }
     if error.class == ErrorClass::Lost {
         return match inst.lost > LOST_MAX {
             true => ask_operator(
@@ -65,6 +72,20 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
         Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.tries(), error))),
         None => failed(planner, state, at, error.clone()),
     }
+}
+
+/// The end of a step that may not be tried again. A question is answered all the same: that is a person's word.
+fn exhausted(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> Option<Decision> {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
+    let why = budget::used_up(step, inst).filter(|_| error.class != ErrorClass::Question)?;
+    let message = format!("{why}; the last attempt: {}", error.message);
+    Some(failed(planner, state, at, Failure { message, ..error.clone() }))
+}
+
+/// Why a conversation was shortened.
+fn too_long() -> Failure {
+    Failure::new(ErrorClass::Overflow, "its conversation was shortened")
 }
 
 fn again(inst: &StepInst, due: i64) -> Decision {
@@ -312,7 +333,7 @@ fn concluded(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
         | Form::Approve(_)
         | Form::Ask { .. }
         | Form::Wait(_)
-        | Form::End { .. } => succeeded(planner, state, at, End::plain(Ended::Succeeded)),
+        | Form::End { .. } => succeeded(planner, state, at, degrade::ended(planner, state, at)),
     }
 }
 

@@ -174,7 +174,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let started = Event::AttemptStarted { path: path.clone(), attempt, reserve };
     match rendered(planner, state, at, attempt) {
         Ok(mut start) => {
-            start.turn.usd_left = super::budget::usd_left(planner, state).filter(|_| reserve.is_some());
+            start.turn.usd_left = super::budget::usd_left(planner, state, at);
             Decision { events: vec![started], start: Some(start) }
         }
         Err(problem) => {

@@ -27,6 +27,7 @@ impl Apply<'_> {
         }
         step.choice.clone_from(&end.choice);
         step.defaulted = end.defaulted;
+        self.overrun(at);
         if end.progress.is_some() && end.progress != self.state.progress {
             self.state.progress.clone_from(&end.progress);
             self.state.steps_idle = 0;

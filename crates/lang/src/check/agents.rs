@@ -58,17 +58,22 @@ fn in_full(context: &Context<'_, '_>, agent: &Node, out: &mut Vec<Diagnostic>) {
         }
     }
     if let Some((node, name)) = named("backend") {
-        let known = context.world.names(Kind::Backend);
-        if !known.iter().any(|candidate| candidate == name) {
+        let known = backends(context);
+        if !known.contains(&name) {
             out.push(
                 Diagnostic::error("LH0405", node.span, format!("there is no backend `{name}`"))
                     .label("unknown backend")
-                    .did_you_mean(name, known.iter().map(String::as_str), |known| {
-                        Some(format!("known are: {}", known.join(", ")))
-                    }),
+                    .did_you_mean(name, known, |known| Some(format!("known are: {}", known.join(", ")))),
             );
         }
     }
+}
+
+/// Everything that can run an agent: the product's own, and the settings' names for them.
+pub(super) fn backends<'a>(context: &'a Context<'_, '_>) -> Vec<&'a str> {
+    let own = context.world.names(Kind::Backend);
+    let configured = context.world.names(Kind::Profile).iter().filter(|name| !own.contains(name));
+    own.iter().chain(configured).map(String::as_str).collect()
 }
 
 fn persona(context: &Context<'_, '_>, node: &Node, name: &str, out: &mut Vec<Diagnostic>) {

@@ -2,8 +2,8 @@
 
 use longhaul_core::id::Name;
 use longhaul_core::plan::{
-    Backoff, Cache, Consent, ErrorClass, OnError, OnExhausted, Output, Parse, Retry, Rewind, Risk, RunIf, Show, Text,
-    Timeout,
+    Backoff, Budget, Cache, Consent, ErrorClass, OnError, OnExhausted, Output, Parse, Retry, Rewind, Risk, RunIf, Show,
+    Text, Timeout,
 };
 
 use super::{Lowering, values};
@@ -65,6 +65,14 @@ pub(super) fn retry(node: &Node) -> Retry {
     let max = values::small(Some(node)).or_else(|| values::small(node.get("max"))).unwrap_or(3);
     let on = values::texts(node.get("on")).iter().filter_map(|word| ErrorClass::from_word(word)).collect();
     Retry { max, on, backoff: backoff(node.get("backoff")) }
+}
+
+pub(super) fn budget(node: &Node) -> Budget {
+    Budget {
+        usd: node.get("usd").and_then(Node::scalar_json).and_then(|value| value.as_f64()),
+        tokens: values::count(node.get("tokens")),
+        attempts: values::small(node.get("attempts")),
+    }
 }
 
 fn backoff(node: Option<&Node>) -> Backoff {

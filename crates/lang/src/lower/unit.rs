@@ -60,9 +60,10 @@ fn limits(node: &Node) -> Limits {
         Some("degrade") => OnExceed::Degrade,
         _ => OnExceed::Fail,
     };
+    let usual = Degrade::default();
     let degrade = node.get("degrade").map(|node| Degrade {
-        chars: values::count(node.get("chars")).unwrap_or(400),
-        max: values::small(node.get("max")).unwrap_or(1),
+        chars: values::count(node.get("chars")).unwrap_or(usual.chars),
+        max: values::small(node.get("max")).unwrap_or(usual.max),
     });
     Limits {
         tokens: values::count(node.get("tokens")),

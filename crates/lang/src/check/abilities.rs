@@ -1,0 +1,78 @@
+//! LH0415: an agent is asked for what it can not do, and nothing else can do for it.
+
+use std::collections::HashSet;
+
+use super::meant::{Meant, agent_in};
+use super::{Context, agents};
+use crate::diagnostic::Diagnostic;
+use crate::source::{Node, Span};
+use crate::world::{Able, Kind};
+
+pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
+    let mut said = HashSet::new();
+    for meant in Meant::all(context) {
+        for need in needs(context, &meant) {
+            // Several steps may mean the same agent.
+            let findings = unmet(context, &meant, &need).into_iter();
+            out.extend(findings.filter(|finding| said.insert((finding.span, need.lacks))));
+        }
+    }
+}
+
+/// What is asked of an agent.
+struct Need {
+    /// Where that is said.
+    span: Span,
+    can: fn(Able) -> bool,
+    lacks: &'static str,
+    remedy: &'static str,
+}
+
+fn needs(context: &Context<'_, '_>, meant: &Meant<'_>) -> Vec<Need> {
+    let tools = meant.get("tools").map(|node| Need {
+        span: node.span,
+        can: |able| able.tools,
+        lacks: "can not be given a list of tools",
+        remedy: "leave `tools` out",
+    });
+    let looking = looking(context, meant).map(|node| Need {
+        span: node.span,
+        can: |able| able.read_only,
+        lacks: "can not be kept from writing",
+        remedy: "write `sandbox: edit`",
+    });
+    tools.into_iter().chain(looking).collect()
+}
+
+/// Where it is said that an agent only looks: by the step, or by who the agent is.
+fn looking<'n>(context: &Context<'_, '_>, meant: &Meant<'n>) -> Option<&'n Node> {
+    if let Some((node, word)) = meant.text("sandbox") {
+        return (word == "read-only").then_some(node);
+    }
+    let (node, persona) = meant.text("persona")?;
+    let sandbox = context.world.described(Kind::Persona, persona)?.sandbox;
+    (sandbox.as_deref() == Some("read-only")).then_some(node)
+}
+
+/// Those that would have to do it and can not.
+fn unmet(context: &Context<'_, '_>, meant: &Meant<'_>, need: &Need) -> Vec<Diagnostic> {
+    let lacks = |agent: &str| context.world.able(agent).is_some_and(|able| !(need.can)(able));
+    let own = meant.text("backend").filter(|(_, agent)| lacks(agent));
+    let own = own.map(|(node, agent)| finding(context, need, need.span, agent).related(node.span, "who does it"));
+    let others = meant.fallback().filter(|(_, entry)| lacks(agent_in(entry))).map(|(node, entry)| {
+        finding(context, need, node.span, agent_in(entry)).related(need.span, "what is asked of it")
+    });
+    own.into_iter().chain(others).collect()
+}
+
+fn finding(context: &Context<'_, '_>, need: &Need, span: Span, agent: &str) -> Diagnostic {
+    let can = |agent: &&str| context.world.able(agent).is_some_and(need.can);
+    let able: Vec<&str> = agents::backends(context).into_iter().filter(can).collect();
+    let remedy = need.remedy;
+    let help = if able.is_empty() {
+        remedy.to_owned()
+    } else {
+        format!("{remedy}, or choose an agent that can: {}", able.join(", "))
+    };
+    Diagnostic::error("LH0415", span, format!("`{agent}` {}", need.lacks)).label(format!("not by `{agent}`")).help(help)
+}

@@ -1,0 +1,70 @@
+//! The agent of a prompt as its step means it: the file's default, and what the step adds or puts in its place.
+
+use std::collections::HashMap;
+
+use super::Context;
+use crate::model::{Step, Unit};
+use crate::source::Node;
+use crate::world::{Kind, same_name};
+
+/// The keys of an agent, each with the place where it is said.
+#[derive(Debug, Default)]
+pub(super) struct Meant<'n>(HashMap<&'n str, &'n Node>);
+
+impl<'n> Meant<'n> {
+    /// The agents of all prompts of the file.
+    pub(super) fn all(context: &Context<'_, 'n>) -> Vec<Self> {
+        let prompts = context.model.own_steps().filter(|(_, step)| step.action.key() == "prompt");
+        prompts.map(|(ix, step)| Self::of(context, context.model.unit_of(ix), step)).collect()
+    }
+
+    fn of(context: &Context<'_, 'n>, unit: &Unit<'n>, step: &Step<'n>) -> Self {
+        let default = unit.node.get("defaults").and_then(|defaults| defaults.get("agent"));
+        let mut meant = Self::default();
+        for node in [default, step.node.get("agent")].into_iter().flatten() {
+            match node.as_text() {
+                Some(name) => meant = Self::named(context, unit, node, name),
+                None => meant.add(node),
+            }
+        }
+        meant
+    }
+
+    fn named(context: &Context<'_, 'n>, unit: &Unit<'n>, node: &'n Node, name: &str) -> Self {
+        let mut meant = Self::default();
+        if let Some(profile) = unit.node.get("agents").and_then(|agents| agents.get(name)) {
+            meant.add(profile);
+            return meant;
+        }
+        let known = |kind| context.world.names(kind).iter().any(|candidate| same_name(candidate, name));
+        let is_persona = !known(Kind::Profile) && known(Kind::Persona);
+        meant.0.insert(if is_persona { "persona" } else { "backend" }, node);
+        meant
+    }
+
+    fn add(&mut self, mapping: &'n Node) {
+        let entries = mapping.entries().unwrap_or_default();
+        self.0.extend(entries.iter().filter_map(|(key, value)| Some((key.scalar()?, value))));
+    }
+
+    /// What is said under a key.
+    pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
+        self.0.get(key).copied()
+    }
+
+    /// A text that is said under a key, and where.
+    pub(super) fn text(&self, key: &str) -> Option<(&'n Node, &'n str)> {
+        self.get(key).and_then(|node| Some((node, node.as_text()?)))
+    }
+
+    /// Whoever takes over: each entry, and where it stands.
+    pub(super) fn fallback(&self) -> impl Iterator<Item = (&'n Node, &'n str)> {
+        let entries = self.get("fallback").and_then(Node::items).unwrap_or_default();
+        entries.iter().filter_map(|node| Some((node, node.as_text()?)))
+    }
+}
+
+/// The part of an entry of `fallback` that can name an agent.
+pub(super) fn agent_in(entry: &str) -> &str {
+    entry.split_once('@').map_or(entry, |(agent, _)| agent)
+}
