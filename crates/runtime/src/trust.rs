@@ -29,8 +29,8 @@ const FILES_MAX: usize = 1000;
 
 /// The files of a workspace that tell agents what to run.
 pub fn told_files(workspace: &Path) -> Vec<PathBuf> {
-    let walk = |name: &&str| walkdir::WalkDir::new(workspace.join(name)).sort_by_file_name();
-    let entries = FILES.iter().flat_map(|name| walk(&name)).filter_map(Result::ok);
+    let walk = |name: &str| walkdir::WalkDir::new(workspace.join(name)).sort_by_file_name();
+    let entries = FILES.iter().flat_map(|name| walk(name)).filter_map(Result::ok);
     entries.filter(|entry| !entry.file_type().is_dir()).map(|entry| entry.into_path()).take(FILES_MAX).collect()
 }
 

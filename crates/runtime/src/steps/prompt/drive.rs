@@ -105,13 +105,13 @@ fn meter(total: Option<event::Usage>) -> Meter {
 /// Starts the agent. What can not be started has cost nothing.
 async fn begin(
     attempt: &Attempt,
-    agent: &dyn Agent,
+    agent: &'static dyn Agent,
     choice: &Choice,
     turn: &Turn,
     shim: &Shim,
 ) -> Result<Attached, Box<Done>> {
     let refused = |class, message: String| Box::new(Done::unspent(class, message));
-    let found: Found = agent.find(&choice.setup).map_err(|missing| Box::new(super::missing(&missing)))?;
+    let found = find(agent, choice).await?;
     let scratch = std::fs::create_dir_all(&turn.scratch).and_then(|()| std::fs::create_dir_all(&choice.setup.home));
     scratch.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
@@ -123,6 +123,15 @@ async fn begin(
     shim.start(&spec, &env, &invocation.stdin)
         .await
         .map_err(|error| refused(ErrorClass::Transient, format!("{} can not be started: {error}", agent.name())))
+}
+
+/// Finds its program. That asks the program itself, and nobody else waits meanwhile.
+async fn find(agent: &'static dyn Agent, choice: &Choice) -> Result<Found, Box<Done>> {
+    let setup = choice.setup.clone();
+    match tokio::task::spawn_blocking(move || agent.find(&setup)).await {
+        Ok(found) => found.map_err(|missing| Box::new(super::missing(&missing))),
+        Err(error) => Err(Box::new(Done::unspent(ErrorClass::Transient, error.to_string()))),
+    }
 }
 
 /// Finds an agent that outlived the engine which started it: still at work, or done meanwhile.
