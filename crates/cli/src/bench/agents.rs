@@ -26,7 +26,7 @@ const PERCENT_MAX: f64 = 1.0;
 /// How much of its speed other work keeps.
 const KEPT_MIN: f64 = 0.8;
 /// How often it is looked whether all agents talk.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// One agent, and what engine and shim take beside it.
 pub(super) async fn one(bench: &Bench) -> Result<Vec<Figure>> {

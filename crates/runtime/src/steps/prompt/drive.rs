@@ -105,13 +105,13 @@ fn meter(total: Option<event::Usage>) -> Meter {
 /// Starts the agent. What can not be started has cost nothing.
 async fn begin(
     attempt: &Attempt,
-    agent: &dyn Agent,
+    agent: &'static dyn Agent,
     choice: &Choice,
     turn: &Turn,
     shim: &Shim,
 ) -> Result<Attached, Box<Done>> {
     let refused = |class, message: String| Box::new(Done::unspent(class, message));
-    let found: Found = agent.find(&choice.setup).map_err(|missing| Box::new(super::missing(&missing)))?;
+    let found = find(agent, choice).await?;
     let scratch = std::fs::create_dir_all(&turn.scratch).and_then(|()| std::fs::create_dir_all(&choice.setup.home));
     scratch.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
@@ -134,6 +134,15 @@ fn secret_names(invocation: &Invocation) -> Vec<String> {
     let names = invocation.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(new, _)| new));
     let is_secret = |name: &&str| ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word));
     names.filter(|name| !name.ends_with('*')).filter(is_secret).map(str::to_owned).collect()
+}
+
+/// Finds its program. That asks the program itself, and nobody else waits meanwhile.
+async fn find(agent: &'static dyn Agent, choice: &Choice) -> Result<Found, Box<Done>> {
+    let setup = choice.setup.clone();
+    match tokio::task::spawn_blocking(move || agent.find(&setup)).await {
+        Ok(found) => found.map_err(|missing| Box::new(super::missing(&missing))),
+        Err(error) => Err(Box::new(Done::unspent(ErrorClass::Transient, error.to_string()))),
+    }
 }
 
 /// Finds an agent that outlived the engine which started it: still at work, or done meanwhile.
