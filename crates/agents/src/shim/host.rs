@@ -17,6 +17,9 @@ use super::{Error, Spec, alone};
 use crate::contract::{Exit, Stopped};
 use crate::process::{self, Captured, Command, Ended, Files, InheritEnv, Mark, Output, table};
 
+/// No secret worth its name is shorter.
+const SECRET_BYTES_MIN: usize = 8;
+
 /// What the shim does: runs the agent of the folder to its end. Everything in its environment is the agent's.
 pub fn shim_main(folder: &Path) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -85,7 +88,9 @@ impl Host<'_> {
 }
 
 fn command(spec: &Spec, folder: &Folder, name: &str) -> Result<Command, Error> {
-    let secrets = spec.secret_env.iter().filter_map(|name| std::env::var(name).ok()).collect();
+    // What is that short stands in every other word: taking it out would break what the agent says.
+    let values = spec.secret_env.iter().filter_map(|name| std::env::var(name).ok());
+    let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN).collect();
     let files = Files { stdout: folder.stdout(), stderr: folder.stderr() };
     let mark = Mark { engine: name.to_owned(), attempt: spec.attempt.clone() };
     Ok(Command {

@@ -54,6 +54,8 @@ impl<'a> Teller<'a> {
             self.keep(&entry);
             self.attempt.show(entry);
         }
+        // One that talks faster than it is read would keep the thread, and everybody else would wait.
+        tokio::task::yield_now().await;
     }
 
     /// How it is doing, for whoever watches; said once.
