@@ -31,7 +31,8 @@ fn an_agent_outlives_its_engine(agent: &Agent) {
 
 with_agents!(an_agent_outlives_its_engine: claude, codex, copilot, openai);
 
-/// Everything dies at once; the conversation is taken up where it was.
+/// Everything dies at once; the conversation is taken up where it was. Copilot writes its own down a little late, so that
+/// after a loss of power it may not know it any more: then the work begins anew, as below.
 fn a_conversation_outlives_everybody(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();
@@ -47,7 +48,7 @@ fn a_conversation_outlives_everybody(agent: &Agent) {
     project.until_quiet();
 }
 
-with_agents!(a_conversation_outlives_everybody: claude, codex, copilot, gemini, opencode, anthropic, acp);
+with_agents!(a_conversation_outlives_everybody: claude, codex, gemini, opencode, anthropic, acp);
 
 /// The agent has lost the conversation too; the work begins in a new one.
 fn a_conversation_that_is_gone_begins_anew(agent: &Agent) {

@@ -71,7 +71,8 @@ impl Budget {
 
     fn may_begin(&self, planner: Planner<'_>) -> Result<(), String> {
         let limits = &planner.plan.main().limits;
-        if limits.on_exceed == OnExceed::Warn {
+        // Whoever warns or shortens goes on beyond the limit, and means it.
+        if matches!(limits.on_exceed, OnExceed::Warn | OnExceed::Degrade) {
             return Ok(());
         }
         let mut used = self.known;

@@ -28,8 +28,9 @@ impl Maker {
         if self.chance.one_in(2) {
             let others = ["codex", "claude@opus", "codex@gpt-5"];
             let fallback: Vec<&str> = others.into_iter().filter(|_| self.chance.one_in(2)).collect();
+            let on_limit = if fallback.is_empty() { "wait" } else { *self.chance.pick(&["wait", "fallback"]) };
             agent.insert("fallback".to_owned(), json!(fallback));
-            agent.insert("on_limit".to_owned(), json!(*self.chance.pick(&["wait", "fallback"])));
+            agent.insert("on_limit".to_owned(), json!(on_limit));
         }
         if self.chance.one_in(3) {
             agent.insert("thread".to_owned(), json!(*self.chance.pick(&["one", "two", "new"])));
