@@ -24,7 +24,7 @@ impl Sim {
         let agent = doer(&start).to_owned();
         // What a conversation can do does not change: whoever meets it again finds the same.
         let number: usize = id.bytes().map(usize::from).sum();
-        let (resumes, compacts) = (number % 6 != 0, number % 2 == 0);
+        let (resumes, compacts) = (!number.is_multiple_of(6), number.is_multiple_of(2));
         let session = Session { id, agent, resumes, compacts, total: None };
         let thread = thread_of(start.params.get("agent")).map(str::to_owned);
         Some(Event::SessionSeen { path: start.path, attempt: start.attempt, session, thread })
