@@ -38,6 +38,9 @@ use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::told;
 
+/// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
+const LOOK_ANYWAY: Duration = Duration::from_secs(2);
+
 /// How an engine works.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -360,11 +363,11 @@ impl Engine {
                 next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
             // Who does the work may die without a word.
             let others = state.open_attempts().next().map(|_| run_loop::LOOK_AT_OTHERS);
-            let pause = timer.into_iter().chain(others).min();
+            let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
                 () = news.notified() => {}
-                () = tokio::time::sleep(pause.unwrap_or(Duration::from_secs(3600))) => {}
+                () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
             }
         }
     }
