@@ -49,7 +49,7 @@ pub(super) async fn start_all(engine: &Engine, plan: &Plan, runs: usize) -> Resu
     Ok(starting.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?)
 }
 
-/// Has a worker drive everything until no run is at work.
+/// Has a worker drive everything until every run has ended.
 pub(super) async fn work_until_done(engine: &Engine) -> Result<()> {
     let stop = CancellationToken::new();
     let worker = tokio::spawn({
@@ -64,6 +64,7 @@ pub(super) async fn work_until_done(engine: &Engine) -> Result<()> {
 }
 
 async fn is_busy(engine: &Engine) -> Result<bool> {
-    let running = Query { statuses: vec!["running".to_owned()], limit: 1, ..Query::default() };
-    Ok(!engine.list(running).await?.is_empty())
+    // An attempt that was interrupted may wait a moment before it is begun again: that is not the end of its run.
+    let statuses = ["running", "waiting", "queued"].map(str::to_owned).to_vec();
+    Ok(!engine.list(Query { statuses, limit: 1, ..Query::default() }).await?.is_empty())
 }
