@@ -36,8 +36,8 @@ pub static ALL: &[&dyn Agent] = &[
     &copilot::Copilot,
     &gemini::Gemini,
     &opencode::Opencode,
-    &anthropic::Anthropic,
-    &openai::OpenAi,
+    &anthropic::ANTHROPIC,
+    &openai::OPENAI,
     &acp::Acp,
 ];
 

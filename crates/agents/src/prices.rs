@@ -13,8 +13,6 @@ use crate::data::{self, Error};
 const BUILTIN: &str = include_str!("prices.toml");
 const VERSION: u32 = 1;
 const MILLION: f64 = 1e6;
-/// Of a prompt, for guesses.
-const CHARS_PER_TOKEN: u64 = 4;
 /// After a known name these make another model of it, at another price.
 const SIZES: [&str; 12] =
     ["mini", "nano", "micro", "lite", "flash", "small", "large", "pro", "max", "ultra", "fast", "free"];
@@ -26,8 +24,6 @@ static SHIPPED: LazyLock<Prices> = LazyLock::new(|| Prices::read(BUILTIN).unwrap
 #[serde(deny_unknown_fields)]
 pub struct Prices {
     version: u32,
-    #[serde(default)]
-    turn: Option<Turn>,
     #[serde(default)]
     model: IndexMap<String, Price>,
 }
@@ -44,20 +40,6 @@ pub struct Price {
     pub output: f64,
 }
 
-/// A turn of which nothing is known yet, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Turn {
-    input: u64,
-    cached: u64,
-    output: u64,
-}
-
-/// What a turn has cost, by the prices that ship. What the agent itself says counts more.
-pub fn cost(model: &str, meter: &Meter) -> Option<f64> {
-    Prices::builtin().cost(model, meter)
-}
-
 impl Prices {
     /// Those that ship with the binary.
     pub fn builtin() -> &'static Self {
@@ -68,7 +50,6 @@ impl Prices {
     pub fn with(&self, extra_toml: &str) -> Result<Self, Error> {
         let extra = Self::read(extra_toml)?;
         let mut all = self.clone();
-        all.turn = extra.turn.or(all.turn);
         all.model.extend(extra.model);
         Ok(all)
     }
@@ -83,18 +64,6 @@ impl Prices {
     /// What a turn has cost. What the agent itself says counts more.
     pub fn cost(&self, model: &str, meter: &Meter) -> Option<f64> {
         meter.usd.or_else(|| Some(self.price(model)?.of(meter)))
-    }
-
-    /// What a turn will cost, roughly: like the `usual` one if there is one, otherwise like a turn of which nothing is known.
-    pub fn estimate(&self, model: &str, prompt_chars: usize, usual: Option<&Meter>) -> Option<f64> {
-        let prompt = prompt_chars as u64 / CHARS_PER_TOKEN;
-        let unknown = self.turn.map(|turn| Meter {
-            input_tokens: turn.input.saturating_add(prompt),
-            cached_tokens: turn.cached,
-            output_tokens: turn.output,
-            usd: None,
-        });
-        self.cost(model, usual.or(unknown.as_ref())?)
     }
 
     fn read(text: &str) -> Result<Self, Error> {
@@ -149,7 +118,7 @@ mod tests {
     }
 
     fn usd(model: &str, meter: &Meter) -> String {
-        cost(model, meter).map_or("unknown".to_owned(), |usd| format!("{usd:.6}"))
+        Prices::builtin().cost(model, meter).map_or("unknown".to_owned(), |usd| format!("{usd:.6}"))
     }
 
     #[test]
@@ -219,14 +188,5 @@ mod tests {
         ] {
             assert!(prices.with(bad).unwrap_err().to_string().starts_with(expected), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_turn_is_guessed_by_the_usual_one_or_by_any() {
-        let prices = Prices::builtin();
-        assert_eq!(prices.estimate("claude-opus-5-5", 4_000_000, Some(&meter(1_000_000, 0, 0))), Some(4.0));
-        let guess = prices.estimate("claude-opus-5-5", 400_000, None).unwrap();
-        assert!((guess - (0.160 * 4.0 + 0.240 * 0.2 + 0.008 * 20.0)).abs() < 1e-9, "{guess}");
-        assert_eq!(prices.estimate("no-such-model", 10, None), None);
     }
 }

@@ -15,11 +15,11 @@ use toml_edit::{DocumentMut, Item, TableLike};
 use crate::project::Project;
 use crate::{disk, trusted};
 
-/// Where a file of settings is, and whether it may say everything.
-#[derive(Debug, Clone, Copy)]
+/// Where a file of settings is, and whether it may say everything: asked only if it says something that not all may.
+#[derive(Clone, Copy)]
 struct Origin<'a> {
     folder: &'a Path,
-    may_all: bool,
+    may_all: &'a dyn Fn() -> bool,
 }
 
 /// What the engine is told.
@@ -39,12 +39,13 @@ impl Settings {
         let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();
         settings.backends.trusted = trusted::hashes(project);
-        let may_all = told_hash(&project.root).is_some_and(|hash| settings.backends.trusted.contains(&hash));
-        let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all };
+        let trusted = &settings.backends.trusted.clone();
+        let is_trusted = || told_hash(&project.root).is_some_and(|hash| trusted.contains(&hash));
+        let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all: &is_trusted };
         settings.add(&disk::text_if_any(&own), origin).with_context(|| own.display().to_string())?;
         let files: Vec<PathBuf> = user.collect();
         for file in files {
-            let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: true };
+            let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: &|| true };
             settings.add(&disk::text_if_any(&file), origin).with_context(|| file.display().to_string())?;
         }
         Ok(settings)
@@ -54,7 +55,7 @@ impl Settings {
     /// what is started, unless a person has looked at it.
     fn add(&mut self, text: &str, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
         let document: DocumentMut = text.parse().map_err(|error| anyhow!("it is not TOML: {error}"))?;
-        if let (false, Some(key)) = (may_all, agents::sensitive(&document)) {
+        if let Some(key) = agents::sensitive(&document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says how agents are started, and this file came with the project; look at it, then run \
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
@@ -199,7 +200,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings> {
         let mut settings = Settings::default();
-        settings.add(text, Origin { folder: Path::new("/project"), may_all: true })?;
+        settings.add(text, Origin { folder: Path::new("/project"), may_all: &|| true })?;
         Ok(settings)
     }
 
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_checkout_can_not_say_what_is_started() {
-        let add = |text: &str| Settings::default().add(text, Origin { folder: Path::new("/x"), may_all: false });
+        let add = |text: &str| Settings::default().add(text, Origin { folder: Path::new("/x"), may_all: &|| false });
         let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
         assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
         for text in ["sandboxed = true", "[agents.x]\nbase_url = 'http://evil'", "[agents.x]\nenv = { PATH = 'x' }"] {
@@ -306,7 +307,7 @@ mod tests {
     fn what_is_read_first_goes_before_what_is_read_later() {
         let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
         let user = "[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'";
-        settings.add(user, Origin { folder: Path::new("/user"), may_all: true }).unwrap();
+        settings.add(user, Origin { folder: Path::new("/user"), may_all: &|| true }).unwrap();
         assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
         assert!(settings.channels.contains_key("y"));
     }

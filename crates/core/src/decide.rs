@@ -24,7 +24,6 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
-pub(crate) use ladder::is_agent;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;

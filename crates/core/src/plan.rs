@@ -364,6 +364,13 @@ pub struct Step {
     pub progress: Option<Expr>,
 }
 
+impl Step {
+    /// Whether an agent does its work.
+    pub fn is_agent(&self) -> bool {
+        matches!(&self.form, Form::Work(work) if work.kind == "prompt")
+    }
+}
+
 /// What a step does. Closed: the planner reasons about every form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

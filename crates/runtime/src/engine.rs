@@ -167,6 +167,8 @@ pub(crate) struct Shared {
     pub(crate) artifacts: Artifacts,
     pub(crate) worker: WorkerId,
     pub(crate) slots: Slots,
+    /// Who makes prompts where nobody is named, once that is known.
+    pub(crate) first_agent: OnceCell<&'static str>,
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
@@ -181,7 +183,8 @@ impl Engine {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
             artifacts: Artifacts::new(options.runs_dir.clone()),
-            slots: Slots::new(options.attempts_max, &options.backends_max, &options.agent),
+            slots: Slots::new(options.attempts_max, &options.backends_max),
+            first_agent: OnceCell::new(),
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
             leases: Leases::default(),

@@ -98,17 +98,22 @@ impl Mailroom {
 /// Carries mail until the engine is gone.
 pub(crate) async fn deliver(shared: Weak<Shared>) {
     let Some(mut changes) = shared.upgrade().map(|shared| shared.store.watch()) else { return };
-    while changes.changed().await.is_ok() {
+    let mut is_owed = false;
+    while is_owed || changes.changed().await.is_ok() {
         changes.borrow_and_update();
         let Some(shared) = shared.upgrade() else { return };
-        if !shared.mailroom.is_empty() {
-            shared.mailroom.wake_foreign();
-            // A store that does not answer now is asked again at the next change.
-            for run in shared.store.with_mail(RUNS_MAX).await.unwrap_or_default() {
-                shared.mailroom.wake(&run);
-            }
-        }
+        // A store that does not answer now is asked again: there may be no other change.
+        is_owed = !shared.mailroom.is_empty() && hand_out(&shared).await.is_err();
         drop(shared);
         tokio::time::sleep(TOGETHER).await;
     }
+}
+
+/// Wakes everybody who has mail, or whose run another process may have moved on.
+async fn hand_out(shared: &Shared) -> Result<(), longhaul_store::Error> {
+    shared.mailroom.wake_foreign();
+    for run in shared.store.with_mail(RUNS_MAX).await? {
+        shared.mailroom.wake(&run);
+    }
+    Ok(())
 }

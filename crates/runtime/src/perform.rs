@@ -48,8 +48,10 @@ pub(crate) fn begin(
     tokio::spawn(async move {
         let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
+        let choice = steps::prompt::who(&shared, &start, &told).await;
+        let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
         let _slot = tokio::select! {
-            slot = shared.slots.take(&start) => Some(slot),
+            slot = shared.slots.take(&names) => Some(slot),
             () = cancel.cancelled() => None,
         };
         let secrets = shared.secrets.clone();
@@ -67,6 +69,7 @@ pub(crate) fn begin(
             news,
             compat,
             told,
+            choice,
         };
         let Done { result, failure } = make(attempt).await;
         let event = match failure {

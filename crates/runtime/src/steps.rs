@@ -3,7 +3,7 @@
 pub(crate) mod files;
 mod http;
 pub(crate) mod notify;
-mod prompt;
+pub(crate) mod prompt;
 mod run;
 
 use std::io;
@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
+use crate::backends::Choice;
 use crate::engine::{Pulse, Shared};
 use crate::secrets::Secrets;
 use crate::told::Told;
@@ -45,6 +46,8 @@ pub(crate) struct Attempt {
     pub(crate) compat: Vec<Compat>,
     /// What was said about its agents beside the workflow.
     pub(crate) told: Told,
+    /// Of a prompt: who makes it.
+    pub(crate) choice: Option<Choice>,
 }
 
 /// How an attempt tells its run something before it is over.

@@ -14,7 +14,6 @@ mod usage;
 use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
-use super::surroundings::Surroundings;
 use super::version::Version;
 use super::{told, written};
 use crate::contract::{
@@ -64,11 +63,10 @@ impl Agent for Claude {
     }
 
     fn find(&self, setup: &Setup) -> Result<Found, Missing> {
-        let located = PROGRAM.locate(setup)?;
-        let around = Surroundings::of(setup);
-        let credentials = around.folder("CLAUDE_CONFIG_DIR", ".claude").join(".credentials.json");
-        let logged_in = around.variable("CLAUDE_CODE_OAUTH_TOKEN").is_some() || credentials.is_file();
-        Ok(Found { program: located.path, version: located.version.to_string(), logged_in })
+        PROGRAM.find(setup, |around| {
+            let credentials = around.folder("CLAUDE_CONFIG_DIR", ".claude").join(".credentials.json");
+            around.variable("CLAUDE_CODE_OAUTH_TOKEN").is_some() || credentials.is_file()
+        })
     }
 
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {

@@ -14,7 +14,6 @@ mod stream;
 use super::command::{Command, session_id, with_version};
 use super::payer::{self, Payer};
 use super::program::Program;
-use super::surroundings::Surroundings;
 use super::version::Version;
 use super::{told, written};
 use crate::contract::{
@@ -62,9 +61,7 @@ impl Agent for Codex {
     }
 
     fn find(&self, setup: &Setup) -> Result<Found, Missing> {
-        let located = PROGRAM.locate(setup)?;
-        let logged_in = Surroundings::of(setup).folder("CODEX_HOME", ".codex").join("auth.json").is_file();
-        Ok(Found { program: located.path, version: located.version.to_string(), logged_in })
+        PROGRAM.find(setup, |around| around.folder("CODEX_HOME", ".codex").join("auth.json").is_file())
     }
 
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {

@@ -65,10 +65,7 @@ impl Agent for Copilot {
     }
 
     fn find(&self, setup: &Setup) -> Result<Found, Missing> {
-        let located = PROGRAM.locate(setup)?;
-        let around = Surroundings::of(setup);
-        let logged_in = TOKENS.iter().any(|name| around.variable(name).is_some()) || has_account(&around);
-        Ok(Found { program: located.path, version: located.version.to_string(), logged_in })
+        PROGRAM.find(setup, |around| TOKENS.iter().any(|name| around.variable(name).is_some()) || has_account(around))
     }
 
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {

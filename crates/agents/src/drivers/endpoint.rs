@@ -1,23 +1,24 @@
-//! What models behind an address have in common: how their settings become an endpoint.
+//! Models behind an address: how the settings of such an agent become an endpoint.
 //!
 //! **Invariant:** the usual key goes to the usual address alone. Whoever names another address names its key too.
 
-use crate::contract::{Abilities, Auth, Found, Invocation, Missing, Refusal, Setup, Turn};
+use crate::contract::{Abilities, Agent, Auth, Found, Invocation, Missing, Reader, Refusal, Setup, Turn};
 use crate::drivers::served;
 use crate::drivers::surroundings::Surroundings;
 use crate::serve::{Ask, Endpoint, Service, Wire, is_near};
 
 const ROUNDS_MAX: u32 = 50;
 
-/// What a kind of endpoint is without settings.
+/// An agent that is a model behind an address: what it is without settings.
 pub(super) struct Usual {
     pub(super) name: &'static str,
+    pub(super) title: &'static str,
     pub(super) base_url: &'static str,
     pub(super) key_env: &'static str,
     pub(super) wires: &'static [(&'static str, Wire)],
 }
 
-pub(super) const ABILITIES: Abilities = Abilities {
+const ABILITIES: Abilities = Abilities {
     resume: true,
     choose_session: true,
     compact: true,
@@ -30,9 +31,21 @@ pub(super) const ABILITIES: Abilities = Abilities {
     cost: false,
 };
 
-impl Usual {
+impl Agent for Usual {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn abilities(&self) -> Abilities {
+        ABILITIES
+    }
+
     /// Whether it can be asked: there must be a key, unless it is on this machine.
-    pub(super) fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
         if setup.auth == Auth::Login {
             return Err(Missing {
                 what: format!("{} has no login of its own", self.name),
@@ -53,7 +66,7 @@ impl Usual {
         })
     }
 
-    pub(super) fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
         let endpoint = self.endpoint(setup, turn)?;
         let key = endpoint.key_env.clone();
         let ask = Ask { turn: turn.clone(), home: setup.home.clone(), service: Service::Model(endpoint) };
@@ -62,6 +75,12 @@ impl Usual {
         Ok(invocation)
     }
 
+    fn reader(&self, _turn: &Turn) -> Box<dyn Reader> {
+        Box::<served::Lines>::default()
+    }
+}
+
+impl Usual {
     fn endpoint(&self, setup: &Setup, turn: &Turn) -> Result<Endpoint, Refusal> {
         let Some(model) = turn.model.clone().or_else(|| setup.model.clone()) else {
             return Err(Refusal(format!("no model is named for {}; set `model`", self.name)));

@@ -18,7 +18,6 @@ mod stream;
 use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
-use super::surroundings::Surroundings;
 use super::version::Version;
 use super::{told, written};
 use crate::contract::{
@@ -69,10 +68,7 @@ impl Agent for Gemini {
     }
 
     fn find(&self, setup: &Setup) -> Result<Found, Missing> {
-        let located = PROGRAM.locate(setup)?;
-        let around = Surroundings::of(setup);
-        let logged_in = around.folder("GEMINI_CLI_HOME", "").join(".gemini/oauth_creds.json").is_file();
-        Ok(Found { program: located.path, version: located.version.to_string(), logged_in })
+        PROGRAM.find(setup, |around| around.folder("GEMINI_CLI_HOME", "").join(".gemini/oauth_creds.json").is_file())
     }
 
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {

@@ -16,7 +16,6 @@ mod stream;
 use super::command::{Command, session_id};
 use super::payer::{self, Payer};
 use super::program::Program;
-use super::surroundings::Surroundings;
 use super::told;
 use super::version::Version;
 use crate::contract::{Abilities, Agent, Errand, Found, Invocation, Missing, Reader, Refusal, Session, Setup, Turn};
@@ -77,12 +76,12 @@ impl Agent for Opencode {
     }
 
     fn find(&self, setup: &Setup) -> Result<Found, Missing> {
-        let located = PROGRAM.locate(setup)?;
-        let file = Surroundings::of(setup).folder("XDG_DATA_HOME", ".local/share").join("opencode/auth.json");
-        let accounts: longhaul_core::Json =
-            std::fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-        let logged_in = accounts.as_object().is_some_and(|accounts| !accounts.is_empty());
-        Ok(Found { program: located.path, version: located.version.to_string(), logged_in })
+        PROGRAM.find(setup, |around| {
+            let file = around.folder("XDG_DATA_HOME", ".local/share").join("opencode/auth.json");
+            let accounts: longhaul_core::Json =
+                std::fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+            accounts.as_object().is_some_and(|accounts| !accounts.is_empty())
+        })
     }
 
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {

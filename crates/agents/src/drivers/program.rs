@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::surroundings::Surroundings;
 use super::version::{self, Version};
-use crate::contract::{Missing, Setup};
+use crate::contract::{Found, Missing, Setup};
 
 /// What is known about a program before it is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -24,14 +24,25 @@ pub(super) struct Program {
 
 /// A program that is there.
 #[derive(Debug)]
-pub(super) struct Located {
-    pub(super) path: PathBuf,
-    pub(super) version: Version,
+struct Located {
+    path: PathBuf,
+    version: Version,
 }
 
 impl Program {
+    /// The agent that it is, if it is there; `is_logged_in` looks for a login of its own.
+    pub(super) fn find(
+        &self,
+        setup: &Setup,
+        is_logged_in: impl FnOnce(&Surroundings<'_>) -> bool,
+    ) -> Result<Found, Missing> {
+        let Located { path, version } = self.locate(setup)?;
+        let logged_in = is_logged_in(&Surroundings::of(setup));
+        Ok(Found { program: path, version: version.to_string(), logged_in })
+    }
+
     /// Finds it and asks for its version.
-    pub(super) fn locate(&self, setup: &Setup) -> Result<Located, Missing> {
+    fn locate(&self, setup: &Setup) -> Result<Located, Missing> {
         let around = Surroundings::of(setup);
         let path = self.native(&self.named(setup, &around)?);
         let said = version::ask(&path, &around).map_err(|why| self.broken(&path, &why))?;

@@ -4,7 +4,6 @@
 //! crashes in between. A cost that nobody told counts as what was set aside for it.
 
 use super::Planner;
-use super::ladder::is_agent;
 use crate::event::Usage;
 use crate::plan::{Limits, OnExceed, Step};
 use crate::state::{State, StepInst, StepNo};
@@ -15,7 +14,7 @@ const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_toke
 /// What is set aside for a step's next attempt: as much as the dearest one so far, as far as the limit has it.
 pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Usage> {
     let limits = &planner.plan.main().limits;
-    if !is_agent(planner.plan.step(state.step(at).step)) || !has_limit(limits) {
+    if !planner.plan.step(state.step(at).step).is_agent() || !has_limit(limits) {
         return None;
     }
     let mut used = state.spent();
@@ -37,7 +36,7 @@ pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Optio
     let of_run = left(planner.plan.main().limits.usd, used.usd);
     let of_step = left(step.budget.and_then(|budget| budget.usd), inst.usage.usd);
     let least = of_run.into_iter().chain(of_step).reduce(f64::min);
-    least.filter(|_| is_agent(step))
+    least.filter(|_| step.is_agent())
 }
 
 /// What a step has used up of its own budget, in words; `None` if it may be tried again.

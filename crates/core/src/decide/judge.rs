@@ -61,11 +61,11 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 Some(error.clone()),
             ),
             false => ladder::climb(planner, state, at, error)
-                .filter(|_| ladder::is_agent(step))
+                .filter(|_| step.is_agent())
                 .unwrap_or_else(|| again(inst, state.now)),
         };
     }
-    if ladder::is_agent(step) {
+    if step.is_agent() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && ladder::covers(retry, error.class)) {
@@ -113,7 +113,7 @@ pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Fai
 
 /// Whether the declared default may stand in: not for what a person has to mend, where the ladder is another system's.
 fn may_default(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> bool {
-    if !ladder::is_agent(planner.plan.step(state.step(at).step)) {
+    if !planner.plan.step(state.step(at).step).is_agent() {
         return true;
     }
     let rules = ladder::rules(planner, state, at);
@@ -156,7 +156,7 @@ fn is_for_a_person(planner: Planner<'_>, state: &State, at: StepNo, error: &Fail
     let attempted = state.step(at).attempts > 0;
     let said_no = error.class == ErrorClass::Failed;
     let is_wrong = error.class == ErrorClass::Invalid && state.step(at).result.output.is_null();
-    ladder::is_agent(step) && attempted && !said_no && !is_wrong && !ladder::is_tolerated(planner, state, at)
+    step.is_agent() && attempted && !said_no && !is_wrong && !ladder::is_tolerated(planner, state, at)
 }
 
 /// The failure stands.
@@ -241,7 +241,7 @@ fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     match (&inst.error, &step.rewind, &step.form) {
-        (Some(_), ..) if ladder::is_agent(step) => ladder::resumed(inst, state.now, None),
+        (Some(_), ..) if step.is_agent() => ladder::resumed(inst, state.now, None),
         (Some(_), ..) => again(inst, state.now),
         (None, Some(rewind), _) => back(planner, inst, rewind),
         (None, None, Form::Repeat { .. }) => super::inside::another_round(inst),

@@ -9,11 +9,6 @@ use crate::ladder::{self, Climb, Rules, Rung};
 use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnItemError, Retry, Step};
 use crate::state::{State, StepInst, StepNo};
 
-/// Whether an agent does the work of a step.
-pub(crate) fn is_agent(step: &Step) -> bool {
-    matches!(&step.form, Form::Work(work) if work.kind == "prompt")
-}
-
 /// The numbers of a step's ladder.
 pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
     let inst = state.step(at);

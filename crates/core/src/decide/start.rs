@@ -217,7 +217,7 @@ fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Re
     let (path, timeout) = (inst.path.clone(), step.timeout);
     let turn = super::turn::turn(state, inst, step, &mut params);
     let unit = planner.plan.unit(state.body(inst.body).unit);
-    if let Some(context) = unit.context.as_ref().filter(|_| kind == "prompt" && turn.session.is_none()) {
+    if let Some(context) = unit.context.as_ref().filter(|_| step.is_agent() && turn.session.is_none()) {
         let context = eval::text(&context.0, manner, &scope(), &unit.templates)?;
         super::turn::introduce(&context, &mut params);
     }

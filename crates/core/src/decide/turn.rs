@@ -2,7 +2,6 @@
 
 use serde_json::Map;
 
-use super::ladder::is_agent;
 use super::start::Turn;
 use crate::Json;
 use crate::event::Session;
@@ -12,7 +11,7 @@ use crate::state::{State, StepInst};
 
 /// The call, and in `params` what the agent is told.
 pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map<String, Json>) -> Turn {
-    if !is_agent(step) {
+    if !step.is_agent() {
         return Turn::default();
     }
     let none = Climb::default();

@@ -4,7 +4,7 @@
 
 use super::apply::Apply;
 use super::{State, StepNo};
-use crate::plan::{Degrade, Form, OnExceed, Plan};
+use crate::plan::{Degrade, OnExceed, Plan};
 
 impl State {
     /// How the output of a step that is about to end is shortened; `None` if it stays as it is.
@@ -24,8 +24,7 @@ impl State {
     /// Whether a step has cost something. What an agent cost may not be known.
     fn has_cost(&self, plan: &Plan, at: StepNo) -> bool {
         let inst = self.step(at);
-        let Form::Work(work) = &plan.step(inst.step).form else { return false };
-        let unknown = work.kind == "prompt" && inst.attempts > 0 && !inst.result.cached;
+        let unknown = plan.step(inst.step).is_agent() && inst.attempts > 0 && !inst.result.cached;
         unknown || inst.usage.tokens() > 0 || inst.usage.usd > 0.0
     }
 }

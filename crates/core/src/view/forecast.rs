@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Limit;
-use crate::decide::{PARALLEL, is_agent};
+use crate::decide::PARALLEL;
 use crate::index::Index;
 use crate::plan::{BodyIx, Form, Order, Plan, StepIx};
 
@@ -85,7 +85,7 @@ impl Look<'_> {
         let found = self.plan.step(step);
         let mut inner = self.index.inner(step).iter().map(|body| self.body(*body));
         match &found.form {
-            Form::Work(_) => Ask { turns: is_agent(found).into(), at_once: is_agent(found).into(), or_more: false },
+            Form::Work(_) => Ask { turns: found.is_agent().into(), at_once: found.is_agent().into(), or_more: false },
             Form::If { .. } | Form::Switch { .. } => inner.fold(Ask::default(), Ask::or),
             Form::ForEach { parallel, .. } => several(inner.next().unwrap_or_default(), (*parallel).into()),
             Form::Repeat { .. } => several(inner.next().unwrap_or_default(), 1),

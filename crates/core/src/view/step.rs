@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::cost::named;
 use super::{awaited, status};
 use crate::Json;
-use crate::decide::is_agent;
 use crate::event::{Failure, Skip, Usage};
 use crate::ladder::Rung;
 use crate::path::StepPath;
@@ -162,7 +161,7 @@ impl Fold<'_> {
 
     fn at_work(&self, inst: &StepInst) -> Option<AtWork> {
         let plan = self.plan.step(inst.step);
-        if inst.phase != Phase::Attempt || !is_agent(plan) || self.state.is_finished() {
+        if inst.phase != Phase::Attempt || !plan.is_agent() || self.state.is_finished() {
             return None;
         }
         let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());

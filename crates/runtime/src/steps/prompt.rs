@@ -6,33 +6,44 @@ mod tell;
 
 use longhaul_agents::contract::Missing;
 use longhaul_agents::drivers;
+use longhaul_core::decide::Start;
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done};
-use crate::backends::{AUTO, Choice, SCRIPTED};
+use crate::backends::{AUTO, Backends, Choice, SCRIPTED};
+use crate::engine::Shared;
+use crate::told::Told;
+
+/// Who makes a prompt: as the step and the settings say, and where they say nobody, the first agent that is there.
+/// `None` for other work.
+pub(crate) async fn who(shared: &Shared, start: &Start, told: &Told) -> Option<Choice> {
+    let agent = start.params.get("agent").filter(|_| start.kind == "prompt");
+    let choose = |told: &str| shared.options.backends.choose(agent, start.turn.agent.as_deref(), told);
+    let mut choice = (start.kind == "prompt").then(|| choose(&told.agent))?;
+    if choice.driver == AUTO
+        && let Some(first) = first_there(shared).await
+    {
+        choice = choose(first);
+    }
+    if choice.model.is_none() {
+        choice.model.clone_from(&told.model);
+    }
+    Some(choice)
+}
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let Some(prompt) = attempt.text("text") else {
-        return Done::failed(ErrorClass::Invalid, "the prompt has no text; skills can not be run by this version");
+        let message = "the prompt has no text; was its skill there when the workflow was checked?";
+        return Done::failed(ErrorClass::Invalid, message);
     };
     attempt.keep("prompt.md", prompt);
-    let told = attempt.told.agent.as_str();
-    let agents = &attempt.shared.options.backends;
-    // Whoever asks for the script gets the script, whatever a workflow names.
-    if told == SCRIPTED {
-        return scripted::answer(attempt, prompt).await;
-    }
-    let mut choice = agents.choose(attempt.param("agent"), attempt.start.turn.agent.as_deref(), told);
-    if choice.model.is_none() {
-        choice.model.clone_from(&attempt.told.model);
-    }
-    match choice.driver.as_str() {
-        SCRIPTED => scripted::answer(attempt, prompt).await,
-        AUTO => match found_first(attempt) {
-            Some(name) => drive_by(attempt, prompt, agents.choose(attempt.param("agent"), None, name)).await,
-            None => Done::unspent(ErrorClass::Auth, NOBODY),
-        },
-        _ => drive_by(attempt, prompt, choice).await,
+    let driver = attempt.choice.as_ref().map(|choice| choice.driver.as_str());
+    match (driver, &attempt.choice) {
+        // Whoever asks for the script gets the script, whatever a workflow names.
+        _ if attempt.told.agent == SCRIPTED => scripted::answer(attempt, prompt).await,
+        (Some(SCRIPTED), _) => scripted::answer(attempt, prompt).await,
+        (Some(AUTO), _) | (_, None) => Done::unspent(ErrorClass::Auth, NOBODY),
+        (_, Some(choice)) => drive_by(attempt, prompt, choice).await,
     }
 }
 
@@ -42,22 +53,29 @@ const NOBODY: &str = "no agent is installed or configured; install one (`longhau
 /// Agents that are used without being named, the first that is there.
 const USUAL: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode"];
 
-/// The first agent that is there.
-fn found_first(attempt: &Attempt) -> Option<&'static str> {
-    let is_there = |name: &&&str| {
-        let choice = attempt.shared.options.backends.choose(None, None, name);
-        drivers::by_name(name).is_some_and(|driver| driver.find(&choice.setup).is_ok())
+/// The first agent that is there. Programs are asked for that, so it is found out once; one that is installed later is
+/// found as long as there was none.
+async fn first_there(shared: &Shared) -> Option<&'static str> {
+    let find = || async {
+        let backends = shared.options.backends.clone();
+        let first = tokio::task::spawn_blocking(move || USUAL.iter().find(|name| is_there(&backends, name)).copied());
+        first.await.ok().flatten().ok_or(())
     };
-    USUAL.iter().find(is_there).copied()
+    shared.first_agent.get_or_try_init(find).await.ok().copied()
 }
 
-async fn drive_by(attempt: &Attempt, prompt: &str, choice: Choice) -> Done {
+fn is_there(backends: &Backends, name: &str) -> bool {
+    let choice = backends.choose(None, None, name);
+    drivers::by_name(name).is_some_and(|driver| driver.find(&choice.setup).is_ok())
+}
+
+async fn drive_by(attempt: &Attempt, prompt: &str, choice: &Choice) -> Done {
     let Some(driver) = drivers::by_name(&choice.driver) else {
         let known: Vec<&str> = drivers::ALL.iter().map(|driver| driver.name()).collect();
         let message = format!("there is no agent `{}`; there are: {}", choice.driver, known.join(", "));
         return Done::unspent(ErrorClass::Auth, message);
     };
-    drive::drive(attempt, driver, &choice, prompt).await
+    drive::drive(attempt, driver, choice, prompt).await
 }
 
 /// An agent that is not there is nothing that trying again mends.

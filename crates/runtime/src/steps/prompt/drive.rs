@@ -208,6 +208,8 @@ struct Life<'a> {
     watcher: Watcher,
     look_at: Instant,
     is_stopping: bool,
+    /// Whether it said something since it was last looked at.
+    was_heard: bool,
 }
 
 impl<'a> Life<'a> {
@@ -218,18 +220,22 @@ impl<'a> Life<'a> {
             Timeout::Kind | Timeout::After(_) => Limits::default(),
         };
         let watcher = Watcher::new(limits, attempt.shared.clock.now_ms());
-        Self { attempt, watcher, look_at: Instant::now() + LOOK, is_stopping: false }
+        Self { attempt, watcher, look_at: Instant::now() + LOOK, is_stopping: false, was_heard: false }
     }
 
     fn saw(&mut self, entries: &[Entry]) {
         let now = self.attempt.shared.clock.now_ms();
+        self.was_heard = true;
         entries.iter().for_each(|entry| self.watcher.saw(entry, now));
     }
 
     async fn look(&mut self, attached: &Attached, teller: &mut Teller<'_>) -> Result<(), shim::Error> {
         let now = self.attempt.shared.clock.now_ms();
         self.look_at = Instant::now() + LOOK;
-        self.watcher.activity(attached.cpu_ticks(), now);
+        // Whoever talks is alive: the whole table of processes need not be read for that.
+        if !std::mem::take(&mut self.was_heard) {
+            self.watcher.activity(attached.cpu_ticks(), now);
+        }
         let seen = self.watcher.what(now);
         teller.alive(&seen.words);
         match seen.advice {
