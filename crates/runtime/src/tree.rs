@@ -9,6 +9,7 @@
 
 mod git;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use longhaul_agents::process::Mark;
@@ -56,7 +57,7 @@ impl Tree {
             Err(trouble) => return Err(trouble),
         };
         git.cwd = PathBuf::from(&top);
-        let mut scope = vec![format!(":(top,literal){}", if prefix.is_empty() { "." } else { &prefix })];
+        let mut scope = vec![format!(":(top,literal){prefix}")];
         let own = std::fs::canonicalize(own).ok();
         if let Some(own) = own.as_deref().and_then(|own| own.strip_prefix(&top).ok()?.to_str())
             && !is_ignored(&git, own).await?
@@ -114,9 +115,9 @@ impl Tree {
     async fn copy_index(&self) -> Result<PathBuf, Trouble> {
         let index = self.git.line(None, &["rev-parse", "--git-path", "index"]).await?;
         let (index, copy) = (self.git.cwd.join(index), self.git.scratch.join("index"));
-        let copied = match std::fs::copy(&index, &copy) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => std::fs::remove_file(&copy).or(Ok(())),
-            copied => copied.map(|_| ()),
+        let copied = match copy_file(&index, &copy) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::remove_file(&copy).or(Ok(())),
+            copied => copied,
         };
         copied.map_err(|error| Trouble::Git(format!("{}: {error}", index.display())))?;
         Ok(copy)
@@ -207,6 +208,13 @@ impl Stand {
         };
         Self { branch: value("branch"), head: value("head"), staged: value("staged") }
     }
+}
+
+/// With its time: git takes files that are as young as its index for changed.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let modified = std::fs::metadata(from)?.modified()?;
+    std::fs::copy(from, to)?;
+    std::fs::File::options().write(true).open(to)?.set_modified(modified)
 }
 
 /// The top of the work tree and the folder below it.
