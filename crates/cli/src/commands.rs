@@ -7,6 +7,7 @@ mod convert;
 mod explain;
 mod fmt;
 mod graph;
+mod init;
 mod list;
 mod logs;
 mod prune;
@@ -77,6 +78,7 @@ enum Command {
     Worker(worker::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
+    Init(init::Args),
     Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
@@ -114,6 +116,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Worker(args) => worker::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
+        Command::Init(args) => init::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),

@@ -8,6 +8,7 @@ mod bench;
 mod builtin;
 mod commands;
 mod disk;
+mod init;
 mod library;
 mod live;
 mod office;
