@@ -13,6 +13,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
+        Event::FilesRestored { path, left, .. } => {
+            format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
+        }
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
         Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),

@@ -64,6 +64,26 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<String>,
     },
+    /// The files that an agent is about to work on are recorded, so that they can be put back.
+    FilesKept {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// The reference under which git has them.
+        name: String,
+    },
+    /// The files of an interrupted turn were put back.
+    FilesRestored {
+        /// Which step.
+        path: StepPath,
+        /// The attempt that begins with them.
+        attempt: u32,
+        /// The reference under which git has what was put back.
+        name: String,
+        /// The reference under which git has what they had become.
+        left: String,
+    },
     /// An attempt ended well.
     AttemptSucceeded {
         /// Which step.

@@ -246,6 +246,12 @@ impl StepInst {
         self.attempts.saturating_sub(self.lost).saturating_sub(self.stopped)
     }
 
+    /// The attempt before which its files were as its conversation found them. Whether they were recorded shows when they
+    /// are put back: a process can die before it can say so.
+    pub(crate) fn restorable(&self) -> u32 {
+        self.climb.as_ref().and_then(|climb| climb.kept).unwrap_or(self.attempts)
+    }
+
     /// A step that is nowhere yet: whoever adds it says where it enters.
     pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {

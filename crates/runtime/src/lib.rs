@@ -25,6 +25,7 @@ mod secrets;
 mod slots;
 mod steps;
 mod told;
+mod tree;
 mod trust;
 mod worker;
 

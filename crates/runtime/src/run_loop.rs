@@ -470,6 +470,8 @@ fn still_open(state: &State, event: &Event) -> bool {
         | Event::AttemptFailed { path, attempt, .. }
         | Event::AttemptStopped { path, attempt, .. }
         | Event::AttemptAdopted { path, attempt }
+        | Event::FilesKept { path, attempt, .. }
+        | Event::FilesRestored { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }

@@ -21,6 +21,10 @@ fn what(event: &Event, zero: i64) -> String {
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
+        Event::FilesKept { path, attempt, name } => format!("{path}@{attempt} keeps its files as {name}"),
+        Event::FilesRestored { path, attempt, name, left } => {
+            format!("{path}@{attempt} has its files back from {name}; what they were is {left}")
+        }
         Event::AttemptSucceeded { path, attempt, result } => {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }

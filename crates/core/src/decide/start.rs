@@ -46,6 +46,10 @@ pub struct Turn {
     pub session: Option<event::Session>,
     /// Whether the conversation is only to be shortened.
     pub compact: bool,
+    /// Whether the files are to be recorded before it begins.
+    pub keep: bool,
+    /// The attempt before which the files were as they have to be put back.
+    pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
 }

@@ -9,7 +9,7 @@ use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, Order, Plan, StepIx};
+use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +76,11 @@ impl Apply<'_> {
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }
+            Event::FilesKept { path, attempt, .. } => {
+                let at = self.open_attempt(path, *attempt)?;
+                self.state.step_mut(at).climb.get_or_insert_default().kept = Some(*attempt);
+            }
+            Event::FilesRestored { path, attempt, .. } => drop(self.open_attempt(path, *attempt)?),
             Event::AttemptSucceeded { path, attempt, result } => self.attempt_ended(path, *attempt, result, None)?,
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
@@ -336,7 +341,8 @@ impl Apply<'_> {
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
-    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one.
+    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
+    /// beginning, where the step says so.
     fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
         let at = self.open_attempt(path, attempt)?;
         self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
@@ -345,8 +351,18 @@ impl Apply<'_> {
         if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
             climb.rung = Some(Rung::Continue);
         }
+        self.interrupted(at);
         self.enter(at, Phase::Ready);
         Ok(())
+    }
+
+    /// What an agent left in the middle is not gone on with, where its step says so.
+    pub(super) fn interrupted(&mut self, at: StepNo) {
+        let step = self.state.step_mut(at);
+        if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
+            let rung = Rung::Restore { before: step.restorable() };
+            step.climb.get_or_insert_default().take(&rung, false, false);
+        }
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {

@@ -78,6 +78,8 @@ impl Fold {
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
             | Event::SessionSeen { .. }
+            | Event::FilesKept { .. }
+            | Event::FilesRestored { .. }
             | Event::ItemsFound { .. }
             | Event::BodyOpened { .. }
             | Event::TimerFired { .. }

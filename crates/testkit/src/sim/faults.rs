@@ -77,6 +77,9 @@ impl Sim {
         let (open, waiting) = (self.open.len(), waits.len());
         if open > 0 && (waiting == 0 || self.chance.one_in(2)) {
             let at = self.chance.index(open);
+            if let Some(kept) = self.files_kept(at).filter(|_| self.chance.one_in(4)) {
+                return Some(kept);
+            }
             if let Some(seen) = self.session(at) {
                 return Some(seen);
             }
