@@ -8,6 +8,7 @@ mod bench;
 mod builtin;
 mod commands;
 mod disk;
+mod identity;
 mod library;
 mod live;
 mod office;

@@ -13,6 +13,7 @@ mod gate;
 mod inside;
 mod judge;
 mod ladder;
+mod seal;
 mod start;
 mod told;
 mod turn;
@@ -24,6 +25,7 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
+pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;

@@ -11,6 +11,7 @@ mod timeline;
 
 pub use cost::{Cost, Limit, Spent, cost};
 pub use forecast::{Forecast, forecast};
+pub(crate) use questions::shown;
 pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};
