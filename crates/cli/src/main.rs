@@ -9,6 +9,7 @@ mod builtin;
 mod commands;
 mod disk;
 mod init;
+mod identity;
 mod library;
 mod live;
 mod office;

@@ -70,6 +70,8 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        approvals: settings.gates.approvals,
+        roles: settings.gates.roles,
         backends_max: settings.backends_max,
         refresh_cache: agents.no_cache,
         runs_dir,

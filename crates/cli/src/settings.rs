@@ -4,6 +4,7 @@
 //! whatever the user's own file says.
 
 mod agents;
+mod gates;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
+
+use gates::Gates;
 
 use crate::project::Project;
 use crate::{disk, trusted};
@@ -30,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) backends_max: IndexMap<String, usize>,
     /// How agents are called.
     pub(crate) backends: Backends,
+    /// Who may answer.
+    pub(crate) gates: Gates,
 }
 
 impl Settings {
@@ -61,6 +66,13 @@ impl Settings {
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
+        if let Some(key) = gates::sensitive(&document).filter(|_| !may_all()) {
+            bail!(
+                "`{key}` says who may let work pass, and this file came with the project; look at it, then run \
+                 `longhaul trust`, or write it into ~/.longhaul/config.toml"
+            );
+        }
+        gates::add(&document, &mut self.gates)?;
         agents::add(&document, folder, &mut self.backends)?;
         self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();
         for (name, item) in entries(document.get("channels"), "channels")? {
@@ -275,7 +287,14 @@ mod tests {
         let add = |text: &str| Settings::default().add(text, Origin { folder: Path::new("/x"), may_all: &|| false });
         let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
         assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
-        for text in ["sandboxed = true", "[agents.x]\nbase_url = 'http://evil'", "[agents.x]\nenv = { PATH = 'x' }"] {
+        let said = add("[roles]\nops = ['me']").unwrap_err().to_string();
+        assert!(said.starts_with("`roles` says who may let work pass"), "{said}");
+        for text in [
+            "[approvals]\nwho = 'anyone'",
+            "sandboxed = true",
+            "[agents.x]\nbase_url = 'http://evil'",
+            "[agents.x]\nenv = { PATH = 'x' }",
+        ] {
             assert!(add(text).is_err(), "{text}");
         }
         assert!(add("agent = 'codex'\n[agents.x]\nbackend = 'claude'\nmodel = 'opus'").is_ok());

@@ -33,12 +33,13 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::QuestionAsked { path, kind, text, choices, .. } => {
             question(run, &path.to_string(), *kind, text, choices)
         }
-        Event::Answered { path, answer, by } => {
-            format!(
-                "  ● {path}: {}{}",
-                answered(answer),
-                by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))
-            )
+        Event::Answered { path, answer, by, caller, comment, .. } => {
+            let who = caller.as_ref().map(|caller| caller.who.to_string()).or_else(|| by.clone());
+            let who = who.map_or_else(String::new, |who| format!(" by {who}"));
+            let instead =
+                if caller.as_ref().is_some_and(|caller| caller.overrides) { ", who was not asked" } else { "" };
+            let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
+            format!("  ● {path}: {}{who}{instead}{comment}", answered(answer))
         }
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),

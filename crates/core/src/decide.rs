@@ -14,6 +14,7 @@ mod hosted;
 mod inside;
 mod judge;
 mod ladder;
+mod seal;
 mod start;
 mod told;
 mod turn;
@@ -26,6 +27,7 @@ use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
 pub use hosted::{claims, held_until, named};
+pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;

@@ -7,8 +7,10 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::approval::Approvals;
 use crate::id::StepId;
 use crate::ladder::Rung;
+use crate::origin::{Caller, Origin};
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Outcome};
 
@@ -204,6 +206,10 @@ pub enum Event {
         /// The failure that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
+        /// The hash of the secret that answers it from afar. Whoever makes the event can not know it: see
+        /// [`crate::decide::seal`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     },
     /// A person answered.
     Answered {
@@ -214,6 +220,18 @@ pub enum Event {
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+        /// Who, from where, and how that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Box<Caller>>,
+        /// What they said beside it, for others to read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+        /// The hash of what they were shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        /// The hash of the secret that they gave.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     },
     /// A step sleeps, or waits for a signal.
     WaitStarted {
@@ -337,6 +355,13 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// An answer of which nothing else is known.
+    pub fn answered(path: StepPath, answer: Answer) -> Self {
+        Self::Answered { path, answer, by: None, caller: None, comment: None, shown: None, key: None }
+    }
+}
+
 /// What a run was started with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
@@ -359,7 +384,10 @@ pub struct RunStarted {
     pub trigger: Json,
     /// Who started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
+    pub owner: Option<Origin>,
+    /// What the settings said about answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<Approvals>,
     /// The run and step it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<(String, StepPath)>,

@@ -3,6 +3,7 @@
 //! **Invariant:** nothing in this crate awaits, sleeps, or reads a clock, a file, a variable of the
 //! environment or a random number. Everything here is a value or a function of values.
 
+pub mod approval;
 pub mod catalog;
 pub mod decide;
 pub mod duration;
@@ -12,6 +13,7 @@ pub mod explain;
 pub mod id;
 pub mod index;
 pub mod ladder;
+pub mod origin;
 pub mod path;
 pub mod plan;
 pub mod schema;

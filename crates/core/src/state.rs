@@ -206,6 +206,9 @@ pub struct StepInst {
     pub skipped: Option<Skip>,
     /// What a person chose.
     pub choice: Option<String>,
+    /// What a person said beside their answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
     /// Whether the output is the declared default.
     pub defaulted: bool,
     /// When it was reached.
@@ -276,6 +279,7 @@ impl StepInst {
             error: None,
             skipped: None,
             choice: None,
+            comment: None,
             defaulted: false,
             since,
             started_at: None,
@@ -348,6 +352,9 @@ pub struct Question {
     pub due: Option<i64>,
     /// When it was asked.
     pub asked_at: i64,
+    /// The hash of the secret that answers it from afar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl State {
@@ -361,6 +368,15 @@ impl State {
     /// A step by address.
     pub fn find(&self, path: &StepPath) -> Option<&StepInst> {
         self.by_path.get(&path.to_string()).map(|at| self.step(*at))
+    }
+
+    /// Gives the question that a step asks the hash of its secret.
+    pub(crate) fn sealed(&mut self, path: &StepPath, asked_at: i64, hash: String) {
+        let Some(at) = self.number(path) else { return };
+        let question = self.step_mut(at).question.as_mut();
+        if let Some(question) = question.filter(|question| question.asked_at == asked_at) {
+            question.key = Some(hash);
+        }
     }
 
     /// Every step that was reached, in the order in which that happened.

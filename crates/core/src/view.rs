@@ -14,6 +14,7 @@ mod timeline;
 pub use cost::{Cost, Limit, Spent, cost};
 pub use forecast::{Forecast, forecast};
 pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
+pub(crate) use questions::shown;
 pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};

@@ -10,10 +10,12 @@ use longhaul_agents::contract::Entry;
 use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
+use longhaul_core::approval::Approvals;
 use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
 use longhaul_core::schema::mismatch;
@@ -30,6 +32,7 @@ use crate::backends::Backends;
 use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
+use crate::gates;
 use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
@@ -65,6 +68,10 @@ pub struct Options {
     pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
+    /// What the settings say about answers; runs keep what held when they were started.
+    pub approvals: Option<Approvals>,
+    /// Who is what, by role.
+    pub roles: IndexMap<String, Vec<String>>,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
 }
@@ -82,6 +89,8 @@ impl Default for Options {
             lease: Duration::from_secs(60),
             refresh_cache: false,
             channels: IndexMap::new(),
+            approvals: None,
+            roles: IndexMap::new(),
             guard: None,
         }
     }
@@ -157,8 +166,8 @@ pub struct StartRequest {
     pub run: Option<RunId>,
     /// What started it.
     pub trigger: Json,
-    /// Who started it.
-    pub owner: Option<String>,
+    /// Who starts it.
+    pub owner: Option<Origin>,
     /// Where the workflow's scripts are.
     pub workflow_dir: PathBuf,
     /// Who makes the turns of its agents.
@@ -237,6 +246,10 @@ impl Engine {
     /// Records the beginning of a run. Nothing is begun until it is driven.
     pub async fn start(&self, plan: &Plan, request: StartRequest) -> Result<RunId, Error> {
         let inputs = inputs(plan, &request.inputs)?;
+        let owner = match request.owner {
+            Some(owner) => Some(gates::with_ancestors(&self.shared, owner).await?),
+            None => None,
+        };
         let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
         let text = serde_json::to_string(plan).map_err(Error::encoding)?;
         let blob = Blob::new(text.into_bytes());
@@ -248,7 +261,8 @@ impl Engine {
             inputs,
             about: self.about(&run, plan, &request.workflow_dir),
             trigger: request.trigger,
-            owner: request.owner,
+            owner,
+            approvals: self.shared.options.approvals.clone(),
             forked: None,
             driver: request.driver,
         };
@@ -339,6 +353,7 @@ impl Engine {
 
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
+        let message = message.identified(&self.shared).await?;
         let loaded = self.load(run).await?;
         if let Some(why) = message.misfit(&loaded) {
             return Err(Error::Refused(why));

@@ -117,6 +117,7 @@ impl World {
             about: indexmap::IndexMap::from([("id".to_owned(), "test-run".into())]),
             trigger: longhaul_core::Json::Null,
             owner: None,
+            approvals: None,
             forked: None,
             driver: Default::default(),
         }
@@ -170,7 +171,7 @@ impl World {
                 let from = from.map(|from| from.parse::<StepPath>()).transpose()?;
                 Event::Reopened { from, by: None }
             }
-            Act::Answer(step, answer) => Event::Answered { path: step.parse()?, answer, by: None },
+            Act::Answer(step, answer) => Event::answered(step.parse()?, answer),
             Act::Fork(before) => return self.fork(&before),
         };
         self.news(event)
@@ -223,7 +224,7 @@ impl World {
             if let Event::QuestionAsked { path, .. } = &envelope.event
                 && let Some((ms, answer)) = self.script.answer(&path.to_string())
             {
-                self.coming.push((self.now + ms, Event::Answered { path: path.clone(), answer, by: None }));
+                self.coming.push((self.now + ms, Event::answered(path.clone(), answer)));
             }
         }
         for envelope in &taken.events {

@@ -213,6 +213,7 @@ pub(super) fn ask_operator(inst: &StepInst, text: String, error: Option<Failure>
         schema: None,
         due: None,
         error,
+        key: None,
     }])
 }
 
@@ -288,6 +289,7 @@ fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text
             schema: None,
             due: None,
             error: None,
+            key: None,
         }]),
         Err(problem) => broken(planner, state, at, "`review` can not be rendered", &problem),
     }

@@ -115,7 +115,7 @@ impl Apply<'_> {
                 self.wants(at);
             }
             Event::BodyOpened { path, index, bound } => self.body_opened(path, *index, bound)?,
-            Event::QuestionAsked { path, kind, text, choices, schema, due, error } => {
+            Event::QuestionAsked { path, kind, text, choices, schema, due, error, key } => {
                 let question = Question {
                     kind: *kind,
                     text: text.clone(),
@@ -123,10 +123,11 @@ impl Apply<'_> {
                     schema: schema.clone(),
                     due: *due,
                     asked_at: self.state.now,
+                    key: key.clone(),
                 };
                 self.asked(path, question, error.as_ref())?;
             }
-            Event::Answered { path, answer, .. } => self.answered(path, answer)?,
+            Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
@@ -402,6 +403,7 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(question.asked_at);
         step.answer = None;
+        step.comment = None;
         step.question = Some(question);
         if let Some(error) = error {
             step.error = Some(error.clone());
@@ -409,13 +411,14 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn answered(&mut self, path: &StepPath, answer: &Answer) -> Result<(), Illegal> {
+    fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Illegal> {
         let at = self.find(path)?;
         if self.state.step(at).phase != Phase::Question {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
         let step = self.state.step_mut(at);
         step.answer = Some(answer.clone());
+        step.comment = comment.map(str::to_owned);
         if let Some(climb) = &mut step.climb {
             climb.rested();
         }

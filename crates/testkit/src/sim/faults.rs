@@ -33,6 +33,7 @@ pub(super) fn started(plan: &Plan) -> Event {
         about: Default::default(),
         trigger: Json::Null,
         owner: None,
+        approvals: None,
         forked: None,
         driver: Default::default(),
     })
@@ -156,7 +157,7 @@ impl Sim {
             _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: self.good(&path) },
             _ => Answer::Approve,
         };
-        Event::Answered { path, answer, by: None }
+        Event::answered(path, answer)
     }
 
     /// Starts a run again: from what failed, or from any step that counts.
