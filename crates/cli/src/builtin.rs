@@ -8,7 +8,15 @@ macro_rules! files {
 
 /// Workflows, by name.
 pub(crate) const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
+    "brainstorm"
     "code-review"
+    "feature"
+    "ideation"
+    "log-analysis"
+    "part-change"
+    "part-test"
+    "security-audit"
+    "sparc"
     "tdd"
 );
 
