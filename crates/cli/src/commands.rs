@@ -3,6 +3,7 @@
 mod agents;
 mod bench;
 mod check;
+mod consent;
 mod convert;
 mod explain;
 mod fmt;
@@ -74,6 +75,7 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
+    Consent(consent::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Agents(agents::Args),
@@ -112,6 +114,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Consent(args) => consent::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Agents(args) => agents::run(&args),

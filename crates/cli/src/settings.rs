@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
+use longhaul_core::policy::Authority;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
@@ -43,6 +44,7 @@ impl Settings {
         let user = project.user.iter().map(|user| user.join("config.toml"));
         let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();
+        settings.add_organisation()?;
         settings.backends.trusted = trusted::hashes(project);
         let trusted = &settings.backends.trusted.clone();
         let is_trusted = || told_hash(&project.root).is_some_and(|hash| trusted.contains(&hash));
@@ -54,6 +56,14 @@ impl Settings {
             settings.add(&disk::text_if_any(&file), origin).with_context(|| file.display().to_string())?;
         }
         Ok(settings)
+    }
+
+    /// The rules of the organisation, which only who administers the machine can write.
+    fn add_organisation(&mut self) -> Result<()> {
+        let file = organisation().join("config.toml");
+        let document: DocumentMut = disk::text_if_any(&file).parse().with_context(|| file.display().to_string())?;
+        gates::add_policy(&document, Authority::Organisation, &mut self.gates)
+            .with_context(|| file.display().to_string())
     }
 
     /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
@@ -91,6 +101,12 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The folder of the organisation's settings. Debug builds can be told another one, to test what it does.
+fn organisation() -> PathBuf {
+    let told = std::env::var_os("LONGHAUL_ORGANISATION").filter(|_| cfg!(debug_assertions));
+    told.map_or_else(|| PathBuf::from("/etc/longhaul"), PathBuf::from)
 }
 
 /// The entries of a table that need not be there.

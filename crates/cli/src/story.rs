@@ -41,6 +41,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
             format!("  ● {path}: {}{who}{instead}{comment}", answered(answer))
         }
+        Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
         Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated => {
@@ -75,7 +76,9 @@ pub(crate) fn used(event: &Event) -> Option<Usage> {
 
 fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[String]) -> String {
     let how = match kind {
-        QuestionKind::Approval => format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}"),
+        QuestionKind::Approval | QuestionKind::Consent => {
+            format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}")
+        }
         QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
         QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
         QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),

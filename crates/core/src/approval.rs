@@ -84,7 +84,7 @@ pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&C
     let owner = started.owner.as_ref()?;
     match gate.unwrap_or(&settings.who) {
         Approvers::Anyone => None,
-        _ if caller.is_some_and(|caller| caller.auth == Auth::Token) => None,
+        _ if caller.is_some_and(|caller| matches!(caller.auth, Auth::Token | Auth::Grant)) => None,
         Approvers::Role(role) => lacks(role, caller),
         Approvers::Initiator => {
             let Some(caller) = caller else {

@@ -7,6 +7,7 @@
 
 mod aside;
 mod budget;
+mod consent;
 mod degrade;
 mod finish;
 mod gate;
@@ -26,6 +27,7 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
+pub use consent::{actions, run_grant};
 pub use hosted::{claims, held_until, named};
 pub use seal::seal;
 pub use start::{Start, Turn, start_of};

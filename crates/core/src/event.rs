@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Json;
 use crate::approval::Approvals;
+use crate::consent::Terms;
 use crate::id::StepId;
 use crate::ladder::Rung;
 use crate::origin::{Caller, Origin};
@@ -233,6 +234,19 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
+    /// A step that the policy has something to say about may do what it does.
+    Consented {
+        /// Which step.
+        path: StepPath,
+        /// By which rule.
+        rule: String,
+    },
+    /// That the run was started is no consent to what it does any more.
+    ConsentRevoked {
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A step sleeps, or waits for a signal.
     WaitStarted {
         /// Which step.
@@ -388,6 +402,9 @@ pub struct RunStarted {
     /// What the settings said about answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals: Option<Approvals>,
+    /// What it may do without being asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Terms>,
     /// The run and step it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<(String, StepPath)>,
@@ -560,6 +577,8 @@ pub enum QuestionKind {
     Review,
     /// What to do about a failure, or about rounds or a limit that are used up.
     Operator,
+    /// Whether a step may do what it does.
+    Consent,
 }
 
 /// What a person said.

@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod catalog;
+pub mod consent;
 pub mod decide;
 pub mod duration;
 pub mod eval;
@@ -16,6 +17,7 @@ pub mod ladder;
 pub mod origin;
 pub mod path;
 pub mod plan;
+pub mod policy;
 pub mod schema;
 pub mod state;
 pub mod types;

@@ -71,6 +71,9 @@ pub struct State {
     pub paused: bool,
     /// Whether it is being stopped.
     pub cancelling: bool,
+    /// Whether starting it is no consent any more.
+    #[serde(default)]
+    pub consent_revoked: bool,
     /// Limits that were reached and passed.
     pub limits_reached: Vec<String>,
     /// Attempts begun, retries not counted.

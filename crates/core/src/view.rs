@@ -42,7 +42,7 @@ fn status(state: &State, step: &StepInst) -> &'static str {
 fn awaited(step: &StepInst) -> Option<&'static str> {
     match &step.phase {
         Phase::Question => step.question.as_ref().map(|question| match question.kind {
-            QuestionKind::Approval | QuestionKind::Review => "approval",
+            QuestionKind::Approval | QuestionKind::Review | QuestionKind::Consent => "approval",
             QuestionKind::Question => "question",
             QuestionKind::Operator => "operator",
         }),

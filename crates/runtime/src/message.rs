@@ -62,6 +62,11 @@ pub enum Message {
         /// By whom.
         by: Option<String>,
     },
+    /// That it was started is no consent any more.
+    RevokeConsent {
+        /// By whom.
+        by: Option<String>,
+    },
     /// Start again after a failure.
     Retry {
         /// From which step.
@@ -102,6 +107,7 @@ impl Message {
             Self::Cancel { reason, by } => Event::CancelRequested { by, reason },
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
+            Self::RevokeConsent { by } => Event::ConsentRevoked { by },
             Self::Retry { from, by } => Event::Reopened { from, by },
         }
     }

@@ -20,7 +20,7 @@ use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
-use crate::{aftermath, gates, perform, recover};
+use crate::{aftermath, consent, gates, perform, recover};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -249,7 +249,9 @@ impl Runner {
             extras.lost.clone_from(&orphans.lost);
             match self.commit(&advance, extras).await {
                 Ok(()) => {
+                    let asked = consent::asked(&advance.events);
                     self.act(advance);
+                    let more = more | consent::offer(&self.shared, &self.run, &asked).await;
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
                 Err(error) if moved_on(&error) && attempts < TRIES => {

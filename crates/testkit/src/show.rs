@@ -58,12 +58,15 @@ fn what(event: &Event, zero: i64) -> String {
                 QuestionKind::Question => "question",
                 QuestionKind::Review => "review",
                 QuestionKind::Operator => "operator",
+                QuestionKind::Consent => "consent",
             };
             let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
             format!("{path} asks ({kind}): {text}{choices}{due}")
         }
         Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
+        Event::Consented { path, rule } => format!("{path} may: {rule}"),
+        Event::ConsentRevoked { .. } => "consent revoked".to_owned(),
         Event::WaitStarted { path, due, signal } => {
             let signal = signal.as_ref().map_or_else(String::new, |signal| format!(" for `{signal}`"));
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));

@@ -1,6 +1,7 @@
 //! A run in virtual time: attempts take as long as the script says, people answer as it says, timers go off when
 //! they are due.
 
+use longhaul_core::consent::Terms;
 use longhaul_core::decide::{Advance, Planner, Start, advance};
 use longhaul_core::event::{Envelope, Event, Failure, RunStarted};
 use longhaul_core::explain::explain;
@@ -118,6 +119,7 @@ impl World {
             trigger: longhaul_core::Json::Null,
             owner: None,
             approvals: None,
+            consent: Some(Terms { granted: true, ..Terms::default() }),
             forked: None,
             driver: Default::default(),
         }

@@ -25,6 +25,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
             QuestionKind::Operator => operated(planner, state, at, answer),
+            QuestionKind::Consent => super::consent::answered(planner, state, at, answer),
         };
     }
     match (&inst.error, &step.form) {

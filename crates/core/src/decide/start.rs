@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
+use super::consent::Held;
 use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
@@ -69,7 +70,14 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             Err(problem) => return broken(planner, state, at, "`when` can not be evaluated", &problem),
         }
     }
-    begin(planner, state, at, step)
+    match super::consent::held(planner, state, at) {
+        Held::Until(decision) => decision,
+        Held::Free(by) => {
+            let mut decision = begin(planner, state, at, step);
+            decision.events.extend(by);
+            decision
+        }
+    }
 }
 
 pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {

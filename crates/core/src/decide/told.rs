@@ -43,6 +43,7 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::CancelRequested { .. } => "cancel",
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
+        Event::ConsentRevoked { .. } => "revoke",
         Event::Reopened { .. } => "retry",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
@@ -67,6 +68,7 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
+        Event::ConsentRevoked { .. } if state.consent_revoked => Some("its consent is revoked already".to_owned()),
         Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
         _ => hosted::misfit(planner, state, event),
     }
@@ -121,8 +123,12 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
     let output = planner.plan.step(inst.step).output.schema.as_ref();
     let refused = match (question.kind, meant(question, answer.clone())) {
         (_, Answer::TimedOut) => Some("only time can say that nobody answered".to_owned()),
-        (QuestionKind::Approval | QuestionKind::Operator, Answer::Value { value }) => no_choice(question, &value),
-        (QuestionKind::Approval, Answer::Edit { .. }) => Some(format!("there is nothing to edit; {}", takes(question))),
+        (QuestionKind::Approval | QuestionKind::Operator | QuestionKind::Consent, Answer::Value { value }) => {
+            no_choice(question, &value)
+        }
+        (QuestionKind::Approval | QuestionKind::Consent, Answer::Edit { .. }) => {
+            Some(format!("there is nothing to edit; {}", takes(question)))
+        }
         (QuestionKind::Question, Answer::Value { value } | Answer::Edit { value }) => {
             against(question.schema.as_ref(), &value)
         }
@@ -137,7 +143,7 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
 /// A yes or no in words, where that is a choice: `yes`, `true`, `no`, `false`.
 fn meant(question: &Question, answer: Answer) -> Answer {
     let Answer::Value { value } = &answer else { return answer };
-    let gate = matches!(question.kind, QuestionKind::Approval | QuestionKind::Operator);
+    let gate = matches!(question.kind, QuestionKind::Approval | QuestionKind::Operator | QuestionKind::Consent);
     if !gate || chosen(question, value) {
         return answer;
     }

@@ -4,7 +4,7 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
+use crate::event::{self, Answer, Ended, Envelope, Event, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
@@ -143,7 +143,8 @@ impl Apply<'_> {
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
             Event::LimitReached { limit } => self.state.limits_reached.push(limit.clone()),
-            Event::Refused { .. } => {}
+            Event::Refused { .. } | Event::Consented { .. } => {}
+            Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => self.state.paused = false,
@@ -422,7 +423,10 @@ impl Apply<'_> {
         if let Some(climb) = &mut step.climb {
             climb.rested();
         }
-        self.enter(at, Phase::Judge);
+        let asked = step.question.as_ref().map(|question| question.kind);
+        // With consent it begins as if nobody had been asked: in its turn.
+        let begins = asked == Some(QuestionKind::Consent) && *answer == Answer::Approve;
+        self.enter(at, if begins { Phase::Ready } else { Phase::Judge });
         Ok(())
     }
 

@@ -91,6 +91,8 @@ impl Fold {
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }
+            | Event::Consented { .. }
+            | Event::ConsentRevoked { .. }
             | Event::CancelRequested { .. }
             | Event::Paused { .. }
             | Event::Unpaused { .. }

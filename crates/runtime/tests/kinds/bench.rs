@@ -45,12 +45,8 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let workspace = dir.path().join("workspace");
         std::fs::create_dir(&workspace).unwrap();
-        let options = Options {
-            runs_dir: dir.path().join("home/runs"),
-            workspace,
-            attempts_max: 8,
-            ..Options::default()
-        };
+        let options =
+            Options { runs_dir: dir.path().join("home/runs"), workspace, attempts_max: 8, ..Options::default() };
         Self { dir, store: Arc::new(Memory::default()), clock: Arc::default(), options }
     }
 

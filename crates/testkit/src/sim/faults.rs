@@ -1,6 +1,7 @@
 //! What happens next, and what goes wrong: outcomes, latencies, duplicates, people.
 
 use longhaul_core::Json;
+use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{
     Answer, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
@@ -34,6 +35,7 @@ pub(super) fn started(plan: &Plan) -> Event {
         trigger: Json::Null,
         owner: None,
         approvals: None,
+        consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
         driver: Default::default(),
     })
