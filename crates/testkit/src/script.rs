@@ -10,7 +10,7 @@
 //! each[*]/review -> slow 10s ok 3      of every item
 //! build@1 -> stopped                   the engine stops, and it goes on with another attempt
 //! build -> hang                        never answers
-//! host ed                              a client does the turns of agents, and takes them at once
+//! host ed                              a client does the turns of agents, and takes them at once; without a name, nobody does
 //! session build@1 s1 compacts           the agent's conversation; also: thread NAME
 //! go <- approve                        an answer, one second after the question
 //! go <- after 5m deny not today        or: skip, edit <json>, value <json>, no answer: silence

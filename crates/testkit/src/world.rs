@@ -271,7 +271,7 @@ impl World {
 
     /// The client takes what is handed out, and submits what the script says.
     fn take(&mut self, start: Start) {
-        let by = self.script.host.clone().unwrap_or_default();
+        let Some(by) = self.script.host.clone().filter(|host| !host.is_empty()) else { return };
         let (path, attempt) = (start.path.clone(), start.attempt);
         let until = held_until(self.now);
         self.coming.push((self.now, Event::Claimed { path, attempt, by: by.clone(), until }));
