@@ -8,6 +8,7 @@ mod convert;
 mod explain;
 mod fmt;
 mod graph;
+mod init;
 mod list;
 mod logs;
 mod prune;
@@ -79,6 +80,7 @@ enum Command {
     Worker(worker::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
+    Init(init::Args),
     Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
@@ -117,6 +119,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Worker(args) => worker::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
+        Command::Init(args) => init::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),

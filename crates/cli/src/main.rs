@@ -9,6 +9,7 @@ mod builtin;
 mod commands;
 mod disk;
 mod identity;
+mod init;
 mod library;
 mod live;
 mod office;

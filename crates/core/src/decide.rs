@@ -11,6 +11,7 @@ mod consent;
 mod degrade;
 mod finish;
 mod gate;
+mod hosted;
 mod inside;
 mod judge;
 mod ladder;
@@ -27,6 +28,7 @@ use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
 pub use consent::{actions, run_grant};
+pub use hosted::{claims, held_until, named};
 pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
@@ -158,7 +160,12 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
             Phase::Inside => inside::inside(planner, state, *at),
             Phase::Judge => judge::judge(planner, state, *at),
             // Nobody else is on the agenda; were it so, the run would stand still and say so.
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => {
                 return None;
             }
         });
@@ -166,7 +173,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
-    let next = state.queue.front().filter(|_| state.open.len() < slots(planner.plan) as usize)?;
+    let next = state.queue.front().filter(|_| state.at_once() < slots(planner.plan) as usize)?;
     let decision = start::start(planner, state, *next);
     match decision.events.first() {
         Some(Event::AttemptStarted { attempt, .. }) => match finish::over_budget(planner, state, *attempt) {

@@ -333,6 +333,9 @@ pub struct Step {
     /// What a final failure means.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
+    /// Of an agent: what happens to a turn that was interrupted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_interrupt: OnInterrupt,
     /// What becomes of its result.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output: Output,
@@ -808,6 +811,17 @@ pub enum OnError {
     Ask,
     /// In a state machine: another node.
     Goto(StepIx),
+}
+
+/// How an agent goes on whose turn was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnInterrupt {
+    /// In the same conversation, with what is there.
+    #[default]
+    Continue,
+    /// From the beginning: its files are put back, and a new conversation begins.
+    Restore,
 }
 
 /// What a failed item of a `for_each` means.

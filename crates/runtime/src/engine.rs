@@ -13,7 +13,7 @@ use longhaul_core::Json;
 use longhaul_core::approval::Approvals;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Envelope, Event, RunStarted};
+use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::origin::Origin;
@@ -43,6 +43,7 @@ use crate::run_loop::{self, Idle, Loaded};
 use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::told;
+use crate::turns::Turns;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -119,6 +120,14 @@ pub enum Error {
     /// What is asked does not fit the run.
     #[error("{0}")]
     Refused(String),
+    /// What was submitted is not what the step promises; the step stays open.
+    #[error("`{step}` stays open: {why}")]
+    Misfit {
+        /// Which step.
+        step: String,
+        /// Why it does not fit.
+        why: String,
+    },
     /// An input is missing, unknown, or of the wrong type.
     #[error("{0}")]
     Input(String),
@@ -170,6 +179,8 @@ pub struct StartRequest {
     pub owner: Option<Origin>,
     /// Where the workflow's scripts are.
     pub workflow_dir: PathBuf,
+    /// Who makes the turns of its agents.
+    pub driver: Driver,
 }
 
 /// Drives runs of a store.
@@ -190,6 +201,7 @@ pub(crate) struct Shared {
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
+    pub(crate) turns: Turns,
     pub(crate) secrets: Secrets,
     /// What is known of consent so far.
     pub(crate) ledger: Mutex<Ledger>,
@@ -208,6 +220,7 @@ impl Engine {
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
+            turns: Turns::default(),
             secrets: Secrets::default(),
             ledger: Mutex::default(),
             guard: OnceCell::new(),
@@ -265,6 +278,7 @@ impl Engine {
             approvals: self.shared.options.approvals.clone(),
             consent: Some(terms),
             forked: None,
+            driver: request.driver,
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(Error::Input(format!("`concurrency.group` can not be rendered: {}", problem.0)));

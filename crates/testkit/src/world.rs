@@ -121,6 +121,7 @@ impl World {
             approvals: None,
             consent: Some(Terms { granted: true, ..Terms::default() }),
             forked: None,
+            driver: Default::default(),
         }
     }
 
@@ -251,7 +252,11 @@ impl World {
 
     fn begin(&mut self, start: Start) {
         let (ms, reply) = self.script.reply(&start.path.to_string(), start.attempt);
-        let (path, attempt) = (start.path, start.attempt);
+        let (path, attempt, keep) = (start.path, start.attempt, start.turn.keep);
+        if keep {
+            let name = format!("{path}@{attempt}");
+            self.coming.push((self.now, Event::FilesKept { path: path.clone(), attempt, name }));
+        }
         if let Some((session, thread)) = self.script.session(&path.to_string(), attempt) {
             self.coming.push((self.now, Event::SessionSeen { path: path.clone(), attempt, session, thread }));
         }
@@ -297,6 +302,9 @@ fn work_of(start: &Start) -> String {
     }
     if let Some(session) = &start.turn.session {
         work.insert(if start.turn.compact { "compacts" } else { "resumes" }.to_owned(), session.id.clone().into());
+    }
+    if let Some(before) = start.turn.restore {
+        work.insert("restores".to_owned(), before.into());
     }
     format!("{} {}", start.kind, longhaul_core::Json::from(work)).replace('\u{1}', "|").replace("\\u0001", "|")
 }

@@ -52,7 +52,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
 /// Parks every run of the store, watches, and has one go on.
 pub(super) async fn child(bench: &Bench, store: &Arc<dyn Store>) -> Result<()> {
     let engine = bench.engine(store);
-    crowd::work_until_done(&engine).await?;
+    crowd::work_while(&engine, crowd::BUSY).await?;
     let waiting = Query { statuses: vec!["waiting".to_owned()], limit: usize::MAX >> 1, ..Query::default() };
     let parked = engine.list(waiting).await?.len();
     let stop = CancellationToken::new();

@@ -30,6 +30,9 @@ pub const ERROR_CLASSES: &[&str] = &[
 
 const EXHAUSTED: Shape = Choice(&["fail", "ask", "continue"]);
 
+/// What happens to the turn of an agent that was interrupted.
+pub const ON_INTERRUPT: Shape = Choice(&["continue", "restore"]);
+
 /// Keys of one entry of `next`.
 pub const ROUTE: &[Field] =
     &[field("when", Expr, "Taken if this holds; without it, always."), required("to", Id, "The step it leads to.")];

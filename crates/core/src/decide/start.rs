@@ -47,6 +47,10 @@ pub struct Turn {
     pub session: Option<event::Session>,
     /// Whether the conversation is only to be shortened.
     pub compact: bool,
+    /// Whether the files are to be recorded before it begins.
+    pub keep: bool,
+    /// The attempt before which the files were as they have to be put back.
+    pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
 }
@@ -179,16 +183,18 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let reserve = super::budget::reserve(planner, state, at);
-    let started = Event::AttemptStarted { path: path.clone(), attempt, reserve };
+    let begun = |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted };
     match rendered(planner, state, at, attempt) {
+        // Whoever takes it gets it rendered: until then nothing of it needs to be kept.
+        Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),
         Ok(mut start) => {
             start.turn.usd_left = super::budget::usd_left(planner, state, at);
-            Decision { events: vec![started], start: Some(start) }
+            Decision { events: vec![begun(false)], start: Some(start) }
         }
         Err(problem) => {
             let error = Failure::new(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
             let result = event::Result::default();
-            Decision::of([started, Event::AttemptFailed { path, attempt, error, result }])
+            Decision::of([begun(false), Event::AttemptFailed { path, attempt, error, result }])
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, Order, Plan, StepIx};
+use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,11 +71,23 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt, reserve } => self.attempt_started(path, *attempt, *reserve)?,
+            Event::AttemptStarted { path, attempt, reserve, hosted } => {
+                self.attempt_started(path, *attempt, *reserve, *hosted)?;
+            }
+            Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
+            Event::HeartbeatSeen { path, attempt, hint, until } => {
+                self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
+            }
+            Event::HandedBack { path, attempt } => self.handed_back(path, *attempt)?,
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }
+            Event::FilesKept { path, attempt, .. } => {
+                let at = self.open_attempt(path, *attempt)?;
+                self.state.step_mut(at).climb.get_or_insert_default().kept = Some(*attempt);
+            }
+            Event::FilesRestored { path, attempt, .. } => drop(self.open_attempt(path, *attempt)?),
             Event::AttemptSucceeded { path, attempt, result } => self.attempt_ended(path, *attempt, result, None)?,
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
@@ -175,9 +187,12 @@ impl Apply<'_> {
         let at = self.find(path)?;
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
-                Err(Illegal(format!("nothing is to be decided about `{path}`")))
-            }
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => Err(Illegal(format!("nothing is to be decided about `{path}`"))),
         }
     }
 
@@ -212,6 +227,10 @@ impl Apply<'_> {
             Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } => {
                 self.state.waiting.insert(at);
             }
+            Phase::Handed => {
+                self.state.waiting.insert(at);
+                self.state.handed.insert(at);
+            }
             Phase::Inside | Phase::Done => {}
         }
         self.state.step_mut(at).phase = phase;
@@ -224,28 +243,41 @@ impl Apply<'_> {
         let reserve = self.state.step_mut(at).reserve.take();
         self.state.assumed += reserve.unwrap_or_default();
         self.state.waiting.remove(&at);
+        if self.state.handed.remove(&at) {
+            self.state.step_mut(at).hand = None;
+        }
         let step = self.state.step(at);
         let list = match step.phase {
             Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
             Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => return,
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => return,
         };
         if let Some(position) = list.iter().position(|other| *other == at) {
             list.remove(position);
         }
     }
 
-    fn attempt_started(&mut self, path: &StepPath, attempt: u32, reserve: Option<Usage>) -> Result<(), Illegal> {
+    fn attempt_started(
+        &mut self,
+        path: &StepPath,
+        attempt: u32,
+        reserve: Option<Usage>,
+        hosted: bool,
+    ) -> Result<(), Illegal> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
             return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
-        self.enter(at, Phase::Attempt);
+        self.begun(at, reserve, hosted);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
-        step.reserve = reserve;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
         if attempt == 1 {
@@ -262,7 +294,11 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.open_attempt(path, attempt)?;
+        let at = match result.by {
+            Some(_) => self.handed(path, attempt)?,
+            None => self.open_attempt(path, attempt)?,
+        };
+        self.submitted(result.by.as_deref());
         let step = self.state.step_mut(at);
         step.result = result.clone();
         step.error = error.cloned();
@@ -338,7 +374,8 @@ impl Apply<'_> {
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
-    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one.
+    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
+    /// beginning, where the step says so.
     fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
         let at = self.open_attempt(path, attempt)?;
         self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
@@ -347,8 +384,18 @@ impl Apply<'_> {
         if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
             climb.rung = Some(Rung::Continue);
         }
+        self.interrupted(at);
         self.enter(at, Phase::Ready);
         Ok(())
+    }
+
+    /// What an agent left in the middle is not gone on with, where its step says so.
+    pub(super) fn interrupted(&mut self, at: StepNo) {
+        let step = self.state.step_mut(at);
+        if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
+            let rung = Rung::Restore { before: step.restorable() };
+            step.climb.get_or_insert_default().take(&rung, false, false);
+        }
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
@@ -423,6 +470,7 @@ impl Apply<'_> {
         };
         let Some(at) = self.state.by_path.get(path).copied() else { return };
         let now = self.state.now;
+        let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
         let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (kind, &self.state.step(at).phase) {
             ("retry", Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
@@ -436,6 +484,7 @@ impl Apply<'_> {
                 self.state.step_mut(at).answer = Some(Answer::TimedOut);
                 self.enter(at, Phase::Judge);
             }
+            ("claim", Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
             _ => {}
         }
     }

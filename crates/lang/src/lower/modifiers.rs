@@ -2,8 +2,8 @@
 
 use longhaul_core::id::Name;
 use longhaul_core::plan::{
-    Backoff, Budget, Cache, Consent, ErrorClass, OnError, OnExhausted, Output, Parse, Retry, Rewind, Risk, RunIf, Show,
-    Text, Timeout,
+    Backoff, Budget, Cache, Consent, ErrorClass, OnError, OnExhausted, OnInterrupt, Output, Parse, Retry, Rewind, Risk,
+    RunIf, Show, Text, Timeout,
 };
 
 use super::{Lowering, values};
@@ -33,6 +33,15 @@ impl Lowering<'_, '_> {
             (Some("ask"), _) => OnError::Ask,
             _ => OnError::Fail,
         }
+    }
+}
+
+/// Only agents are interrupted in something that can go on.
+pub(super) fn on_interrupt(step: &Step<'_>, defaults: Option<&Node>) -> OnInterrupt {
+    let said = step.node.get("on_interrupt").or_else(|| defaults?.get("on_interrupt"));
+    match said.filter(|_| step.action.key() == "prompt").and_then(Node::as_text) {
+        Some("restore") => OnInterrupt::Restore,
+        _ => OnInterrupt::Continue,
     }
 }
 

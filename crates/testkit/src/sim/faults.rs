@@ -37,6 +37,7 @@ pub(super) fn started(plan: &Plan) -> Event {
         approvals: None,
         consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
+        driver: Default::default(),
     })
 }
 
@@ -80,6 +81,9 @@ impl Sim {
         let (open, waiting) = (self.open.len(), waits.len());
         if open > 0 && (waiting == 0 || self.chance.one_in(2)) {
             let at = self.chance.index(open);
+            if let Some(kept) = self.files_kept(at).filter(|_| self.chance.one_in(4)) {
+                return Some(kept);
+            }
             if let Some(seen) = self.session(at) {
                 return Some(seen);
             }
