@@ -135,6 +135,9 @@ const TEAM: &[Field] = &[
     field("run", Choice(&["parallel", "sequential"]), "With the others, or after them."),
 ];
 
+/// How much harm a step can be said to do.
+pub const RISKS: &[&str] = &["low", "medium", "high", "critical"];
+
 /// What a step's `next` holds.
 pub const NEXT: Shape = Either(&[Id, List(&Object(ROUTE))]);
 
@@ -180,8 +183,13 @@ pub const ALL: &[Field] = &[
         Either(&[Template, Bool]),
         "A person looks at the output before it is used: approve, deny, or edit.",
     ),
+    field(
+        "approvals",
+        Shape::Approvers,
+        "Who may answer what the step asks; without it, as `defaults` or the settings say.",
+    ),
     field("consent", Choice(&["inherit", "individual"]), "Whether consent for the run covers this step."),
-    field("risk", Choice(&["low", "medium", "high"]), "How much harm it could do."),
+    field("risk", Choice(RISKS), "How much harm it could do; the policy says what follows from it."),
     field("cache", Either(&[Bool, Object(CACHE)]), "Whether an earlier result may be used again."),
     field("env", Map(&Any), "Variables of the child's environment."),
     field("cwd", Template, "The folder it runs in."),

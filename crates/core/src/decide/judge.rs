@@ -25,6 +25,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
             QuestionKind::Operator => operated(planner, state, at, answer),
+            QuestionKind::Consent => super::consent::answered(planner, state, at, answer),
         };
     }
     match (&inst.error, &step.form) {
@@ -65,7 +66,8 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 .unwrap_or_else(|| again(inst, state.now)),
         };
     }
-    if step.is_agent() {
+    // A host that says it can not do a step has tried by itself what a ladder would.
+    if step.is_agent() && inst.result.by.is_none() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && ladder::covers(retry, error.class)) {
@@ -212,6 +214,7 @@ pub(super) fn ask_operator(inst: &StepInst, text: String, error: Option<Failure>
         schema: None,
         due: None,
         error,
+        key: None,
     }])
 }
 
@@ -287,6 +290,7 @@ fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text
             schema: None,
             due: None,
             error: None,
+            key: None,
         }]),
         Err(problem) => broken(planner, state, at, "`review` can not be rendered", &problem),
     }

@@ -206,6 +206,7 @@ impl Ladder<'_> {
             schema: None,
             due: None,
             error: Some(self.error.clone()),
+            key: None,
         }])
     }
 }

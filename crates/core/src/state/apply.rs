@@ -4,7 +4,7 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
+use crate::event::{self, Answer, Ended, Envelope, Event, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
@@ -71,7 +71,14 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt, reserve } => self.attempt_started(path, *attempt, *reserve)?,
+            Event::AttemptStarted { path, attempt, reserve, hosted } => {
+                self.attempt_started(path, *attempt, *reserve, *hosted)?;
+            }
+            Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
+            Event::HeartbeatSeen { path, attempt, hint, until } => {
+                self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
+            }
+            Event::HandedBack { path, attempt } => self.handed_back(path, *attempt)?,
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
@@ -108,7 +115,7 @@ impl Apply<'_> {
                 self.wants(at);
             }
             Event::BodyOpened { path, index, bound } => self.body_opened(path, *index, bound)?,
-            Event::QuestionAsked { path, kind, text, choices, schema, due, error } => {
+            Event::QuestionAsked { path, kind, text, choices, schema, due, error, key } => {
                 let question = Question {
                     kind: *kind,
                     text: text.clone(),
@@ -116,10 +123,11 @@ impl Apply<'_> {
                     schema: schema.clone(),
                     due: *due,
                     asked_at: self.state.now,
+                    key: key.clone(),
                 };
                 self.asked(path, question, error.as_ref())?;
             }
-            Event::Answered { path, answer, .. } => self.answered(path, answer)?,
+            Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
@@ -136,7 +144,8 @@ impl Apply<'_> {
             Event::Rewound { path, to } => self.rewound(path, to)?,
             Event::LimitReached { limit, path } => self.limit_reached(limit, path.as_ref())?,
             Event::UnitStopped { path, why } => self.unit_stopped(path, why)?,
-            Event::Refused { .. } => {}
+            Event::Refused { .. } | Event::Consented { .. } => {}
+            Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => self.state.paused = false,
@@ -179,9 +188,12 @@ impl Apply<'_> {
         let at = self.find(path)?;
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
-                Err(Illegal(format!("nothing is to be decided about `{path}`")))
-            }
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => Err(Illegal(format!("nothing is to be decided about `{path}`"))),
         }
     }
 
@@ -216,6 +228,10 @@ impl Apply<'_> {
             Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } => {
                 self.state.waiting.insert(at);
             }
+            Phase::Handed => {
+                self.state.waiting.insert(at);
+                self.state.handed.insert(at);
+            }
             Phase::Inside | Phase::Done => {}
         }
         self.state.step_mut(at).phase = phase;
@@ -229,28 +245,41 @@ impl Apply<'_> {
             self.pay(at, Usage::default(), reserve);
         }
         self.state.waiting.remove(&at);
+        if self.state.handed.remove(&at) {
+            self.state.step_mut(at).hand = None;
+        }
         let step = self.state.step(at);
         let list = match step.phase {
             Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
             Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => return,
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => return,
         };
         if let Some(position) = list.iter().position(|other| *other == at) {
             list.remove(position);
         }
     }
 
-    fn attempt_started(&mut self, path: &StepPath, attempt: u32, reserve: Option<Usage>) -> Result<(), Illegal> {
+    fn attempt_started(
+        &mut self,
+        path: &StepPath,
+        attempt: u32,
+        reserve: Option<Usage>,
+        hosted: bool,
+    ) -> Result<(), Illegal> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
             return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
-        self.enter(at, Phase::Attempt);
+        self.begun(at, reserve, hosted);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
-        step.reserve = reserve;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
         if attempt == 1 {
@@ -269,7 +298,11 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.open_attempt(path, attempt)?;
+        let at = match result.by {
+            Some(_) => self.handed(path, attempt)?,
+            None => self.open_attempt(path, attempt)?,
+        };
+        self.submitted(result.by.as_deref());
         let step = self.state.step_mut(at);
         step.result = result.clone();
         step.error = error.cloned();
@@ -379,6 +412,7 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(question.asked_at);
         step.answer = None;
+        step.comment = None;
         step.question = Some(question);
         if let Some(error) = error {
             step.error = Some(error.clone());
@@ -386,17 +420,21 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn answered(&mut self, path: &StepPath, answer: &Answer) -> Result<(), Illegal> {
+    fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Illegal> {
         let at = self.find(path)?;
         if self.state.step(at).phase != Phase::Question {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
         let step = self.state.step_mut(at);
         step.answer = Some(answer.clone());
+        step.comment = comment.map(str::to_owned);
         if let Some(climb) = &mut step.climb {
             climb.rested();
         }
-        self.enter(at, Phase::Judge);
+        let asked = step.question.as_ref().map(|question| question.kind);
+        // With consent it begins as if nobody had been asked: in its turn.
+        let begins = asked == Some(QuestionKind::Consent) && *answer == Answer::Approve;
+        self.enter(at, if begins { Phase::Ready } else { Phase::Judge });
         Ok(())
     }
 
@@ -440,6 +478,7 @@ impl Apply<'_> {
         };
         let Some(at) = self.state.by_path.get(path).copied() else { return };
         let now = self.state.now;
+        let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
         let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (kind, &self.state.step(at).phase) {
             ("deadline", Phase::Inside) => self.late(at),
@@ -454,6 +493,7 @@ impl Apply<'_> {
                 self.state.step_mut(at).answer = Some(Answer::TimedOut);
                 self.enter(at, Phase::Judge);
             }
+            ("claim", Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
             _ => {}
         }
     }

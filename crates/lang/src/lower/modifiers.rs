@@ -146,12 +146,7 @@ pub(super) fn consent(node: &Node) -> Consent {
 }
 
 pub(super) fn risk(node: Option<&Node>) -> Option<Risk> {
-    match node.and_then(Node::as_text)? {
-        "low" => Some(Risk::Low),
-        "medium" => Some(Risk::Medium),
-        "high" => Some(Risk::High),
-        _ => None,
-    }
+    Risk::read(node.and_then(Node::as_text)?)
 }
 
 pub(super) fn cache(node: Option<&Node>) -> Option<Cache> {
