@@ -63,7 +63,7 @@ impl Witness {
     }
 
     /// Looks at work that is about to be begun.
-    pub fn begins(&self, start: &Start) -> Result<(), String> {
+    pub fn begins(&mut self, start: &Start) -> Result<(), String> {
         self.agents.begins(start)
     }
 

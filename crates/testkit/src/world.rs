@@ -1,6 +1,7 @@
 //! A run in virtual time: attempts take as long as the script says, people answer as it says, timers go off when
 //! they are due.
 
+use longhaul_core::consent::Terms;
 use longhaul_core::decide::{Advance, Planner, Start, advance, held_until, start_of};
 use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
 use longhaul_core::explain::explain;
@@ -117,6 +118,8 @@ impl World {
             about: indexmap::IndexMap::from([("id".to_owned(), "test-run".into())]),
             trigger: longhaul_core::Json::Null,
             owner: None,
+            approvals: None,
+            consent: Some(Terms { granted: true, ..Terms::default() }),
             forked: None,
             driver: if self.script.host.is_some() { Driver::Host } else { Driver::Engine },
         }
@@ -181,7 +184,7 @@ impl World {
                 let from = from.map(|from| from.parse::<StepPath>()).transpose()?;
                 Event::Reopened { from, by: None }
             }
-            Act::Answer(step, answer) => Event::Answered { path: step.parse()?, answer, by: None },
+            Act::Answer(step, answer) => Event::answered(step.parse()?, answer),
             Act::Fork(before) => return self.fork(&before),
         };
         self.news(event)
@@ -235,7 +238,7 @@ impl World {
             if let Event::QuestionAsked { path, .. } = &envelope.event
                 && let Some((ms, answer)) = self.script.answer(&path.to_string())
             {
-                self.coming.push((self.now + ms, Event::Answered { path: path.clone(), answer, by: None }));
+                self.coming.push((self.now + ms, Event::answered(path.clone(), answer)));
             }
         }
         for envelope in &taken.events {
@@ -286,7 +289,11 @@ impl World {
 
     fn begin(&mut self, start: Start) {
         let (ms, reply) = self.script.reply(&start.path.to_string(), start.attempt);
-        let (path, attempt) = (start.path, start.attempt);
+        let (path, attempt, keep) = (start.path, start.attempt, start.turn.keep);
+        if keep {
+            let name = format!("{path}@{attempt}");
+            self.coming.push((self.now, Event::FilesKept { path: path.clone(), attempt, name }));
+        }
         if let Some((session, thread)) = self.script.session(&path.to_string(), attempt) {
             self.coming.push((self.now, Event::SessionSeen { path: path.clone(), attempt, session, thread }));
         }
@@ -338,6 +345,9 @@ fn work_of(start: &Start) -> String {
     }
     if let Some(session) = &start.turn.session {
         work.insert(if start.turn.compact { "compacts" } else { "resumes" }.to_owned(), session.id.clone().into());
+    }
+    if let Some(before) = start.turn.restore {
+        work.insert("restores".to_owned(), before.into());
     }
     format!("{} {}", start.kind, longhaul_core::Json::from(work)).replace('\u{1}', "|").replace("\\u0001", "|")
 }

@@ -45,19 +45,8 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let workspace = dir.path().join("workspace");
         std::fs::create_dir(&workspace).unwrap();
-        let options = Options {
-            runs_dir: dir.path().join("home/runs"),
-            workspace,
-            script: Arc::new(Script::builtin()),
-            agent: "scripted".to_owned(),
-            backends: longhaul_runtime::Backends::default(),
-            attempts_max: 8,
-            lease: Duration::from_secs(60),
-            channels: IndexMap::new(),
-            refresh_cache: false,
-            backends_max: IndexMap::new(),
-            guard: None,
-        };
+        let options =
+            Options { runs_dir: dir.path().join("home/runs"), workspace, attempts_max: 8, ..Options::default() };
         Self { dir, store: Arc::new(Memory::default()), clock: Arc::default(), options }
     }
 

@@ -1,6 +1,7 @@
 //! What happens next, and what goes wrong: outcomes, latencies, duplicates, people.
 
 use longhaul_core::Json;
+use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{
     Answer, Driver, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
@@ -33,6 +34,8 @@ pub(super) fn started(plan: &Plan, driver: Driver) -> Event {
         about: Default::default(),
         trigger: Json::Null,
         owner: None,
+        approvals: None,
+        consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
         driver,
     })
@@ -78,6 +81,9 @@ impl Sim {
         let (open, waiting) = (self.open.len(), waits.len());
         if open > 0 && (waiting == 0 || self.chance.one_in(2)) {
             let at = self.chance.index(open);
+            if let Some(kept) = self.files_kept(at).filter(|_| self.chance.one_in(4)) {
+                return Some(kept);
+            }
             if let Some(seen) = self.session(at) {
                 return Some(seen);
             }
@@ -154,7 +160,7 @@ impl Sim {
             _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: self.good(&path) },
             _ => Answer::Approve,
         };
-        Event::Answered { path, answer, by: None }
+        Event::answered(path, answer)
     }
 
     /// Starts a run again: from what failed, or from any step that counts.
