@@ -16,6 +16,7 @@ mod office;
 mod onlooker;
 mod project;
 mod settings;
+mod shelf;
 mod story;
 mod trusted;
 mod ui;

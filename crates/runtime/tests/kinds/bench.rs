@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use indexmap::IndexMap;
-use longhaul_agents::scripted::Script;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;

@@ -4,7 +4,7 @@ use longhaul_core::Json;
 use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{
-    Answer, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
+    Answer, Driver, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
 };
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan, SEMANTICS};
@@ -24,7 +24,7 @@ const CLASSES: [ErrorClass; 6] = [
 /// How often a run that went wrong is started again.
 const REOPENED_MAX: u32 = 3;
 
-pub(super) fn started(plan: &Plan) -> Event {
+pub(super) fn started(plan: &Plan, driver: Driver) -> Event {
     Event::RunStarted(RunStarted {
         workflow: plan.main().name.clone(),
         plan: "sim".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn started(plan: &Plan) -> Event {
         approvals: None,
         consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
-        driver: Default::default(),
+        driver,
     })
 }
 
@@ -102,6 +102,7 @@ impl Sim {
                     None => Some(self.answer(path)),
                 }
             }
+            Phase::Handed => Some(self.hosted(&path)),
             Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
                 // Some wait for a number; what else comes must be refused.
                 let data = if self.is_patient() && self.chance.one_in(3) { json!("none") } else { json!({"n": 1}) };
@@ -179,7 +180,7 @@ impl Sim {
     /// Something that does not fit: it must be refused and change nothing.
     pub(super) fn disturb(&mut self) -> Result<(), String> {
         let stale: Vec<Event> = self.delivered.iter().rev().take(5).cloned().collect();
-        for event in stale.into_iter().chain([Event::RunStarted(match started(&self.plan) {
+        for event in stale.into_iter().chain([Event::RunStarted(match started(&self.plan, self.driver) {
             Event::RunStarted(started) => started,
             other => return Err(format!("{other:?} does not start a run")),
         })]) {

@@ -64,7 +64,7 @@ impl Sim {
     }
 
     /// What a turn cost, as far as anybody says so.
-    fn cost(&mut self) -> Option<Usage> {
+    pub(super) fn cost(&mut self) -> Option<Usage> {
         let told = !self.chance.one_in(3);
         let usage = Usage {
             input_tokens: self.chance.below(40),
