@@ -114,7 +114,10 @@ fn high_risk_asks_and_a_grant_answers() {
     assert_eq!(project.run(), 3);
     let asked = project.found("question_asked");
     assert_eq!(asked["kind"], "consent");
-    assert_eq!(asked["text"], "`a` is about to do `web:deploy`, of high risk. May it?");
+    assert_eq!(
+        asked["text"],
+        "`a` is about to do `web:deploy`, of high risk: {\"command\":\"echo deployed\"}. May it?"
+    );
     project.ok(&["approve", RUN]);
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
 
