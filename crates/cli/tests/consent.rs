@@ -70,8 +70,8 @@ impl Project {
 
     fn found(&self, event: &str) -> Value {
         let events = self.ok(&["events", RUN, "--json"]);
-        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        events.filter(|found| found["event"] == event).last().unwrap_or_default()
+        let mut events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.rfind(|found| found["event"] == event).unwrap_or_default()
     }
 
     /// What another face does with the same store.

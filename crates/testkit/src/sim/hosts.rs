@@ -60,9 +60,7 @@ impl Sim {
 /// Whether a submission that fits was recorded.
 pub(super) fn is_kept(owed: Option<(String, u32)>, events: &[Envelope]) -> Result<(), String> {
     let Some((of, number)) = owed else { return Ok(()) };
-    let is_it = |envelope: &Envelope| {
-        matches!(&envelope.event, Event::AttemptSucceeded { path, attempt, .. } if path.to_string() == of && *attempt == number)
-    };
+    let is_it = |envelope: &Envelope| matches!(&envelope.event, Event::AttemptSucceeded { path, attempt, .. } if path.to_string() == of && *attempt == number);
     match events.iter().any(is_it) {
         true => Ok(()),
         false => Err(format!("what was submitted for `{of}@{number}` is lost")),
