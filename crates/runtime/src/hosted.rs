@@ -20,6 +20,7 @@ use longhaul_core::view::{self, Held};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::artifacts::{Artifacts, write_whole};
 use crate::engine::{Engine, Error};
 use crate::perform;
 use crate::run_loop::{Loaded, TRIES, moved_on, record_alone};
@@ -143,7 +144,26 @@ impl Engine {
         let loaded = self.claim(run, client).await?;
         let since = loaded.state.submitted.get(client).copied().unwrap_or_default();
         let events = self.all_events(run, since).await?;
-        picture(run, &loaded, &Onlooker { client: Some(client), events: &events, done }, self.now_ms())
+        let onlooker = Onlooker { client: Some(client), events: &events, done };
+        let handed = picture(run, &loaded, &onlooker, self.now_ms())?;
+        handed.ready.iter().for_each(|work| self.keep_prompt(run, work));
+        Ok(handed)
+    }
+
+    /// For people; the journal does not depend on it.
+    fn keep_prompt(&self, run: &RunId, work: &Work) {
+        let Ok(folder) = self.shared.artifacts.attempt(run, &work.path, work.attempt) else { return };
+        let file = folder.join("prompt.md");
+        if !file.exists() {
+            let _ = write_whole(&file, self.shared.secrets.redact(work.prompt.clone()).as_bytes());
+        }
+    }
+
+    /// For people; the journal has it anyway.
+    fn keep_output(&self, run: &RunId, event: &Event) {
+        if let Event::AttemptSucceeded { path, attempt, result } = event {
+            Artifacts::write_output(&self.attempt_dir(run, path, *attempt), &result.output);
+        }
     }
 
     async fn claim(&self, run: &RunId, client: &str) -> Result<Loaded, Error> {
@@ -175,8 +195,9 @@ impl Engine {
             if let Some(why) = misfit(planner, &loaded.state, &event) {
                 return Err(Error::Refused(why));
             }
-            match record_alone(&self.shared, run, &mut loaded, &[event]).await {
+            match record_alone(&self.shared, run, &mut loaded, std::slice::from_ref(&event)).await {
                 Ok(()) => {
+                    self.keep_output(run, &event);
                     self.shared.mailroom.tell(run);
                     return Ok(path);
                 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{awaited, status};
 use crate::Json;
 use crate::event::Usage;
-use crate::explain::{Explanation, explain};
+use crate::explain::{Explanation, explain_at};
 use crate::origin::Origin;
 use crate::path::StepPath;
 use crate::plan::Plan;
@@ -94,7 +94,7 @@ pub fn run(plan: &Plan, state: &State, now: i64) -> Run {
         message: finished.and_then(|finished| finished.message.clone()),
         outputs: finished.map(|finished| finished.outputs.clone()).unwrap_or_default(),
         limits_reached: state.limits_reached.clone(),
-        why: explain(plan, state),
+        why: explain_at(plan, state, now.max(state.now)),
     }
 }
 
