@@ -25,12 +25,12 @@ use clap::{Parser, Subcommand};
 use longhaul_lang::Report;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
+use longhaul_project::disk;
+use longhaul_project::library::Entry;
 use serde_json::{Value, json};
 
 use tell::What;
 
-use crate::disk;
-use crate::library::Entry;
 use crate::ui;
 
 /// Runs multi-step work of AI coding agents, unattended, for days, without losing anything.

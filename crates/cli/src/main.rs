@@ -5,17 +5,11 @@
 
 mod amounts;
 mod bench;
-mod builtin;
 mod commands;
-mod disk;
-mod library;
 mod live;
 mod office;
 mod onlooker;
-mod project;
-mod settings;
 mod story;
-mod trusted;
 mod ui;
 
 use std::process::ExitCode;

@@ -7,13 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
+use longhaul_project::{Project, Settings};
 use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, System, is_dead};
 use longhaul_store::{Sqlite, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-
-use crate::project::Project;
-use crate::settings::Settings;
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;

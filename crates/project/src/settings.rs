@@ -24,17 +24,18 @@ struct Origin<'a> {
 
 /// What the engine is told.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) channels: IndexMap<String, Channel>,
+pub struct Settings {
+    /// Ways to reach people, by name.
+    pub channels: IndexMap<String, Channel>,
     /// Prompts at once, by backend.
-    pub(crate) backends_max: IndexMap<String, usize>,
+    pub backends_max: IndexMap<String, usize>,
     /// How agents are called.
-    pub(crate) backends: Backends,
+    pub backends: Backends,
 }
 
 impl Settings {
     /// The settings of a project and its user.
-    pub(crate) fn of(project: &Project) -> Result<Self> {
+    pub fn of(project: &Project) -> Result<Self> {
         let user = project.user.iter().map(|user| user.join("config.toml"));
         let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();
