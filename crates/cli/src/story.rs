@@ -1,6 +1,6 @@
 //! What happens in a run, a line an event, for people.
 
-use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Skip, Usage};
+use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 
@@ -10,6 +10,10 @@ use crate::ui;
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &envelope.event {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
+        Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
+        Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
+        Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
+        Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
@@ -22,7 +26,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let how = rung.as_ref().map_or_else(|| "tried again".to_owned(), longhaul_core::ladder::Rung::words);
             format!("  ↻ {path}: {how}{pause}")
         }
-        Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", skip(*why)))),
+        Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", why.words()))),
         Event::QuestionAsked { path, kind, text, choices, .. } => {
             question(run, &path.to_string(), *kind, text, choices)
         }
@@ -84,17 +88,6 @@ fn answered(answer: &Answer) -> String {
         Answer::Value { value } => format!("answered {value}"),
         Answer::Skip => "skipped".to_owned(),
         Answer::TimedOut => "nobody answered in time".to_owned(),
-    }
-}
-
-fn skip(why: Skip) -> &'static str {
-    match why {
-        Skip::When => "its `when` is false",
-        Skip::RunIf => "its `run_if` does not hold",
-        Skip::Route => "another way was chosen",
-        Skip::Denied => "denied",
-        Skip::Upstream => "what it needs failed",
-        Skip::Cancelled => "cancelled",
     }
 }
 

@@ -10,6 +10,7 @@ mod budget;
 mod degrade;
 mod finish;
 mod gate;
+mod hosted;
 mod inside;
 mod judge;
 mod ladder;
@@ -24,6 +25,7 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
+pub use hosted::{claims, held_until, named};
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;
@@ -154,7 +156,12 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
             Phase::Inside => inside::inside(planner, state, *at),
             Phase::Judge => judge::judge(planner, state, *at),
             // Nobody else is on the agenda; were it so, the run would stand still and say so.
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => {
                 return None;
             }
         });
@@ -162,7 +169,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
-    let next = state.queue.front().filter(|_| state.open.len() < slots(planner.plan) as usize)?;
+    let next = state.queue.front().filter(|_| state.at_once() < slots(planner.plan) as usize)?;
     let decision = start::start(planner, state, *next);
     match decision.events.first() {
         Some(Event::AttemptStarted { attempt, .. }) => match finish::over_budget(planner, state, *attempt) {

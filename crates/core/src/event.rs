@@ -44,6 +44,39 @@ pub enum Event {
         /// What is set aside for it until its cost is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reserve: Option<Usage>,
+        /// Whether it is handed out to the client that hosts the run, instead of being made by the engine.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hosted: bool,
+    },
+    /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
+    Claimed {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// Who.
+        by: String,
+        /// When it is given up if nothing is heard.
+        until: i64,
+    },
+    /// Whoever works on an attempt that is handed out shows a sign of life.
+    HeartbeatSeen {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// What it is at, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+        /// When it is given up if nothing more is heard.
+        until: i64,
+    },
+    /// An attempt that was handed out is given back. It is offered anew, and counts as if it had never been.
+    HandedBack {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
     },
     /// Another process looks after an attempt that outlived the one that began it.
     AttemptAdopted {
@@ -310,6 +343,26 @@ pub struct RunStarted {
     /// The run and step it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<(String, StepPath)>,
+    /// Who makes the turns of its agents.
+    #[serde(default, skip_serializing_if = "Driver::is_engine")]
+    pub driver: Driver,
+}
+
+/// Who makes the turns of a run's agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// The engine calls agents.
+    #[default]
+    Engine,
+    /// A client asks for the next steps, does them itself, and submits what came of them.
+    Host,
+}
+
+impl Driver {
+    fn is_engine(&self) -> bool {
+        *self == Self::Engine
+    }
 }
 
 /// What an attempt left.
@@ -336,6 +389,9 @@ pub struct Result {
     /// Whether it was taken from an earlier run instead of being done.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
+    /// Who submitted it, where the attempt was handed out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// A conversation with an agent.
@@ -428,6 +484,20 @@ pub enum Skip {
     Upstream,
     /// The run is being cancelled.
     Cancelled,
+}
+
+impl Skip {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::When => "its `when` is false",
+            Self::RunIf => "its `run_if` does not hold",
+            Self::Route => "another way was chosen",
+            Self::Denied => "denied",
+            Self::Upstream => "what it needs failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 /// What a person is asked for.

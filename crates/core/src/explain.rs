@@ -45,7 +45,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     if ready > 0 && !state.paused && !state.cancelling {
         let slots = crate::decide::slots(plan);
         let set_aside = state.reserved() != crate::event::Usage::default();
-        say(match (open >= slots as usize, set_aside) {
+        say(match (state.at_once() >= slots as usize, set_aside) {
             (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
             (false, true) => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
             (false, false) => {
@@ -73,8 +73,21 @@ fn waits(state: &State, step: &StepInst) -> String {
             let until = due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
             format!("`{path}` waits for the signal `{}`{until}", signal.as_deref().unwrap_or_default())
         }
+        Phase::Handed => handed(state, step),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
     }
+}
+
+/// Who has an attempt that is handed out, and for how long nothing was heard.
+fn handed(state: &State, step: &StepInst) -> String {
+    let path = &step.path;
+    let Some(hand) = &step.hand else {
+        return format!("`{path}` is ready for whoever hosts the run to take it");
+    };
+    let silent = u64::try_from(state.now - hand.seen).unwrap_or_default();
+    let silent = if silent == 0 { String::new() } else { format!(", silent for {}", format_ms(silent)) };
+    let hint = hand.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+    format!("`{path}` is handed out to {}{silent}{hint}, until {}", hand.by, moment(hand.until))
 }
 
 fn asks(state: &State, path: &StepPath, question: &Question) -> String {

@@ -7,6 +7,7 @@
 //! else does.
 
 mod apply;
+mod hosted;
 mod names;
 mod overrun;
 mod reopen;
@@ -18,13 +19,14 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
+use crate::event::{self, Answer, Driver, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
 use crate::id::StepId;
 use crate::ladder::Climb;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 
 pub use apply::Illegal;
+pub use hosted::Hand;
 pub use names::Scope;
 
 /// A body that was opened.
@@ -94,8 +96,14 @@ pub struct State {
     pub threads: IndexMap<String, Session>,
     /// Steps that ended well.
     pub succeeded: u64,
-    /// Steps that wait for a time, a signal or a person.
+    /// Steps that wait for a time, a signal, a person or a host.
     pub(crate) waiting: BTreeSet<StepNo>,
+    /// Of those, the ones whose attempt is handed out.
+    #[serde(default)]
+    pub(crate) handed: BTreeSet<StepNo>,
+    /// The event with which each client of a hosted run last submitted something.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub submitted: IndexMap<String, u64>,
     pub(crate) deadline_passed: bool,
     pub(crate) visits_most: u32,
     #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
@@ -213,6 +221,9 @@ pub struct StepInst {
     /// What its agent has climbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub climb: Option<Box<Climb>>,
+    /// Of an attempt that is handed out: who took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand: Option<Box<Hand>>,
     /// What is set aside for the open attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserve: Option<Usage>,
@@ -266,6 +277,7 @@ impl StepInst {
             question: None,
             usage: Usage::default(),
             climb: None,
+            hand: None,
             reserve: None,
             body,
             live: false,
@@ -305,6 +317,8 @@ pub enum Phase {
         /// For which signal.
         signal: Option<String>,
     },
+    /// Its attempt is handed out to whoever hosts the run.
+    Handed,
     /// Its bodies are at work.
     Inside,
     /// Something ended, and what that means has not been decided.
@@ -358,7 +372,22 @@ impl State {
         self.open.len()
     }
 
-    /// Steps that wait for a time, a signal or a person.
+    /// Steps whose attempt is handed out.
+    pub fn handed(&self) -> impl Iterator<Item = &StepInst> {
+        self.handed.iter().map(|at| self.step(*at))
+    }
+
+    /// Attempts of both kinds: made by an engine, and handed out.
+    pub(crate) fn at_once(&self) -> usize {
+        self.open.len() + self.handed.len()
+    }
+
+    /// Whether a client makes the turns of its agents.
+    pub fn is_hosted(&self) -> bool {
+        self.started.as_ref().is_some_and(|started| started.driver == Driver::Host)
+    }
+
+    /// Steps that wait for a time, a signal, a person or a host.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))
     }
@@ -372,6 +401,7 @@ impl State {
             Phase::Retry { due } => Some((format!("retry:{}", step.path), *due)),
             Phase::Waiting { due, .. } => Some((format!("wait:{}", step.path), (*due)?)),
             Phase::Question => Some((format!("gate:{}", step.path), step.question.as_ref()?.due?)),
+            Phase::Handed => Some((format!("claim:{}", step.path), step.hand.as_ref()?.until)),
             Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
@@ -381,10 +411,13 @@ impl State {
 
     /// What is set aside for attempts that are under way.
     pub fn reserved(&self) -> Usage {
-        self.open_attempts().filter_map(|step| step.reserve).fold(Usage::default(), |mut sum, reserve| {
-            sum += reserve;
-            sum
-        })
+        self.open_attempts().chain(self.handed()).filter_map(|step| step.reserve).fold(
+            Usage::default(),
+            |mut sum, reserve| {
+                sum += reserve;
+                sum
+            },
+        )
     }
 
     /// How many steps could begin if there were more slots.

@@ -11,7 +11,7 @@ use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Envelope, Event, RunStarted};
+use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
@@ -37,6 +37,7 @@ use crate::run_loop::{self, Idle, Loaded};
 use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::told;
+use crate::turns::Turns;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -101,6 +102,14 @@ pub enum Error {
     /// What is asked does not fit the run.
     #[error("{0}")]
     Refused(String),
+    /// What was submitted is not what the step promises; the step stays open.
+    #[error("`{step}` stays open: {why}")]
+    Misfit {
+        /// Which step.
+        step: String,
+        /// Why it does not fit.
+        why: String,
+    },
     /// An input is missing, unknown, or of the wrong type.
     #[error("{0}")]
     Input(String),
@@ -152,6 +161,8 @@ pub struct StartRequest {
     pub owner: Option<String>,
     /// Where the workflow's scripts are.
     pub workflow_dir: PathBuf,
+    /// Who makes the turns of its agents.
+    pub driver: Driver,
 }
 
 /// Drives runs of a store.
@@ -172,6 +183,7 @@ pub(crate) struct Shared {
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
+    pub(crate) turns: Turns,
     pub(crate) secrets: Secrets,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
@@ -188,6 +200,7 @@ impl Engine {
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
+            turns: Turns::default(),
             secrets: Secrets::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
@@ -237,6 +250,7 @@ impl Engine {
             trigger: request.trigger,
             owner: request.owner,
             forked: None,
+            driver: request.driver,
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(Error::Input(format!("`concurrency.group` can not be rendered: {}", problem.0)));

@@ -9,7 +9,7 @@ use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Plan;
-use longhaul_core::state::State;
+use longhaul_core::state::{State, StepInst};
 use longhaul_store::Blob;
 
 use crate::codec;
@@ -46,10 +46,10 @@ pub(crate) async fn fork(
         events.push(envelope);
     }
     // Attempts that were open at that moment belong to the other run.
-    let open: Vec<Event> = state
-        .open_attempts()
-        .map(|step| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None })
-        .collect();
+    let stopped =
+        |step: &StepInst| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None };
+    let back = |step: &StepInst| Event::HandedBack { path: step.path.clone(), attempt: step.attempts };
+    let open: Vec<Event> = state.open_attempts().map(stopped).chain(state.handed().map(back)).collect();
     for event in open {
         let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };
         state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;

@@ -69,7 +69,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    fn with(output: impl Into<Json>) -> Self {
+    pub(crate) fn with(output: impl Into<Json>) -> Self {
         Self { result: event::Result { output: output.into(), ..event::Result::default() }, failure: None }
     }
 

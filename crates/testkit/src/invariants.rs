@@ -210,7 +210,8 @@ fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
         within.any(|step| is_within(container, step.path.segments()))
     };
     let moves = |step: &&StepInst| match &step.phase {
-        Phase::Ready => state.running() > 0,
+        Phase::Ready => state.running() > 0 || state.handed().next().is_some(),
+        Phase::Handed => state.handed().any(|handed| handed.path == step.path),
         Phase::Attempt => state.open_attempts().any(|open| open.path == step.path),
         Phase::Retry { .. } => timer("retry", &step.path),
         Phase::Question => step.question.is_some(),

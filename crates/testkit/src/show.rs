@@ -18,7 +18,18 @@ fn what(event: &Event, zero: i64) -> String {
     match event {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
+        Event::AttemptStarted { path, attempt, hosted: true, .. } => format!("{path}@{attempt} handed out"),
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
+        Event::Claimed { path, attempt, by, until } => {
+            format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
+        }
+        Event::HeartbeatSeen { path, attempt, hint, .. } => {
+            format!(
+                "{path}@{attempt} shows a sign of life{}",
+                hint.as_ref().map_or_else(String::new, |hint| format!(": {hint}"))
+            )
+        }
+        Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
         Event::AttemptSucceeded { path, attempt, result } => {

@@ -118,6 +118,7 @@ impl World {
             trigger: longhaul_core::Json::Null,
             owner: None,
             forked: None,
+            driver: Default::default(),
         }
     }
 

@@ -65,7 +65,8 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 .unwrap_or_else(|| again(inst, state.now)),
         };
     }
-    if step.is_agent() {
+    // A host that says it can not do a step has tried by itself what a ladder would.
+    if step.is_agent() && inst.result.by.is_none() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && ladder::covers(retry, error.class)) {

@@ -3,7 +3,7 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::Planner;
+use super::{Planner, hosted};
 use crate::Json;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
 use crate::path::StepPath;
@@ -39,6 +39,11 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
         Event::Reopened { .. } => "retry",
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
+            "submission"
+        }
+        Event::Claimed { .. } => "claim",
+        Event::HeartbeatSeen { .. } => "heartbeat",
         _ => return None,
     })
 }
@@ -52,7 +57,7 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
         Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
-        _ => None,
+        _ => hosted::misfit(planner, state, event),
     }
 }
 
@@ -114,7 +119,7 @@ fn takes(question: &Question) -> String {
     format!("it takes: {}", words.join(", "))
 }
 
-fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
+pub(super) fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
     let schema = schema?;
     let why = mismatch(schema, value)?;
     let text: String = schema.to_string().chars().take(SCHEMA_CHARS_MAX).collect();

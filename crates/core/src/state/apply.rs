@@ -71,7 +71,14 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt, reserve } => self.attempt_started(path, *attempt, *reserve)?,
+            Event::AttemptStarted { path, attempt, reserve, hosted } => {
+                self.attempt_started(path, *attempt, *reserve, *hosted)?;
+            }
+            Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
+            Event::HeartbeatSeen { path, attempt, hint, until } => {
+                self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
+            }
+            Event::HandedBack { path, attempt } => self.handed_back(path, *attempt)?,
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
@@ -173,9 +180,12 @@ impl Apply<'_> {
         let at = self.find(path)?;
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
-                Err(Illegal(format!("nothing is to be decided about `{path}`")))
-            }
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => Err(Illegal(format!("nothing is to be decided about `{path}`"))),
         }
     }
 
@@ -210,6 +220,10 @@ impl Apply<'_> {
             Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } => {
                 self.state.waiting.insert(at);
             }
+            Phase::Handed => {
+                self.state.waiting.insert(at);
+                self.state.handed.insert(at);
+            }
             Phase::Inside | Phase::Done => {}
         }
         self.state.step_mut(at).phase = phase;
@@ -222,28 +236,41 @@ impl Apply<'_> {
         let reserve = self.state.step_mut(at).reserve.take();
         self.state.assumed += reserve.unwrap_or_default();
         self.state.waiting.remove(&at);
+        if self.state.handed.remove(&at) {
+            self.state.step_mut(at).hand = None;
+        }
         let step = self.state.step(at);
         let list = match step.phase {
             Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
             Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => return,
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => return,
         };
         if let Some(position) = list.iter().position(|other| *other == at) {
             list.remove(position);
         }
     }
 
-    fn attempt_started(&mut self, path: &StepPath, attempt: u32, reserve: Option<Usage>) -> Result<(), Illegal> {
+    fn attempt_started(
+        &mut self,
+        path: &StepPath,
+        attempt: u32,
+        reserve: Option<Usage>,
+        hosted: bool,
+    ) -> Result<(), Illegal> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
             return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
-        self.enter(at, Phase::Attempt);
+        self.begun(at, reserve, hosted);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
-        step.reserve = reserve;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
         if attempt == 1 {
@@ -260,7 +287,11 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.open_attempt(path, attempt)?;
+        let at = match result.by {
+            Some(_) => self.handed(path, attempt)?,
+            None => self.open_attempt(path, attempt)?,
+        };
+        self.submitted(result.by.as_deref());
         let step = self.state.step_mut(at);
         step.result = result.clone();
         step.error = error.cloned();
@@ -416,6 +447,7 @@ impl Apply<'_> {
         };
         let Some(at) = self.state.by_path.get(path).copied() else { return };
         let now = self.state.now;
+        let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
         let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (kind, &self.state.step(at).phase) {
             ("retry", Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
@@ -429,6 +461,7 @@ impl Apply<'_> {
                 self.state.step_mut(at).answer = Some(Answer::TimedOut);
                 self.enter(at, Phase::Judge);
             }
+            ("claim", Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
             _ => {}
         }
     }

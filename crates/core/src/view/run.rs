@@ -20,7 +20,7 @@ pub struct Run {
     pub task: String,
     /// In a word.
     pub status: &'static str,
-    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `operator`.
+    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<&'static str>,
     /// How far it is.

@@ -62,6 +62,7 @@ impl Fold {
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
             Event::AttemptStopped { path, .. } => self.end(path, at, "stopped"),
+            Event::HandedBack { path, .. } => self.end(path, at, "given back"),
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
@@ -78,6 +79,8 @@ impl Fold {
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
             | Event::SessionSeen { .. }
+            | Event::Claimed { .. }
+            | Event::HeartbeatSeen { .. }
             | Event::ItemsFound { .. }
             | Event::BodyOpened { .. }
             | Event::TimerFired { .. }

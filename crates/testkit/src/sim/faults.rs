@@ -34,6 +34,7 @@ pub(super) fn started(plan: &Plan) -> Event {
         trigger: Json::Null,
         owner: None,
         forked: None,
+        driver: Default::default(),
     })
 }
 
