@@ -9,6 +9,7 @@ mod fmt;
 mod graph;
 mod list;
 mod logs;
+mod mcp;
 mod prune;
 mod run;
 mod runs;
@@ -75,6 +76,7 @@ enum Command {
     Retry(tell::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Mcp(mcp::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
     Trust(trust::Args),
@@ -112,6 +114,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Retry(args) => tell::run(&args, What::Retry),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
         Command::Trust(args) => trust::run(&args),
