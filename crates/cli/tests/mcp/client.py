@@ -2,7 +2,7 @@
 
 client.py MODE pipes PROGRAM ARGS…   or   client.py MODE http URL TOKEN
 
-MODE: `legacy` keeps a session, `auto` speaks the newest version there is, `asked` also has a person behind it.
+MODE: `legacy` keeps a session, `auto` speaks the newest version there is; `asked` and `asked-legacy` have a person behind them.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 import mcp_types as types
 
 mode, way, *rest = sys.argv[1:]
+asks = mode.startswith("asked")
 
 
 async def person(context, params):
@@ -37,13 +38,13 @@ async def whole(client):
     while True:
         if picture["ready"]:
             step = picture["ready"][0]
-            if mode == "asked" and step["step"] == "build":
+            if asks and step["step"] == "build":
                 assert step["prompt"].startswith("Build a better plan in 7 lines"), step["prompt"]
             picture = await call(
                 client, "submit", run=run, step=step["path"], attempt=step["attempt"], output="done"
             )
         elif picture["status"] == "awaiting-approval":
-            assert mode != "asked", picture
+            assert not asks, picture
             picture = await call(client, "answer", run=run, decision="approve")
         else:
             break
@@ -56,17 +57,17 @@ async def whole(client):
 
 
 async def main():
-    asks = {"elicitation_callback": person} if mode == "asked" else {}
-    lifecycle = "auto" if mode == "asked" else mode
+    behind = {"elicitation_callback": person} if asks else {}
+    lifecycle = "legacy" if mode.endswith("legacy") else "auto"
     if way == "pipes":
         server = StdioServerParameters(command=rest[0], args=rest[1:], env=dict(os.environ))
-        async with Client(server, mode=lifecycle, **asks) as client:
+        async with Client(server, mode=lifecycle, **behind) as client:
             await whole(client)
     else:
         url, token = rest
         async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
             transport = streamable_http_client(url, http_client=http)
-            async with Client(transport, mode=lifecycle, **asks) as client:
+            async with Client(transport, mode=lifecycle, **behind) as client:
                 await whole(client)
 
 

@@ -92,15 +92,16 @@ fn a_model_can_not_decide_for_a_human_who_does_not() {
 }
 
 /// A request of the newest protocol, which carries all that is known of the client.
-fn alone(client: &mut Pipes, tool: &str, arguments: Value, responses: Option<Value>) -> Value {
+fn alone(client: &mut Pipes, tool: &str, arguments: Value, said: Option<(Value, &Value)>) -> Value {
     let about = json!({
         "io.modelcontextprotocol/protocolVersion": NEWEST,
         "io.modelcontextprotocol/clientInfo": {"name": "ed", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
     });
     let mut params = json!({"name": tool, "arguments": arguments, "_meta": about});
-    if let Some(responses) = responses {
+    if let Some((responses, state)) = said {
         params["inputResponses"] = responses;
+        params["requestState"] = state.clone();
     }
     client.request("tools/call", params)
 }
@@ -110,17 +111,34 @@ fn in_the_newest_protocol_the_call_is_made_again_with_the_answer() {
     let project = Project::new();
     let run = alone(&mut Pipes::silent(project.command(&[])), "start", json!({"workflow": "relay"}), None)["structuredContent"]["run"].clone();
     let submission = json!({"run": run, "step": "plan", "attempt": 1, "output": "P1"});
-    let mut client = Pipes::silent(project.command(&[]));
-    let asks = alone(&mut client, "submit", submission, None);
+    let asks = alone(&mut Pipes::silent(project.command(&[])), "submit", submission.clone(), None);
     assert_eq!(asks["resultType"], "input_required", "{asks}");
     let (key, request) = asks["inputRequests"].as_object().unwrap().iter().next().unwrap();
     assert_eq!(request["method"], "elicitation/create");
-    let say = |decision: &str, key: &str| Some(json!({key: {"action": "accept", "content": {"decision": decision}}}));
+    let state = &asks["requestState"];
+    let say = |key: &str| Some((json!({key: {"action": "accept", "content": {"decision": "approve"}}}), state));
     // Another server, and first an answer to something that nobody was shown.
     let mut client = Pipes::silent(project.command(&[]));
-    let wrong = alone(&mut client, "next", json!({"run": run}), say("approve", "plan#0123456789abcdef"));
+    let wrong = alone(&mut client, "submit", submission.clone(), say("plan#0123456789abcdef"));
     assert_eq!(wrong["resultType"], "input_required", "{wrong}");
-    let after = alone(&mut client, "next", json!({"run": run}), say("approve", key));
+    let after = alone(&mut client, "submit", submission, say(key));
     let prompt = after["structuredContent"]["ready"][0]["prompt"].as_str().unwrap_or_else(|| panic!("{after}"));
     assert!(prompt.starts_with("Build P1"), "{prompt}");
+}
+
+#[test]
+fn a_call_that_is_made_again_starts_nothing_twice() {
+    let project = Project::new();
+    let gate = "name: gate\ndo:\n  - {id: ok, approve: Go on?}\n  - {id: then, prompt: go}\n";
+    std::fs::write(project.path().join(".longhaul/workflows/gate.yaml"), gate).unwrap();
+    let mut client = Pipes::silent(project.command(&[]));
+    for (tool, count) in [("start", 1), ("run", 2)] {
+        let asks = alone(&mut client, tool, json!({"workflow": "gate"}), None);
+        let key = asks["inputRequests"].as_object().unwrap_or_else(|| panic!("{asks}")).keys().next().unwrap();
+        let said = json!({key: {"action": "accept", "content": {"decision": "approve"}}});
+        let after = alone(&mut client, tool, json!({"workflow": "gate"}), Some((said, &asks["requestState"])));
+        assert_eq!(after["isError"], false, "{after}");
+        let runs = alone(&mut client, "runs", json!({}), None)["structuredContent"]["runs"].as_array().unwrap().len();
+        assert_eq!(runs, count, "{tool}");
+    }
 }

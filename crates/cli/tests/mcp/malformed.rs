@@ -27,6 +27,10 @@ fn lines_that_are_no_messages_are_answered_and_the_server_goes_on() {
     assert_eq!(client.hear()["error"]["code"], -32700);
     client.send_raw(format!("{}{}\n", "[".repeat(100_000), "]".repeat(100_000)).as_bytes());
     assert_eq!(client.hear()["error"]["code"], -32700);
+    for line in ["[]", "3", "null", "\"x\""] {
+        client.send_raw(format!("{line}\n").as_bytes());
+        assert_eq!(client.hear()["error"]["code"], -32600, "{line}");
+    }
     client.send_raw(b"\n  \n\t\n");
     assert!(client.call("runs", json!({}))["runs"].as_array().unwrap().is_empty());
 }

@@ -49,7 +49,7 @@ fn the_python_client_does_a_hosted_workflow() {
         command.env("PYTHONPATH", folder.join("packages")).arg(script("client.py"));
         command
     };
-    check(python, &["legacy", "auto", "asked"]);
+    check(python, &["legacy", "auto", "asked", "asked-legacy"]);
 }
 
 #[test]
