@@ -3,10 +3,12 @@
 mod agents;
 mod bench;
 mod check;
+mod consent;
 mod convert;
 mod explain;
 mod fmt;
 mod graph;
+mod init;
 mod list;
 mod logs;
 mod mcp;
@@ -14,6 +16,7 @@ mod prune;
 mod run;
 mod runs;
 mod schema;
+mod shelf;
 mod show;
 mod tell;
 mod trust;
@@ -26,6 +29,7 @@ use clap::{Parser, Subcommand};
 use longhaul_lang::Report;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
+use longhaul_lang::world::Kind;
 use longhaul_project::disk;
 use longhaul_project::library::Entry;
 use serde_json::{Value, json};
@@ -74,15 +78,21 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
+    Consent(consent::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Mcp(mcp::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
+    Init(init::Args),
     Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
+    /// List who agents can be: personas of the project, of the user, and built in
+    Personas(shelf::Args),
+    /// List what agents can be taught: skills of the project and of the user
+    Skills(shelf::Args),
     Graph(graph::Args),
     Convert(convert::Args),
     Fmt(fmt::Args),
@@ -112,15 +122,19 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Consent(args) => consent::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
+        Command::Init(args) => init::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Personas(args) => shelf::run(&args, Kind::Persona),
+        Command::Skills(args) => shelf::run(&args, Kind::Skill),
         Command::Graph(args) => graph::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Fmt(args) => fmt::run(&args),

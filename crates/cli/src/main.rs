@@ -6,6 +6,8 @@
 mod amounts;
 mod bench;
 mod commands;
+mod identity;
+mod init;
 mod live;
 mod office;
 mod onlooker;

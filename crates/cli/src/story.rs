@@ -17,6 +17,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
+        Event::FilesRestored { path, left, .. } => {
+            format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
+        }
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
         Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
@@ -30,13 +33,15 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::QuestionAsked { path, kind, text, choices, .. } => {
             question(run, &path.to_string(), *kind, text, choices)
         }
-        Event::Answered { path, answer, by } => {
-            format!(
-                "  ● {path}: {}{}",
-                answered(answer),
-                by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))
-            )
+        Event::Answered { path, answer, by, caller, comment, .. } => {
+            let who = caller.as_ref().map(|caller| caller.who.to_string()).or_else(|| by.clone());
+            let who = who.map_or_else(String::new, |who| format!(" by {who}"));
+            let instead =
+                if caller.as_ref().is_some_and(|caller| caller.overrides) { ", who was not asked" } else { "" };
+            let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
+            format!("  ● {path}: {}{who}{instead}{comment}", answered(answer))
         }
+        Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
         Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated => {
@@ -71,7 +76,9 @@ pub(crate) fn used(event: &Event) -> Option<Usage> {
 
 fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[String]) -> String {
     let how = match kind {
-        QuestionKind::Approval => format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}"),
+        QuestionKind::Approval | QuestionKind::Consent => {
+            format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}")
+        }
         QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
         QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
         QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),

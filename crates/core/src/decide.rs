@@ -7,6 +7,7 @@
 
 mod aside;
 mod budget;
+mod consent;
 mod degrade;
 mod finish;
 mod gate;
@@ -14,6 +15,7 @@ mod hosted;
 mod inside;
 mod judge;
 mod ladder;
+mod seal;
 mod start;
 mod told;
 mod turn;
@@ -25,7 +27,9 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
+pub use consent::{actions, run_grant};
 pub use hosted::{claims, held_until, named};
+pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;

@@ -7,8 +7,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::approval::Approvals;
+use crate::consent::Terms;
 use crate::id::StepId;
 use crate::ladder::Rung;
+use crate::origin::{Caller, Origin};
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Outcome};
 
@@ -97,6 +100,26 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<String>,
     },
+    /// The files that an agent is about to work on are recorded, so that they can be put back.
+    FilesKept {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// The reference under which git has them.
+        name: String,
+    },
+    /// The files of an interrupted turn were put back.
+    FilesRestored {
+        /// Which step.
+        path: StepPath,
+        /// The attempt that begins with them.
+        attempt: u32,
+        /// The reference under which git has what was put back.
+        name: String,
+        /// The reference under which git has what they had become.
+        left: String,
+    },
     /// An attempt ended well.
     AttemptSucceeded {
         /// Which step.
@@ -184,6 +207,10 @@ pub enum Event {
         /// The failure that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
+        /// The hash of the secret that answers it from afar. Whoever makes the event can not know it: see
+        /// [`crate::decide::seal`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     },
     /// A person answered.
     Answered {
@@ -191,6 +218,31 @@ pub enum Event {
         path: StepPath,
         /// What they said.
         answer: Answer,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// Who, from where, and how that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Box<Caller>>,
+        /// What they said beside it, for others to read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+        /// The hash of what they were shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        /// The hash of the secret that they gave.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
+    /// A step that the policy has something to say about may do what it does.
+    Consented {
+        /// Which step.
+        path: StepPath,
+        /// By which rule.
+        rule: String,
+    },
+    /// That the run was started is no consent to what it does any more.
+    ConsentRevoked {
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
@@ -317,6 +369,13 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// An answer of which nothing else is known.
+    pub fn answered(path: StepPath, answer: Answer) -> Self {
+        Self::Answered { path, answer, by: None, caller: None, comment: None, shown: None, key: None }
+    }
+}
+
 /// What a run was started with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
@@ -339,7 +398,13 @@ pub struct RunStarted {
     pub trigger: Json,
     /// Who started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
+    pub owner: Option<Origin>,
+    /// What the settings said about answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<Approvals>,
+    /// What it may do without being asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Terms>,
     /// The run and step it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<(String, StepPath)>,
@@ -512,6 +577,8 @@ pub enum QuestionKind {
     Review,
     /// What to do about a failure, or about rounds or a limit that are used up.
     Operator,
+    /// Whether a step may do what it does.
+    Consent,
 }
 
 /// What a person said.

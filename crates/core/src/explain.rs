@@ -96,6 +96,7 @@ fn asks(state: &State, path: &StepPath, question: &Question) -> String {
         QuestionKind::Question => "an answer",
         QuestionKind::Review => "a review",
         QuestionKind::Operator => "a decision",
+        QuestionKind::Consent => "consent",
     };
     let since = u64::try_from(state.now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));

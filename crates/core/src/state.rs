@@ -71,6 +71,9 @@ pub struct State {
     pub paused: bool,
     /// Whether it is being stopped.
     pub cancelling: bool,
+    /// Whether starting it is no consent any more.
+    #[serde(default)]
+    pub consent_revoked: bool,
     /// Limits that were reached and passed.
     pub limits_reached: Vec<String>,
     /// Attempts begun, retries not counted.
@@ -206,6 +209,9 @@ pub struct StepInst {
     pub skipped: Option<Skip>,
     /// What a person chose.
     pub choice: Option<String>,
+    /// What a person said beside their answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
     /// Whether the output is the declared default.
     pub defaulted: bool,
     /// When it was reached.
@@ -257,6 +263,12 @@ impl StepInst {
         self.attempts.saturating_sub(self.lost).saturating_sub(self.stopped)
     }
 
+    /// The attempt before which its files were as its conversation found them. Whether they were recorded shows when they
+    /// are put back: a process can die before it can say so.
+    pub(crate) fn restorable(&self) -> u32 {
+        self.climb.as_ref().and_then(|climb| climb.kept).unwrap_or(self.attempts)
+    }
+
     /// A step that is nowhere yet: whoever adds it says where it enters.
     pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
@@ -270,6 +282,7 @@ impl StepInst {
             error: None,
             skipped: None,
             choice: None,
+            comment: None,
             defaulted: false,
             since,
             started_at: None,
@@ -342,6 +355,9 @@ pub struct Question {
     pub due: Option<i64>,
     /// When it was asked.
     pub asked_at: i64,
+    /// The hash of the secret that answers it from afar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl State {
@@ -355,6 +371,15 @@ impl State {
     /// A step by address.
     pub fn find(&self, path: &StepPath) -> Option<&StepInst> {
         self.by_path.get(&path.to_string()).map(|at| self.step(*at))
+    }
+
+    /// Gives the question that a step asks the hash of its secret.
+    pub(crate) fn sealed(&mut self, path: &StepPath, asked_at: i64, hash: String) {
+        let Some(at) = self.number(path) else { return };
+        let question = self.step_mut(at).question.as_mut();
+        if let Some(question) = question.filter(|question| question.asked_at == asked_at) {
+            question.key = Some(hash);
+        }
     }
 
     /// Every step that was reached, in the order in which that happened.

@@ -14,6 +14,7 @@ mod timeline;
 pub use cost::{Cost, Limit, Spent, cost};
 pub use forecast::{Forecast, forecast};
 pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
+pub(crate) use questions::shown;
 pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};
@@ -41,7 +42,7 @@ fn status(state: &State, step: &StepInst) -> &'static str {
 fn awaited(step: &StepInst) -> Option<&'static str> {
     match &step.phase {
         Phase::Question => step.question.as_ref().map(|question| match question.kind {
-            QuestionKind::Approval | QuestionKind::Review => "approval",
+            QuestionKind::Approval | QuestionKind::Review | QuestionKind::Consent => "approval",
             QuestionKind::Question => "question",
             QuestionKind::Operator => "operator",
         }),

@@ -7,28 +7,60 @@ macro_rules! files {
 }
 
 /// Workflows, by name.
-pub(crate) const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
+pub const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
+    "add-integration-tests"
+    "brainstorm"
+    "build"
     "code-review"
+    "design"
+    "diagnose"
+    "feature"
+    "ideation"
+    "implement"
+    "log-analysis"
+    "part-build"
+    "part-change"
+    "part-design"
+    "part-document"
+    "part-obligations"
+    "part-plan"
+    "part-requirements"
+    "part-sync"
+    "part-task"
+    "part-test"
+    "part-verify"
+    "plan"
+    "reverse-engineer"
+    "review"
+    "security-audit"
+    "sparc"
+    "task"
     "tdd"
+    "update-doc"
 );
 
 /// Personas, by name.
-pub(crate) const PERSONAS: &[(&str, &str)] = files!("personas", ".md":
+pub const PERSONAS: &[(&str, &str)] = files!("personas", ".md":
     "analyst"
     "architect"
     "code-reviewer"
     "coder"
     "debug-agent"
+    "debugger"
     "dependency-manager"
     "devops-engineer"
     "docs-manager"
+    "document-reviewer"
     "documentation-writer"
     "engineer"
     "expert-coder"
+    "frontend-engineer"
     "performance-engineer"
     "planner"
+    "quality-engineer"
     "researcher"
     "security-reviewer"
+    "senior-engineer"
     "test-designer"
     "ui-ux-designer"
 );

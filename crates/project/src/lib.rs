@@ -4,14 +4,15 @@
 //!
 //! **Invariant:** only reads, but for the list of what people have trusted.
 
-mod builtin;
+pub mod builtin;
 pub mod disk;
 pub mod library;
 mod project;
 mod settings;
+pub mod shelf;
 pub mod trusted;
 
 pub use disk::Disk;
 pub use library::{Entry, Library, Origin};
 pub use project::Project;
-pub use settings::Settings;
+pub use settings::{Gates, Settings};

@@ -38,6 +38,7 @@ pub(crate) fn begin(
     let workflow_dir = PathBuf::from(workflow_dir);
     let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
+    let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
@@ -66,6 +67,7 @@ pub(crate) fn begin(
             cancel,
             adopted,
             session,
+            is_kept,
             news,
             compat,
             told,

@@ -20,7 +20,7 @@ use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
-use crate::{aftermath, perform, recover};
+use crate::{aftermath, consent, gates, perform, recover};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -238,8 +238,9 @@ impl Runner {
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
             extras.timers_before = self.loaded.state.timers(plan);
             extras.on_failure_before = self.loaded.state.on_failure.open_attempt();
-            let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
+            let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
+            extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
             if advance.events.is_empty() {
                 return Ok(false);
             }
@@ -248,7 +249,9 @@ impl Runner {
             extras.lost.clone_from(&orphans.lost);
             match self.commit(&advance, extras).await {
                 Ok(()) => {
+                    let asked = consent::asked(&advance.events);
                     self.act(advance);
+                    let more = more | consent::offer(&self.shared, &self.run, &asked).await;
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
                 Err(error) if moved_on(&error) && attempts < TRIES => {
@@ -493,6 +496,8 @@ fn still_open(state: &State, event: &Event) -> bool {
         | Event::AttemptFailed { path, attempt, .. }
         | Event::AttemptStopped { path, attempt, .. }
         | Event::AttemptAdopted { path, attempt }
+        | Event::FilesKept { path, attempt, .. }
+        | Event::FilesRestored { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }

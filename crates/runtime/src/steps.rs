@@ -41,6 +41,8 @@ pub(crate) struct Attempt {
     pub(crate) adopted: bool,
     /// The conversation of its agent that the journal knows.
     pub(crate) session: Option<String>,
+    /// Whether the journal knows that its files were recorded.
+    pub(crate) is_kept: bool,
     pub(crate) news: News,
     /// Behaviour of another system that its workflow relies on.
     pub(crate) compat: Vec<Compat>,

@@ -220,7 +220,11 @@ steps:
         assert_eq!((asked.status, asked.ready.len(), asked.outputs.len()), (HostStatus::AwaitingApproval, 0, 0));
         assert_eq!((asked.questions[0].text.as_str(), &asked.questions[0].output), ("OK?", &Some(json!("P1"))));
         let path = "plan".parse().unwrap();
-        bench.engine().tell(&run, Message::Answer { path, answer, by: None }, None).await.unwrap();
+        bench
+            .engine()
+            .tell(&run, Message::answer(path, answer, longhaul_core::origin::Caller::default()), None)
+            .await
+            .unwrap();
         let after = bench.engine().next(&run, "ed").await.unwrap();
         assert_eq!(after.error.clone().unwrap_or_else(|| bench::prompts(&after).join(" ")), expected);
     }

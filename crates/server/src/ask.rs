@@ -30,8 +30,8 @@ const SHOWN_CHARS_MAX: usize = 4_000;
 pub(crate) enum Said {
     /// The client can not ask, or nobody said anything.
     Nothing,
-    /// They answered.
-    Answer(Answer),
+    /// They answered, and perhaps said something beside it.
+    Answer(Answer, Option<String>),
     /// They are asked by the client, which then calls again.
     Later(InputRequiredResult),
 }
@@ -45,7 +45,9 @@ pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> Said {
     let key = key(asked);
     if let Some(response) = responses.get(&key) {
         let result: Option<ElicitResult> = serde_json::from_value(response.clone()).ok();
-        return result.and_then(|result| said(asked, result)).map_or(Said::Nothing, Said::Answer);
+        return result
+            .and_then(|result| said(asked, result))
+            .map_or(Said::Nothing, |(answer, comment)| Said::Answer(answer, comment));
     }
     let Some(form) = form(asked) else { return Said::Nothing };
     if is_stateless(context) {
@@ -59,7 +61,9 @@ pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> Said {
         result = asking => result.ok(),
         () = context.ct.cancelled() => None,
     };
-    result.and_then(|result| said(asked, result)).map_or(Said::Nothing, Said::Answer)
+    result
+        .and_then(|result| said(asked, result))
+        .map_or(Said::Nothing, |(answer, comment)| Said::Answer(answer, comment))
 }
 
 /// Whether the client can put a form to whoever is behind it.
@@ -74,8 +78,7 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 
 /// By what an answer is known to be about this question, as it was shown.
 fn key(asked: &Asked) -> String {
-    let shown = json!([asked.path, asked.text, asked.choices, asked.output, asked.asked_at]).to_string();
-    format!("{}#{}", asked.path, &blake3::hash(shown.as_bytes()).to_hex()[..16])
+    format!("{}@{}#{}", asked.path, asked.asked_at, asked.shown)
 }
 
 fn form(asked: &Asked) -> Option<ElicitRequestParams> {
@@ -119,11 +122,13 @@ fn is_plain(schema: &Json) -> bool {
 }
 
 /// What they said; whoever declines has not decided anything.
-fn said(asked: &Asked, result: ElicitResult) -> Option<Answer> {
+fn said(asked: &Asked, result: ElicitResult) -> Option<(Answer, Option<String>)> {
     let content = result.content.filter(|_| result.action == ElicitationAction::Accept)?;
     let text = |key: &str| content.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let value = content.get("value").filter(|value| value.as_str() != Some("")).map(|value| meant(asked, value));
-    decision::answer(asked, text("decision"), value, text("comment").map(str::to_owned)).ok()
+    let comment = text("comment").map(str::to_owned);
+    let answer = decision::answer(asked, text("decision"), value, comment.clone()).ok()?;
+    Some((answer, comment))
 }
 
 /// A text that stands for something else, where something else is asked for.

@@ -51,7 +51,7 @@ pub(crate) fn takes(asked: &Asked) -> String {
 /// The decisions that a kind of question knows beside its choices.
 pub(crate) fn words(kind: QuestionKind) -> &'static [&'static str] {
     match kind {
-        QuestionKind::Approval => &["approve", "deny"],
+        QuestionKind::Approval | QuestionKind::Consent => &["approve", "deny"],
         QuestionKind::Review => &["approve", "deny", "edit"],
         QuestionKind::Operator => &["approve", "deny", "edit", "skip"],
         QuestionKind::Question => &[],
@@ -74,6 +74,7 @@ mod tests {
             schema: None,
             output: None,
             error: None,
+            shown: String::new(),
             asked_at: 0,
             due: None,
         };

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
+use longhaul_core::origin::Origin;
 use longhaul_core::plan::Plan;
 use longhaul_lang::{Report, Request};
 use longhaul_project::{Disk, Entry, Project};
@@ -23,6 +24,8 @@ use crate::watch;
 pub struct Setup {
     /// Drives runs.
     pub engine: Engine,
+    /// Who started the server.
+    pub origin: Origin,
     /// Whose workflows are offered.
     pub project: Project,
     /// Where the server keeps what is its own.
@@ -60,6 +63,10 @@ impl Desk {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.inner.setup.engine
+    }
+
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.inner.setup.origin
     }
 
     pub(crate) fn stop(&self) -> &CancellationToken {
@@ -160,7 +167,7 @@ impl Desk {
             inputs: order.inputs,
             run: None,
             trigger: json!({"type": "mcp", "client": caller.client}),
-            owner: Some(caller.client.clone()),
+            owner: Some(caller.who.clone()),
             workflow_dir,
             driver,
         };

@@ -1,5 +1,6 @@
 //! The server as the protocol sees it: what it offers, and where each request goes.
 
+use longhaul_core::origin::Origin;
 use longhaul_lang::diagnostic::closest;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
@@ -50,10 +51,10 @@ impl Face {
 }
 
 /// Who calls, as far as the protocol tells.
-fn caller(context: &RequestContext<RoleServer>) -> Caller {
+fn caller(context: &RequestContext<RoleServer>, server: &Origin) -> Caller {
     let name = context.client_info().map(|client| client.title.unwrap_or(client.name)).unwrap_or_default();
     let name: String = name.chars().filter(|letter| !letter.is_control()).take(80).collect();
-    Caller { client: if name.trim().is_empty() { "an MCP client".to_owned() } else { name } }
+    Caller::new(if name.trim().is_empty() { "an MCP client".to_owned() } else { name }, server)
 }
 
 impl ServerHandler for Face {
@@ -84,7 +85,7 @@ impl ServerHandler for Face {
     ) -> Result<CallToolResponse, ErrorData> {
         let call = Call {
             desk: self.desk.clone(),
-            caller: caller(&context),
+            caller: caller(&context, self.desk.origin()),
             arguments: request.arguments.unwrap_or_default(),
             responses: request.input_responses.unwrap_or_default(),
             context,

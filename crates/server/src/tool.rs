@@ -3,8 +3,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use longhaul_core::event::Answer;
+use longhaul_core::origin::{self, Auth, Face, Origin};
+use longhaul_core::view::Asked;
 use longhaul_lang::diagnostic::closest;
-use longhaul_runtime::Error;
+use longhaul_runtime::{Error, Message};
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult, InputResponses, JsonObject, ToolAnnotations,
@@ -71,6 +74,26 @@ impl Tool {
 pub(crate) struct Caller {
     /// The name of the program. A server that was started anew knows its clients again by it.
     pub(crate) client: String,
+    /// For whom, and out of which runs.
+    pub(crate) who: Origin,
+}
+
+impl Caller {
+    /// A client of a server that somebody started.
+    pub(crate) fn new(client: String, server: &Origin) -> Self {
+        Self { who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
+    }
+
+    /// What they say to a question, with what they were shown.
+    pub(crate) fn says(&self, asked: &Asked, answer: Answer, said: Option<String>) -> Message {
+        let caller = origin::Caller { who: self.who.clone(), auth: Auth::McpSession, ..origin::Caller::default() };
+        let mut message = Message::answer(asked.path.clone(), answer, caller);
+        if let Message::Answer { shown, comment, .. } = &mut message {
+            *shown = Some(asked.shown.clone());
+            *comment = said;
+        }
+        message
+    }
 }
 
 /// A call of a tool.

@@ -63,7 +63,7 @@ impl Witness {
     }
 
     /// Looks at work that is about to be begun.
-    pub fn begins(&self, start: &Start) -> Result<(), String> {
+    pub fn begins(&mut self, start: &Start) -> Result<(), String> {
         self.agents.begins(start)
     }
 
@@ -89,7 +89,15 @@ impl Witness {
         if read != *envelope {
             return Err(format!("an event reads back differently: {text}"));
         }
-        let told = matches!(read.event, Event::Answered { .. } | Event::Signalled { .. });
+        let told = matches!(
+            read.event,
+            Event::Answered { .. }
+                | Event::Signalled { .. }
+                | Event::Claimed { .. }
+                | Event::HeartbeatSeen { .. }
+                | Event::AttemptSucceeded { .. }
+                | Event::AttemptFailed { .. }
+        );
         if let Some(why) = misfit(planner, &self.replayed, &read.event).filter(|_| told) {
             return Err(format!("what does not fit was recorded: {why}"));
         }
@@ -117,7 +125,7 @@ impl Witness {
                     return Err(format!("`{path}` had succeeded and is begun again"));
                 }
                 self.open.insert(path.clone(), *attempt);
-                if known.is_some_and(|step| step.phase == Phase::Attempt) {
+                if known.is_some_and(|step| matches!(step.phase, Phase::Attempt | Phase::Handed)) {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
@@ -137,11 +145,11 @@ impl Witness {
 
     fn caps(&self, planner: Planner<'_>, live: &State) -> Result<(), String> {
         let most = planner.plan.main().limits.parallel.unwrap_or(16) as usize;
-        if live.open_attempts().count() > most {
+        if live.open_attempts().chain(live.handed()).count() > most {
             return Err(format!("more than {most} attempts at once"));
         }
         let mut inside: HashMap<String, HashSet<u32>> = HashMap::new();
-        for step in live.open_attempts() {
+        for step in live.open_attempts().chain(live.handed()) {
             let segments = step.path.segments();
             for end in 1..segments.len() {
                 let Some(index) = segments[end - 1].index else { continue };

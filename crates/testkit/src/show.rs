@@ -32,6 +32,10 @@ fn what(event: &Event, zero: i64) -> String {
         Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
+        Event::FilesKept { path, attempt, name } => format!("{path}@{attempt} keeps its files as {name}"),
+        Event::FilesRestored { path, attempt, name, left } => {
+            format!("{path}@{attempt} has its files back from {name}; what they were is {left}")
+        }
         Event::AttemptSucceeded { path, attempt, result } => {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
@@ -54,12 +58,15 @@ fn what(event: &Event, zero: i64) -> String {
                 QuestionKind::Question => "question",
                 QuestionKind::Review => "review",
                 QuestionKind::Operator => "operator",
+                QuestionKind::Consent => "consent",
             };
             let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
             format!("{path} asks ({kind}): {text}{choices}{due}")
         }
         Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
+        Event::Consented { path, rule } => format!("{path} may: {rule}"),
+        Event::ConsentRevoked { .. } => "consent revoked".to_owned(),
         Event::WaitStarted { path, due, signal } => {
             let signal = signal.as_ref().map_or_else(String::new, |signal| format!(" for `{signal}`"));
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));

@@ -58,7 +58,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
 async fn finish(bench: &Bench, file: &Path, runs: usize) -> Result<()> {
     let engine = bench.engine(&bench.open(file)?);
     crowd::start_all(&engine, &plans::chain(1, 0)?, runs).await?;
-    crowd::work_until_done(&engine).await
+    crowd::work_while(&engine, crowd::UNFINISHED).await
 }
 
 fn median_ms(mut took: Vec<Duration>) -> f64 {

@@ -10,7 +10,7 @@ use longhaul_server::{Desk, Doors, Setup, Token};
 use tokio_util::sync::CancellationToken;
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::ui;
+use crate::{identity, ui};
 
 /// Serve the Model Context Protocol: workflows as tools of an editor or an agent
 ///
@@ -43,6 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         office::stop_on_signals(stop.clone())?;
         let setup = Setup {
             engine: office::open(&args.engine, &args.agents)?,
+            origin: identity::origin(),
             project: Project::current()?,
             data_dir: data_dir(&args.engine)?,
             tool_per_workflow: args.tool_per_workflow,

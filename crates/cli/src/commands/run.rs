@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::DialectArg;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::{Manner, Onlooker};
-use crate::ui;
+use crate::{identity, ui};
 
 /// The exit code of a run that waits for a person.
 const WAITING: u8 = 3;
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             inputs: inputs(args)?,
             run: wanted,
             trigger: json!({"type": "manual"}),
-            owner: std::env::var("USER").ok(),
+            owner: Some(identity::origin()),
             workflow_dir,
             driver: Driver::Engine,
         };

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
+use super::consent::Held;
 use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
@@ -46,6 +47,10 @@ pub struct Turn {
     pub session: Option<event::Session>,
     /// Whether the conversation is only to be shortened.
     pub compact: bool,
+    /// Whether the files are to be recorded before it begins.
+    pub keep: bool,
+    /// The attempt before which the files were as they have to be put back.
+    pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
 }
@@ -65,7 +70,14 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             Err(problem) => return broken(planner, state, at, "`when` can not be evaluated", &problem),
         }
     }
-    begin(planner, state, at, step)
+    match super::consent::held(planner, state, at) {
+        Held::Until(decision) => decision,
+        Held::Free(by) => {
+            let mut decision = begin(planner, state, at, step);
+            decision.events.extend(by);
+            decision
+        }
+    }
 }
 
 pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {

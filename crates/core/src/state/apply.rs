@@ -4,12 +4,12 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
+use crate::event::{self, Answer, Ended, Envelope, Event, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, Order, Plan, StepIx};
+use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,11 @@ impl Apply<'_> {
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }
+            Event::FilesKept { path, attempt, .. } => {
+                let at = self.open_attempt(path, *attempt)?;
+                self.state.step_mut(at).climb.get_or_insert_default().kept = Some(*attempt);
+            }
+            Event::FilesRestored { path, attempt, .. } => drop(self.open_attempt(path, *attempt)?),
             Event::AttemptSucceeded { path, attempt, result } => self.attempt_ended(path, *attempt, result, None)?,
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
@@ -110,7 +115,7 @@ impl Apply<'_> {
                 self.wants(at);
             }
             Event::BodyOpened { path, index, bound } => self.body_opened(path, *index, bound)?,
-            Event::QuestionAsked { path, kind, text, choices, schema, due, error } => {
+            Event::QuestionAsked { path, kind, text, choices, schema, due, error, key } => {
                 let question = Question {
                     kind: *kind,
                     text: text.clone(),
@@ -118,10 +123,11 @@ impl Apply<'_> {
                     schema: schema.clone(),
                     due: *due,
                     asked_at: self.state.now,
+                    key: key.clone(),
                 };
                 self.asked(path, question, error.as_ref())?;
             }
-            Event::Answered { path, answer, .. } => self.answered(path, answer)?,
+            Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
@@ -137,7 +143,8 @@ impl Apply<'_> {
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
             Event::LimitReached { limit } => self.state.limits_reached.push(limit.clone()),
-            Event::Refused { .. } => {}
+            Event::Refused { .. } | Event::Consented { .. } => {}
+            Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => self.state.paused = false,
@@ -367,7 +374,8 @@ impl Apply<'_> {
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
-    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one.
+    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
+    /// beginning, where the step says so.
     fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
         let at = self.open_attempt(path, attempt)?;
         self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
@@ -376,8 +384,18 @@ impl Apply<'_> {
         if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
             climb.rung = Some(Rung::Continue);
         }
+        self.interrupted(at);
         self.enter(at, Phase::Ready);
         Ok(())
+    }
+
+    /// What an agent left in the middle is not gone on with, where its step says so.
+    pub(super) fn interrupted(&mut self, at: StepNo) {
+        let step = self.state.step_mut(at);
+        if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
+            let rung = Rung::Restore { before: step.restorable() };
+            step.climb.get_or_insert_default().take(&rung, false, false);
+        }
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
@@ -386,6 +404,7 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(question.asked_at);
         step.answer = None;
+        step.comment = None;
         step.question = Some(question);
         if let Some(error) = error {
             step.error = Some(error.clone());
@@ -393,17 +412,21 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn answered(&mut self, path: &StepPath, answer: &Answer) -> Result<(), Illegal> {
+    fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Illegal> {
         let at = self.find(path)?;
         if self.state.step(at).phase != Phase::Question {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
         let step = self.state.step_mut(at);
         step.answer = Some(answer.clone());
+        step.comment = comment.map(str::to_owned);
         if let Some(climb) = &mut step.climb {
             climb.rested();
         }
-        self.enter(at, Phase::Judge);
+        let asked = step.question.as_ref().map(|question| question.kind);
+        // With consent it begins as if nobody had been asked: in its turn.
+        let begins = asked == Some(QuestionKind::Consent) && *answer == Answer::Approve;
+        self.enter(at, if begins { Phase::Ready } else { Phase::Judge });
         Ok(())
     }
 

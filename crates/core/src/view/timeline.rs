@@ -79,6 +79,8 @@ impl Fold {
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
             | Event::SessionSeen { .. }
+            | Event::FilesKept { .. }
+            | Event::FilesRestored { .. }
             | Event::Claimed { .. }
             | Event::HeartbeatSeen { .. }
             | Event::ItemsFound { .. }
@@ -89,6 +91,8 @@ impl Fold {
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }
+            | Event::Consented { .. }
+            | Event::ConsentRevoked { .. }
             | Event::CancelRequested { .. }
             | Event::Paused { .. }
             | Event::Unpaused { .. }

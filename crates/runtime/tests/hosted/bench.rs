@@ -38,7 +38,7 @@ impl Bench {
 
     /// A new engine on the store of this bench, as after a restart.
     pub(crate) fn engine(&self) -> Engine {
-        let store = Sqlite::open(&self.dir.path().join("store.db"), StoreOptions::default()).unwrap();
+        let store = Sqlite::open(self.dir.path().join("store.db"), StoreOptions::default()).unwrap();
         let options = Options {
             runs_dir: self.dir.path().join("runs"),
             workspace: self.dir.path().to_owned(),

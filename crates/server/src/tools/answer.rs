@@ -3,7 +3,6 @@
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
 use longhaul_core::view;
-use longhaul_runtime::Message;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,16 +47,16 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
     let (run, loaded) = call.desk.load(&args.run).await?;
     let questions = view::questions(&loaded.plan.0, &loaded.state);
     let asked = hosted::asked(&questions, args.step.as_deref())?;
-    let relayed = decision::answer(asked, args.decision.as_deref(), args.value, args.comment)?;
-    let answer = match ask(&call, &run, asked).await {
-        Said::Answer(own) => own,
+    let relayed = decision::answer(asked, args.decision.as_deref(), args.value, args.comment.clone())?;
+    let (answer, comment) = match ask(&call, &run, asked).await {
+        Said::Answer(own, comment) => (own, comment),
         Said::Later(questions) => return Ok(Reply::Asks(questions)),
         Said::Nothing if crate::ask::can_ask(&call.context) => {
             return Err(Problem::new("the human was asked and has not decided; the gate still waits"));
         }
-        Said::Nothing => relayed,
+        Said::Nothing => (relayed, args.comment),
     };
-    let message = Message::Answer { path: asked.path.clone(), answer, by: Some(call.caller.client.clone()) };
+    let message = call.caller.says(asked, answer, comment);
     call.desk.tell(&run, message).await?;
     onwards(&call, &run).await
 }

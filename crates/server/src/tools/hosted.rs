@@ -2,7 +2,7 @@
 
 use longhaul_core::id::RunId;
 use longhaul_core::view::Asked;
-use longhaul_runtime::{Handed, Message};
+use longhaul_runtime::Handed;
 
 use super::status;
 use crate::ask::{Said, ask};
@@ -19,9 +19,8 @@ pub(crate) async fn reply(call: &Call, mut handed: Handed) -> Result<Reply, Prob
         match ask(call, &handed.run, asked).await {
             Said::Nothing => break,
             Said::Later(questions) => return Ok(Reply::Asks(questions)),
-            Said::Answer(answer) => {
-                let message =
-                    Message::Answer { path: asked.path.clone(), answer, by: Some(call.caller.client.clone()) };
+            Said::Answer(answer, comment) => {
+                let message = call.caller.says(asked, answer, comment);
                 call.desk.engine().tell(&handed.run, message, None).await?;
                 handed = call.desk.engine().next(&handed.run, &call.caller.client).await?;
             }

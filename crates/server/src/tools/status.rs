@@ -3,7 +3,7 @@
 use longhaul_core::duration::format_ms;
 use longhaul_core::id::RunId;
 use longhaul_core::view::{self, Asked};
-use longhaul_runtime::{Loaded, Message};
+use longhaul_runtime::Loaded;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
     match ask(call, run, asked).await {
         Said::Nothing => Ok(done(call, run, &loaded)),
         Said::Later(questions) => Ok(Reply::Asks(questions)),
-        Said::Answer(answer) => {
-            let message = Message::Answer { path: asked.path.clone(), answer, by: Some(call.caller.client.clone()) };
+        Said::Answer(answer, comment) => {
+            let message = call.caller.says(asked, answer, comment);
             call.desk.tell(run, message).await?;
             Ok(done(call, run, &call.desk.engine().load(run).await?))
         }

@@ -37,6 +37,9 @@ struct Args {
 
 async fn create(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
+    if !call.caller.who.inside.is_empty() {
+        return Err(Problem::new("a step of a run may not change workflows; let a person do it outside of the run"));
+    }
     if !is_name(&args.name) {
         return Err(Problem::new(format!(
             "`{}` can not be the name of a workflow: 1 to 64 small letters, digits and single dashes between them",

@@ -20,6 +20,11 @@ impl Maker {
             }
             step.insert("output".to_owned(), Json::Object(output));
         }
+        if self.chance.one_in(3) && step["agent"].get("thread").is_none() {
+            // In a folder that is made up later, so that it may stand beside others.
+            step.insert("cwd".to_owned(), json!("{{ task }}"));
+            step.insert("on_interrupt".to_owned(), json!("restore"));
+        }
         step
     }
 
