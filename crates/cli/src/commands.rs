@@ -3,10 +3,12 @@
 mod agents;
 mod bench;
 mod check;
+mod consent;
 mod convert;
 mod explain;
 mod fmt;
 mod graph;
+mod init;
 mod list;
 mod logs;
 mod prune;
@@ -75,10 +77,12 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
+    Consent(consent::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
+    Init(init::Args),
     Trust(trust::Args),
     Check(check::Args),
     List(list::Args),
@@ -116,10 +120,12 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Consent(args) => consent::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
+        Command::Init(args) => init::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),

@@ -8,6 +8,8 @@ mod bench;
 mod builtin;
 mod commands;
 mod disk;
+mod identity;
+mod init;
 mod library;
 mod live;
 mod office;

@@ -23,7 +23,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     let store = bench.store("crowd")?;
     let engine = bench.engine(&store);
     let ids = start_all(&engine, &plans::chain(steps, 0)?, runs).await?;
-    let ((), spent) = spend(bench, work_until_done(&engine)).await?;
+    let ((), spent) = spend(bench, work_while(&engine, UNFINISHED)).await?;
     let mut done = 0;
     for run in &ids {
         done += engine.load(run).await?.state.succeeded;
@@ -49,22 +49,26 @@ pub(super) async fn start_all(engine: &Engine, plan: &Plan, runs: usize) -> Resu
     Ok(starting.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?)
 }
 
-/// Has a worker drive everything until every run has ended.
-pub(super) async fn work_until_done(engine: &Engine) -> Result<()> {
+/// At work, or about to be.
+pub(super) const BUSY: &[&str] = &["running", "queued"];
+/// Not over: an attempt that was interrupted may wait a moment before it is begun again.
+pub(super) const UNFINISHED: &[&str] = &["running", "queued", "waiting"];
+
+/// Has a worker drive everything until no run has one of these statuses.
+pub(super) async fn work_while(engine: &Engine, statuses: &[&str]) -> Result<()> {
     let stop = CancellationToken::new();
     let worker = tokio::spawn({
         let (engine, stop) = (engine.clone(), stop.clone());
         async move { engine.work(stop).await }
     });
-    while !worker.is_finished() && is_busy(engine).await? {
+    while !worker.is_finished() && is_any(engine, statuses).await? {
         tokio::time::sleep(LOOK_EVERY).await;
     }
     stop.cancel();
     Ok(worker.await??)
 }
 
-async fn is_busy(engine: &Engine) -> Result<bool> {
-    // An attempt that was interrupted may wait a moment before it is begun again: that is not the end of its run.
-    let statuses = ["running", "waiting", "queued"].map(str::to_owned).to_vec();
+async fn is_any(engine: &Engine, statuses: &[&str]) -> Result<bool> {
+    let statuses = statuses.iter().map(|status| (*status).to_owned()).collect();
     Ok(!engine.list(Query { statuses, limit: 1, ..Query::default() }).await?.is_empty())
 }

@@ -38,7 +38,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
         in_flight += store.tasks(run).await?.len();
     }
     let since = Instant::now();
-    crowd::work_until_done(&bench.engine(&store)).await?;
+    crowd::work_while(&bench.engine(&store), crowd::UNFINISHED).await?;
     let seconds = since.elapsed().as_secs_f64();
     let account = account(&engine, &ids).await?;
     Ok(vec![

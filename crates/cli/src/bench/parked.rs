@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use longhaul_core::event::{Answer, Event};
 use longhaul_core::id::RunId;
+use longhaul_core::origin::Caller;
 use longhaul_runtime::{Engine, Message, Pulse};
 use longhaul_store::{Query, Store};
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
 /// Parks every run of the store, watches, and has one go on.
 pub(super) async fn child(bench: &Bench, store: &Arc<dyn Store>) -> Result<()> {
     let engine = bench.engine(store);
-    crowd::work_until_done(&engine).await?;
+    crowd::work_while(&engine, crowd::BUSY).await?;
     let waiting = Query { statuses: vec!["waiting".to_owned()], limit: usize::MAX >> 1, ..Query::default() };
     let parked = engine.list(waiting).await?.len();
     let stop = CancellationToken::new();
@@ -75,8 +76,7 @@ async fn resume(engine: &Engine) -> Result<f64> {
     for at in 0..9 {
         let run = RunId::new(format!("bench-{at}")).context("not an id")?;
         let mut pulse = engine.pulse();
-        let message =
-            Message::Answer { path: "s0".parse().map_err(anyhow::Error::msg)?, answer: Answer::Approve, by: None };
+        let message = Message::answer("s0".parse().map_err(anyhow::Error::msg)?, Answer::Approve, Caller::default());
         let since = Instant::now();
         engine.tell(&run, message, None).await?;
         loop {

@@ -19,9 +19,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
-struct Row {
-    entry: Entry,
-    description: String,
+pub(super) struct Row {
+    pub(super) entry: Entry,
+    pub(super) description: String,
     /// `None` if it has errors.
     steps: Option<usize>,
     hides: Vec<Entry>,
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// One row a name: the first entry wins and hides the others.
-fn rows(disk: &Disk) -> Vec<Row> {
+pub(super) fn rows(disk: &Disk) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for entry in disk.library.all() {
         match rows.iter_mut().find(|row| row.entry.name == entry.name) {
