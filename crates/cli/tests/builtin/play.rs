@@ -80,11 +80,21 @@ impl Stage {
         self.folder.path()
     }
 
+    fn longhaul(&self, args: &[&str]) -> Told {
+        let mut command = binary::command(self.path(), args);
+        binary::told(self.alone(&mut command).output().unwrap())
+    }
+
+    /// Without the repository that may be around the folder of tests.
+    fn alone<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.env("GIT_CEILING_DIRECTORIES", self.path().parent().unwrap())
+    }
+
     fn shell(&self, script: &str) -> Told {
         let mut command = Command::new("bash");
         command.args(["-euc", script]).current_dir(self.path()).env("HOME", self.path().join("no-such-home"));
         command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("NO_COLOR", "1");
-        binary::told(command.output().unwrap())
+        binary::told(self.alone(&mut command).output().unwrap())
     }
 
     fn begin(&self, chapter: &Chapter) -> Told {
@@ -94,16 +104,16 @@ impl Stage {
         let mut args = vec!["run", workflow, task, "--run-id", RUN, "--script", ".longhaul/replies.yaml"];
         args.extend(ALONE);
         lines.for_each(|input| args.extend(["--input", input]));
-        binary::longhaul(self.path(), &args)
+        self.longhaul(&args)
     }
 
     fn resume(&self) {
         let args = [&["resume", RUN, "--script", ".longhaul/replies.yaml"], &ALONE[..]].concat();
-        binary::longhaul(self.path(), &args);
+        self.longhaul(&args);
     }
 
     fn events(&self) -> Vec<Value> {
-        let told = binary::longhaul(self.path(), &["events", RUN, "--json"]);
+        let told = self.longhaul(&["events", RUN, "--json"]);
         told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -116,7 +126,7 @@ impl Stage {
             let (word, rest) = answer.split_once(' ').unwrap_or((answer, ""));
             let rest = if word == "deny" && !rest.is_empty() { vec!["--reason", rest] } else { vec![rest] };
             let args: Vec<&str> = [word, RUN, &path].into_iter().chain(rest).filter(|arg| !arg.is_empty()).collect();
-            let told = binary::longhaul(self.path(), &args);
+            let told = self.longhaul(&args);
             assert_eq!(told.code, 0, "{args:?}: {}{}", told.stdout, told.stderr);
             count += 1;
         }
