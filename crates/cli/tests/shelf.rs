@@ -76,5 +76,9 @@ fn a_workflow_of_the_project_hides_the_built_in_one() {
     );
     assert_eq!(named(&list, "tdd")["hides"][0]["origin"], "builtin");
     assert_eq!(named(&list, "implement")["origin"], "builtin");
-    assert!(list.as_array().unwrap().iter().all(|one| one["ok"] == true), "{list}");
+    let is_part = |one: &Value| one["name"].as_str().is_some_and(|name| name.starts_with("part-"));
+    assert!(!list.as_array().unwrap().iter().any(is_part), "{list}");
+    let all = json(folder.path(), &["list", "--all", "--json"]);
+    assert!(all.as_array().unwrap().iter().any(is_part), "{all}");
+    assert!(all.as_array().unwrap().iter().all(|one| one["ok"] == true), "{all}");
 }

@@ -50,6 +50,13 @@ pub struct Entry {
     pub dir: PathBuf,
 }
 
+impl Entry {
+    /// Whether it is only there for others that ship with it: lists leave it out.
+    pub fn is_part(&self) -> bool {
+        self.origin == Origin::Builtin && self.name.starts_with("part-")
+    }
+}
+
 /// All places in which workflows are looked for, first match first.
 pub struct Library {
     places: Vec<(Origin, PathBuf)>,

@@ -134,7 +134,7 @@ impl Desk {
         let disk = self.disk();
         let mut entries = disk.library.all();
         let mut seen = HashSet::new();
-        entries.retain(|entry| seen.insert(entry.name.clone()));
+        entries.retain(|entry| seen.insert(entry.name.clone()) && !entry.is_part());
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         entries.into_iter().map(|entry| self.listed_one(&disk, entry)).collect()
     }

@@ -104,7 +104,7 @@ fn editors(args: &Args, project: &Path, home: Option<&Path>) -> Result<Vec<&'sta
 fn agenda(args: &Args, scope: &Scope, editors: &[&Editor]) -> Result<Agenda> {
     let server = server(args, scope)?;
     let disk = Disk::current()?;
-    let rows = if args.no_commands && !args.remove { Vec::new() } else { list::rows(&disk) };
+    let rows = if args.no_commands && !args.remove { Vec::new() } else { list::rows(&disk, false) };
     let mut agenda = Agenda::default();
     for editor in editors {
         agenda.entry(args, scope, editor, &server)?;

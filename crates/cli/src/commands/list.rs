@@ -14,6 +14,9 @@ use crate::ui;
 /// List the workflows that can be found by name, where each came from, and what it hides
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Those, too, that are only parts of the built-in ones
+    #[arg(long)]
+    all: bool,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -29,7 +32,7 @@ pub(super) struct Row {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let disk = Disk::current()?;
-    let rows = rows(&disk);
+    let rows = rows(&disk, args.all);
     if args.json {
         ui::print_json(&rows.iter().map(row_json).collect::<Vec<_>>())?;
     } else {
@@ -39,9 +42,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// One row a name: the first entry wins and hides the others.
-pub(super) fn rows(disk: &Disk) -> Vec<Row> {
+pub(super) fn rows(disk: &Disk, parts: bool) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for entry in disk.library.all() {
+    for entry in disk.library.all().into_iter().filter(|entry| parts || !entry.is_part()) {
         match rows.iter_mut().find(|row| row.entry.name == entry.name) {
             Some(row) => row.hides.push(entry),
             None => rows.push(row(disk, entry)),
