@@ -10,7 +10,9 @@ use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
 use longhaul_core::origin::Origin;
 use longhaul_core::plan::Plan;
+use longhaul_core::shelf::Shelf;
 use longhaul_lang::{Report, Request};
+use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Entry, Project};
 use longhaul_runtime::{Engine, Loaded, Message, StartRequest};
 use serde_json::json;
@@ -32,8 +34,17 @@ pub struct Setup {
     pub data_dir: PathBuf,
     /// Whether each workflow is a tool, too.
     pub tool_per_workflow: bool,
+    /// Whose tools are offered in the place of our own.
+    pub compat: Option<Compat>,
     /// Ends everything.
     pub stop: CancellationToken,
+}
+
+/// Another system whose tools can be offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compat {
+    /// Valet's actions on workflows.
+    Valet,
 }
 
 /// What every call works on.
@@ -46,6 +57,8 @@ struct Inner {
     setup: Setup,
     drives: TaskTracker,
     driven: Mutex<HashSet<RunId>>,
+    /// As it was when the call came.
+    shelf: Mutex<Arc<Shelf>>,
 }
 
 /// What a run is to be about.
@@ -58,7 +71,14 @@ pub(crate) struct Order {
 impl Desk {
     /// A desk with nothing on it.
     pub fn new(setup: Setup) -> Self {
-        Self { inner: Arc::new(Inner { setup, drives: TaskTracker::new(), driven: Mutex::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                setup,
+                drives: TaskTracker::new(),
+                driven: Mutex::default(),
+                shelf: Mutex::default(),
+            }),
+        }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -83,7 +103,19 @@ impl Desk {
 
     /// The project as it is now: files change while a server runs.
     pub(crate) fn disk(&self) -> Disk {
-        Disk::new(self.inner.setup.project.clone())
+        let shelf = Arc::clone(&self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner));
+        Disk::new(self.inner.setup.project.clone()).with_shelves(Shelves::known(&shelf))
+    }
+
+    /// Reads the shelf: workflows are looked up in many places that can not wait for it.
+    pub(crate) async fn refresh_shelf(&self) -> Result<(), Problem> {
+        let shelf = Arc::new(self.engine().shelf().await?);
+        *self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner) = shelf;
+        Ok(())
+    }
+
+    pub(crate) fn compat(&self) -> Option<Compat> {
+        self.inner.setup.compat
     }
 
     /// The run that an id or the beginning of one stands for.

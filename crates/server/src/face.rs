@@ -11,10 +11,10 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::desk::Desk;
-use crate::tool::{Call, Caller, response};
+use crate::desk::{Compat, Desk};
+use crate::tool::{Call, Caller, Problem, response};
 use crate::tools::{self, per_workflow};
-use crate::{complete, prompts, resources};
+use crate::{complete, prompts, resources, valet};
 
 const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
 Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
@@ -34,6 +34,9 @@ impl Face {
     }
 
     fn tools(&self) -> Vec<Tool> {
+        if self.desk.compat() == Some(Compat::Valet) {
+            return valet::tools();
+        }
         let mut tools: Vec<Tool> = tools::table().iter().map(|tool| tool.described()).collect();
         if self.desk.tool_per_workflow() {
             tools.extend(per_workflow::tools(&self.desk));
@@ -90,6 +93,11 @@ impl ServerHandler for Face {
             responses: request.input_responses.unwrap_or_default(),
             context,
         };
+        self.desk.refresh_shelf().await.map_err(|Problem(why)| ErrorData::internal_error(why, None))?;
+        if self.desk.compat() == Some(Compat::Valet) {
+            let action = valet::named(&request.name).ok_or_else(|| self.no_such_tool(&request.name))?;
+            return Ok(valet::call(action, call).await);
+        }
         if let Some(run) = &request.request_state {
             return Ok(response(tools::hosted::taken_up(&call, run).await));
         }

@@ -23,9 +23,10 @@ mod sessions;
 mod token;
 mod tool;
 mod tools;
+mod valet;
 mod watch;
 
-pub use desk::{Desk, Setup};
+pub use desk::{Compat, Desk, Setup};
 pub use http::{Doors, http};
 pub use pipes::pipes;
 pub use token::Token;

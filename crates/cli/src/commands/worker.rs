@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::ui;
 
-/// Drive queued and waiting runs until stopped
+/// Drive queued and waiting runs, and let schedules go off, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -25,7 +25,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
-        engine.work(stop).await?;
+        let times = engine.keep_times(&office::startable, stop.clone());
+        let work = async {
+            let worked = engine.work(stop.clone()).await;
+            stop.cancel();
+            worked
+        };
+        tokio::join!(work, times).0?;
         Ok(ExitCode::SUCCESS)
     })
 }
