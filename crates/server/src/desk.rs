@@ -1,6 +1,6 @@
 //! What every call works on: the engine, the project, and the runs that this process drives.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,12 +8,12 @@ use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
-use longhaul_core::origin::Origin;
+use longhaul_core::origin;
 use longhaul_core::plan::Plan;
 use longhaul_core::shelf::Shelf;
 use longhaul_lang::{Report, Request};
 use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Entry, Project};
+use longhaul_project::{Disk, Entry, Origin, Project};
 use longhaul_runtime::{Engine, Loaded, Message, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ pub struct Setup {
     /// Drives runs.
     pub engine: Engine,
     /// Who started the server.
-    pub origin: Origin,
+    pub origin: origin::Origin,
     /// Whose workflows are offered.
     pub project: Project,
     /// Where the server keeps what is its own.
@@ -59,6 +59,17 @@ struct Inner {
     driven: Mutex<HashSet<RunId>>,
     /// As it was when the call came.
     shelf: Mutex<Arc<Shelf>>,
+    /// What ships inside the binary, as lists show it: that does not change while it runs.
+    shipped: Mutex<HashMap<String, Listed>>,
+}
+
+/// A workflow as lists show it.
+#[derive(Clone)]
+pub(crate) struct Listed {
+    pub(crate) entry: Entry,
+    pub(crate) description: String,
+    /// `None` if it has errors.
+    pub(crate) plan: Option<Arc<Plan>>,
 }
 
 /// What a run is to be about.
@@ -66,6 +77,8 @@ struct Inner {
 pub(crate) struct Order {
     pub(crate) task: String,
     pub(crate) inputs: IndexMap<String, Json>,
+    /// The id, where the client chooses it.
+    pub(crate) run: Option<RunId>,
 }
 
 impl Desk {
@@ -77,6 +90,7 @@ impl Desk {
                 drives: TaskTracker::new(),
                 driven: Mutex::default(),
                 shelf: Mutex::default(),
+                shipped: Mutex::default(),
             }),
         }
     }
@@ -85,7 +99,7 @@ impl Desk {
         &self.inner.setup.engine
     }
 
-    pub(crate) fn origin(&self) -> &Origin {
+    pub(crate) fn origin(&self) -> &origin::Origin {
         &self.inner.setup.origin
     }
 
@@ -139,6 +153,24 @@ impl Desk {
         };
         let report = disk.check(&entry, None).map_err(|error| Problem::new(format!("{error:#}")))?;
         Ok((entry, report))
+    }
+
+    /// Every workflow that can be found, one a name: the first place in which it is found wins.
+    pub(crate) fn listed(&self) -> Vec<Listed> {
+        let disk = self.disk();
+        let mut entries = disk.library.all();
+        let mut seen = HashSet::new();
+        entries.retain(|entry| seen.insert(entry.name.clone()));
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        entries.into_iter().map(|entry| self.listed_one(&disk, entry)).collect()
+    }
+
+    fn listed_one(&self, disk: &Disk, entry: Entry) -> Listed {
+        if entry.origin != Origin::Builtin {
+            return listed(disk, entry);
+        }
+        let mut shipped = self.inner.shipped.lock().unwrap_or_else(PoisonError::into_inner);
+        shipped.entry(entry.name.clone()).or_insert_with(|| listed(disk, entry)).clone()
     }
 
     /// The plan of a workflow that has no errors.
@@ -197,7 +229,7 @@ impl Desk {
         let request = StartRequest {
             task: order.task,
             inputs: order.inputs,
-            run: None,
+            run: order.run,
             trigger: json!({"type": "mcp", "client": caller.client}),
             owner: Some(caller.who.clone()),
             workflow_dir,
@@ -240,4 +272,12 @@ impl Desk {
     fn driven(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
         self.inner.driven.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn listed(disk: &Disk, entry: Entry) -> Listed {
+    let report = disk.check(&entry, None).ok();
+    let first = report.as_ref().and_then(|report| report.workflows.first());
+    let description = first.and_then(|workflow| workflow.native.get("description")?.scalar()).unwrap_or_default();
+    let plan = first.and_then(|workflow| workflow.plan.clone()).map(Arc::new);
+    Listed { description: description.to_owned(), plan, entry }
 }

@@ -22,7 +22,7 @@ pub async fn pipes(desk: Desk) -> Result<()> {
     let stop = desk.stop().clone();
     let (transport, writing) = sifted(tokio::io::stdin(), tokio::io::stdout());
     let served = async {
-        let service = Face::new(desk.clone()).serve_with_ct(transport, stop.clone()).await?;
+        let service = Box::pin(Face::new(desk.clone()).serve_with_ct(transport, stop.clone())).await?;
         service.waiting().await?;
         anyhow::Ok(())
     };

@@ -12,10 +12,7 @@ const TASK: &str = "task";
 
 /// A prompt for each workflow that has no errors.
 pub(crate) fn list(desk: &Desk) -> Vec<Prompt> {
-    let mut names: Vec<String> = desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
-    names.sort();
-    names.dedup();
-    names.iter().filter_map(|name| Some(prompt(name, &desk.plan(name).ok()?.1))).collect()
+    desk.listed().iter().filter_map(|listed| Some(prompt(&listed.entry.name, listed.plan.as_ref()?))).collect()
 }
 
 fn prompt(name: &str, plan: &Plan) -> Prompt {

@@ -118,7 +118,7 @@ fn workflows_and_runs_can_be_read_by_address() {
     assert!(templates.contains("longhaul://run/{run}/output/{step}"), "{templates}");
     let completed = client.request(
         "completion/complete",
-        json!({"ref": {"type": "ref/resource", "uri": "longhaul://workflow/{name}"}, "argument": {"name": "name", "value": "re"}}),
+        json!({"ref": {"type": "ref/resource", "uri": "longhaul://workflow/{name}"}, "argument": {"name": "name", "value": "rela"}}),
     );
     assert_eq!(completed["completion"]["values"], json!(["relay"]));
 }

@@ -15,7 +15,9 @@ const PREFIX: &str = "workflow_start_";
 
 /// The tools of all workflows that have no errors.
 pub(crate) fn tools(desk: &Desk) -> Vec<Tool> {
-    names(desk).iter().filter_map(|name| Some(tool(name, &desk.plan(name).ok()?.1))).collect()
+    let mut listed = desk.listed();
+    listed.dedup_by(|a, b| tool_name(&a.entry.name) == tool_name(&b.entry.name));
+    listed.iter().filter_map(|listed| Some(tool(&listed.entry.name, listed.plan.as_ref()?))).collect()
 }
 
 /// The workflow that a tool is about.
@@ -37,7 +39,7 @@ pub(crate) async fn call(mut call: Call, workflow: String) -> Result<Reply, Prob
         Some(_) => return Err(Problem::new("`task` is a text")),
     };
     let inputs = arguments.into_iter().collect();
-    let run = call.desk.start(&workflow, Order { task, inputs }, Driver::Host, &call.caller).await?;
+    let run = call.desk.start(&workflow, Order { task, inputs, run: None }, Driver::Host, &call.caller).await?;
     hosted::next(&call, &run).await
 }
 

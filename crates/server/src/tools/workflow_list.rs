@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::arguments::schema;
-use crate::desk::Desk;
+use crate::desk::{Desk, Listed};
 use crate::tool::{Call, Nature, Problem, Reply, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
@@ -42,19 +42,13 @@ pub(crate) fn reply(desk: &Desk) -> Reply {
     Reply::Done(text, json!({"workflows": rows}))
 }
 
-/// One row a name: the first place in which it is found wins.
 fn rows(desk: &Desk) -> Vec<Value> {
-    let disk = desk.disk();
-    let mut entries = disk.library.all();
-    let mut seen = std::collections::HashSet::new();
-    entries.retain(|entry| seen.insert(entry.name.clone()));
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
-    let row = |entry: &longhaul_project::Entry| {
-        let report = disk.check(entry, None).ok();
-        let first = report.as_ref().and_then(|report| report.workflows.first());
-        let about = first.and_then(|workflow| workflow.native.get("description")?.scalar()).unwrap_or_default();
-        let steps = first.and_then(|workflow| workflow.plan.as_ref()).map(|plan| plan.steps.len());
-        json!({"name": entry.name, "description": about, "steps": steps, "ok": steps.is_some(), "origin": entry.origin, "file": shown(&entry.file)})
+    let row = |Listed { entry, description, plan }: Listed| {
+        let steps = plan.map(|plan| plan.steps.len());
+        json!({
+            "name": entry.name, "description": description, "steps": steps, "ok": steps.is_some(), "origin": entry.origin,
+            "file": shown(&entry.file),
+        })
     };
-    entries.iter().map(row).collect()
+    desk.listed().into_iter().map(row).collect()
 }
