@@ -17,6 +17,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::compat::ToolSet;
 use crate::tool::{Caller, Problem};
 use crate::watch;
 
@@ -32,6 +33,8 @@ pub struct Setup {
     pub data_dir: PathBuf,
     /// Whether each workflow is a tool, too.
     pub tool_per_workflow: bool,
+    /// Tool sets of other systems that are there, too.
+    pub compat: Vec<ToolSet>,
     /// Ends everything.
     pub stop: CancellationToken,
 }
@@ -97,6 +100,10 @@ impl Desk {
 
     pub(crate) fn tool_per_workflow(&self) -> bool {
         self.inner.setup.tool_per_workflow
+    }
+
+    pub(crate) fn compat(&self) -> &[ToolSet] {
+        &self.inner.setup.compat
     }
 
     /// The project as it is now: files change while a server runs.

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use crate::desk::Desk;
 use crate::tool::{Call, Caller, response};
 use crate::tools::{self, per_workflow};
-use crate::{complete, prompts, resources};
+use crate::{compat, complete, prompts, resources};
 
 const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
 Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
@@ -38,6 +38,7 @@ impl Face {
         if self.desk.tool_per_workflow() {
             tools.extend(per_workflow::tools(&self.desk));
         }
+        tools.extend(compat::tools(&self.desk));
         tools
     }
 
@@ -89,6 +90,10 @@ impl ServerHandler for Face {
             arguments: request.arguments.unwrap_or_default(),
             responses: request.input_responses.unwrap_or_default(),
             context,
+        };
+        let call = match compat::call(&request.name, call).await {
+            Ok(reply) => return Ok(response(reply)),
+            Err(call) => call,
         };
         if let Some(run) = &request.request_state {
             return Ok(response(tools::hosted::taken_up(&call, run).await));

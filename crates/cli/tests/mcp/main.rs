@@ -10,6 +10,7 @@
 mod binary;
 
 mod clients;
+mod compat;
 mod gates;
 mod hosted;
 mod malformed;
