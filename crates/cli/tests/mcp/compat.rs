@@ -97,7 +97,7 @@ impl Talk<'_> {
 /// Arguments with what was kept in them; `long:N` is a text of so many letters.
 fn filled(value: &Value, kept: &Kept) -> Value {
     match value {
-        Value::String(text) => match (text.strip_prefix('$'), text.strip_prefix("long:")) {
+        Value::String(text) => match (name_of(text), text.strip_prefix("long:")) {
             (Some(name), _) => kept.get(name).cloned().unwrap_or_else(|| panic!("nothing is kept as {name}")),
             (_, Some(count)) => Value::from("x".repeat(count.parse().unwrap())),
             _ => value.clone(),
@@ -110,6 +110,11 @@ fn filled(value: &Value, kept: &Kept) -> Value {
     }
 }
 
+/// The name after a `$`, if there is nothing but one.
+fn name_of(text: &str) -> Option<&str> {
+    text.strip_prefix('$').filter(|name| name.chars().all(|sign| sign.is_ascii_lowercase()))
+}
+
 fn fits(shape: &Value, found: &Value, kept: &mut Kept) -> Result<(), String> {
     let wrong = || Err(format!("expected {shape}, found {found}"));
     match (shape, found) {
@@ -117,8 +122,8 @@ fn fits(shape: &Value, found: &Value, kept: &mut Kept) -> Result<(), String> {
         (Value::Array(shape), Value::Array(items)) if shape.len() == items.len() => {
             shape.iter().zip(items).try_for_each(|(shape, item)| fits(shape, item, kept))
         }
-        (Value::String(name), _) if name.starts_with('$') => {
-            let value = kept.entry(name[1..].to_owned()).or_insert_with(|| found.clone());
+        (Value::String(text), _) if name_of(text).is_some() => {
+            let value = kept.entry(text[1..].to_owned()).or_insert_with(|| found.clone());
             if value == found { Ok(()) } else { wrong() }
         }
         (Value::String(pattern), Value::String(text)) if is_like(text, pattern) => Ok(()),
