@@ -48,7 +48,10 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             format!("  {}", ui::dim(format!("– {path} failed, and the run goes on")))
         }
         Event::Rewound { to, .. } => format!("  ↶ back to {to}"),
-        Event::LimitReached { limit } => format!("  ! the limit on {limit} was reached"),
+        Event::LimitReached { limit, path } => {
+            let whose = path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+            format!("  ! {whose}the limit on {limit} was reached")
+        }
         Event::SignalRefused { name, why } => format!("  ! the signal {name} was dropped: {why}"),
         Event::Refused { what, why } => format!("  ! {what} refused: {why}"),
         Event::CancelRequested { reason, .. } => {

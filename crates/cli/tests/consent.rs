@@ -70,8 +70,8 @@ impl Project {
 
     fn found(&self, event: &str) -> Value {
         let events = self.ok(&["events", RUN, "--json"]);
-        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        events.filter(|found| found["event"] == event).last().unwrap_or_default()
+        let mut events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.rfind(|found| found["event"] == event).unwrap_or_default()
     }
 
     /// What another face does with the same store.
@@ -114,7 +114,10 @@ fn high_risk_asks_and_a_grant_answers() {
     assert_eq!(project.run(), 3);
     let asked = project.found("question_asked");
     assert_eq!(asked["kind"], "consent");
-    assert_eq!(asked["text"], "`a` is about to do `web:deploy`, of high risk. May it?");
+    assert_eq!(
+        asked["text"],
+        "`a` is about to do `web:deploy`, of high risk: {\"command\":\"echo deployed\"}. May it?"
+    );
     project.ok(&["approve", RUN]);
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
 

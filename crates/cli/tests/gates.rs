@@ -10,10 +10,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use binary::{Told, command, told};
+use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
-use longhaul_core::origin::{Face, Origin};
+use longhaul_core::origin::{Caller, Face, Origin};
 use longhaul_core::plan::Plan;
-use longhaul_runtime::{Engine, Options, StartRequest, System};
+use longhaul_runtime::{Engine, Message, Options, StartRequest, System};
 use longhaul_store::Sqlite;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -71,8 +72,14 @@ impl Project {
         assert_eq!(self.longhaul(&["resume", RUN]).code, 3, "it waits as before");
     }
 
-    fn database(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.path(".longhaul/longhaul.db")).unwrap()
+    /// What another face does with the same store.
+    fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let store = Sqlite::open(self.path(".longhaul/longhaul.db"), Default::default()).unwrap();
+            let options = Options { runs_dir: self.path(".longhaul/runs"), ..Options::default() };
+            act(Engine::new(Arc::new(store), Arc::new(System), options)).await
+        })
     }
 
     /// What a step of the run wrote down.
@@ -108,12 +115,8 @@ fn an_answer_says_who_gave_it_and_what_they_saw() {
 fn the_secret_of_a_gate_is_shown_nowhere() {
     let project = waiting(GATE);
     let key = project.found("question_asked")["key"].as_str().unwrap().to_owned();
-    let secret: Vec<u8> = {
-        let hash: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&key[2 * at..2 * at + 2], 16).unwrap()).collect();
-        let read = |row: &rusqlite::Row<'_>| row.get(0);
-        project.database().query_row("SELECT bytes FROM blob WHERE hash = ?1", [hash], read).unwrap()
-    };
-    let secret = String::from_utf8(secret).unwrap();
+    let path = "go".parse().unwrap();
+    let secret = project.inside(async |engine| engine.secret(&RunId::new(RUN).unwrap(), &path).await.unwrap().unwrap());
     assert_eq!(secret.len(), 64);
     for look in [&["events", RUN, "--json"][..], &["export", RUN], &["status", RUN, "--json"], &["events", RUN]] {
         assert!(!project.ok(look).contains(&secret), "{look:?}");
@@ -133,19 +136,50 @@ fn every_question_has_a_secret_of_its_own() {
     assert_ne!(keys[0], keys[1]);
 }
 
+#[test]
+fn a_fork_has_secrets_of_its_own() {
+    let project =
+        waiting("steps:\n  - {id: a, approve: A?}\n  - {id: b, run: echo}\n  - {id: c, run: echo, depends_on: b}\n");
+    let forked = project.ok(&["fork", RUN, "--at", "c"]);
+    let (a, [old, new]) = ("a".parse().unwrap(), [RUN, forked.trim()].map(|run| RunId::new(run).unwrap()));
+    let secrets = project.inside(async |engine| {
+        (engine.secret(&old, &a).await.unwrap().unwrap(), engine.secret(&new, &a).await.unwrap().unwrap())
+    });
+    assert_ne!(secrets.0, secrets.1);
+    let told = project.longhaul(&["approve", new.as_str(), "--secret", &secrets.0]);
+    assert!(told.stderr.contains("the secret is not the one"), "{}", told.stderr);
+    project.ok(&["approve", new.as_str(), "--secret", &secrets.1]);
+}
+
+#[test]
+fn what_was_shown_before_is_not_an_answer_to_what_is_asked_now() {
+    let project = waiting(GATE);
+    let caller = || Caller::os_user(serde_json::from_value(project.found("run_started")["owner"].clone()).unwrap());
+    let message = |seen: String| {
+        let mut message = Message::answer("go".parse().unwrap(), Answer::Approve, caller());
+        if let Message::Answer { shown, .. } = &mut message {
+            *shown = Some(seen);
+        }
+        message
+    };
+    let run = RunId::new(RUN).unwrap();
+    let told =
+        |message| project.inside(async |engine| engine.tell(&run, message, None).await.map_err(|why| why.to_string()));
+    assert_eq!(
+        told(message("0".repeat(64))).unwrap_err(),
+        "`go` asks something else by now; look at it again, then answer"
+    );
+    let status: Value = serde_json::from_str(&project.ok(&["status", RUN, "--json"])).unwrap();
+    assert!(told(message(status["questions"][0]["shown"].as_str().unwrap().to_owned())).is_ok());
+}
+
 /// A run that another face starts.
 fn started_by(project: &Project, owner: Origin) {
     project.ok(&["run", "w.yaml", "--run-id", "other-1", "--detach"]);
     let exported: Value = serde_json::from_str(&project.ok(&["export", "other-1"])).unwrap();
     let plan: Plan = serde_json::from_value(exported["plan"].clone()).unwrap();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let store = Sqlite::open(project.path(".longhaul/longhaul.db"), Default::default()).unwrap();
-        let options = Options { runs_dir: project.path(".longhaul/runs"), ..Options::default() };
-        let engine = Engine::new(Arc::new(store), Arc::new(System), options);
-        let request = StartRequest { run: RunId::new(RUN), owner: Some(owner), ..StartRequest::default() };
-        engine.start(&plan, request).await.unwrap();
-    });
+    let request = StartRequest { run: RunId::new(RUN), owner: Some(owner), ..StartRequest::default() };
+    project.inside(async |engine| engine.start(&plan, request).await.unwrap());
     assert_eq!(project.longhaul(&["resume", RUN]).code, 3);
 }
 

@@ -294,10 +294,20 @@ pub enum Event {
         /// The step that starts over, with everything downstream of it.
         to: StepId,
     },
-    /// A limit of the run was reached.
+    /// A limit of the run, or of a sub-workflow, was reached.
     LimitReached {
         /// Which.
         limit: String,
+        /// The step that uses the sub-workflow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<StepPath>,
+    },
+    /// A sub-workflow was ended by its limit; what was under way in it is given up.
+    UnitStopped {
+        /// The step that uses it.
+        path: StepPath,
+        /// Why.
+        why: String,
     },
     /// A signal that had come early does not fit the step that now waits for it, and is dropped.
     SignalRefused {

@@ -6,6 +6,7 @@
 //! **Invariant:** a step has at most one open attempt; what is on the agenda needs a decision and nothing
 //! else does.
 
+mod account;
 mod apply;
 mod hosted;
 mod names;
@@ -25,12 +26,13 @@ use crate::ladder::Climb;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 
+pub(crate) use account::Payer;
 pub use apply::Illegal;
 pub use hosted::Hand;
 pub use names::Scope;
 
 /// A body that was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BodyNo(pub u32);
 
@@ -123,6 +125,9 @@ pub struct State {
     /// Signals that came before anybody waited for them.
     pub(crate) signals: Vec<(String, Json)>,
     pub(crate) root_ended: bool,
+    /// Sub-workflows that have limits and were opened.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) limited: BTreeSet<BodyNo>,
 }
 
 /// How a run ended.
@@ -171,6 +176,9 @@ pub(crate) struct BodyInst {
     /// Of the outermost body of a sub-workflow: what an `end` inside it said.
     pub(crate) verdict: Option<(Outcome, Option<String>)>,
     pub(crate) ended: bool,
+    /// Of the outermost body of a sub-workflow that has limits: what it has used of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<Box<account::Account>>,
 }
 
 /// A step's place in a body.
@@ -431,7 +439,9 @@ impl State {
         };
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
-        self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
+        let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
+        let deadlines = deadline.map(|due| ("deadline".to_owned(), due)).into_iter().chain(inner);
+        self.waiting().filter_map(timer).chain(deadlines).collect()
     }
 
     /// What is set aside for attempts that are under way.

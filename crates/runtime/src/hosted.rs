@@ -20,6 +20,7 @@ use longhaul_core::view::{self, Held};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::artifacts::{Artifacts, write_whole};
 use crate::engine::{Engine, Error};
 use crate::perform;
 use crate::run_loop::{Loaded, TRIES, moved_on, record_alone};
@@ -111,6 +112,26 @@ impl Engine {
         held.into_iter().find(|held| held.path == path).ok_or_else(gone)
     }
 
+    /// Gives back everything that a client has taken, so that nobody waits for one that is gone; answers how much that was.
+    pub async fn give_back(&self, run: &RunId, client: &str) -> Result<usize, Error> {
+        for _ in 0..TRIES {
+            let mut loaded = self.hosted(run).await?;
+            let given = given_back(&loaded.state, client);
+            if given.is_empty() {
+                return Ok(0);
+            }
+            match record_alone(&self.shared, run, &mut loaded, &given).await {
+                Ok(()) => {
+                    self.shared.mailroom.tell(run);
+                    return Ok(given.len());
+                }
+                Err(error) if moved_on(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(busy(run))
+    }
+
     /// A run whose turns a client makes.
     async fn hosted(&self, run: &RunId) -> Result<Loaded, Error> {
         let loaded = self.load(run).await?;
@@ -143,7 +164,26 @@ impl Engine {
         let loaded = self.claim(run, client).await?;
         let since = loaded.state.submitted.get(client).copied().unwrap_or_default();
         let events = self.all_events(run, since).await?;
-        picture(run, &loaded, &Onlooker { client: Some(client), events: &events, done }, self.now_ms())
+        let onlooker = Onlooker { client: Some(client), events: &events, done };
+        let handed = picture(run, &loaded, &onlooker, self.now_ms())?;
+        handed.ready.iter().for_each(|work| self.keep_prompt(run, work));
+        Ok(handed)
+    }
+
+    /// For people; the journal does not depend on it.
+    fn keep_prompt(&self, run: &RunId, work: &Work) {
+        let Ok(folder) = self.shared.artifacts.attempt(run, &work.path, work.attempt) else { return };
+        let file = folder.join("prompt.md");
+        if !file.exists() {
+            let _ = write_whole(&file, self.shared.secrets.redact(work.prompt.clone()).as_bytes());
+        }
+    }
+
+    /// For people; the journal has it anyway.
+    fn keep_output(&self, run: &RunId, event: &Event) {
+        if let Event::AttemptSucceeded { path, attempt, result } = event {
+            Artifacts::write_output(&self.attempt_dir(run, path, *attempt), &result.output);
+        }
     }
 
     async fn claim(&self, run: &RunId, client: &str) -> Result<Loaded, Error> {
@@ -175,8 +215,9 @@ impl Engine {
             if let Some(why) = misfit(planner, &loaded.state, &event) {
                 return Err(Error::Refused(why));
             }
-            match record_alone(&self.shared, run, &mut loaded, &[event]).await {
+            match record_alone(&self.shared, run, &mut loaded, std::slice::from_ref(&event)).await {
                 Ok(()) => {
+                    self.keep_output(run, &event);
                     self.shared.mailroom.tell(run);
                     return Ok(path);
                 }
@@ -233,6 +274,12 @@ fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Resu
     let unit = plan.unit(plan.body(step.body).unit);
     perform::accepted(&step.output, &unit.compat, sent.clone())
         .map_err(|why| Error::Misfit { step: path.to_string(), why })
+}
+
+fn given_back(state: &State, client: &str) -> Vec<Event> {
+    let held = state.handed().filter(|step| step.hand.as_ref().is_some_and(|hand| hand.by == client));
+    let held = held.filter(|_| !state.is_finished());
+    held.map(|step| Event::HandedBack { path: step.path.clone(), attempt: step.attempts }).collect()
 }
 
 /// Whether there is something for a client: free, or its own.

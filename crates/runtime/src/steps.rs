@@ -150,6 +150,9 @@ impl Attempt {
 
     /// Shows an entry of its transcript to whoever watches.
     fn show(&self, entry: Entry) {
+        if self.shared.pulse.receiver_count() == 0 {
+            return;
+        }
         let pulse = Pulse::Entry(self.run.clone(), self.start.path.clone(), Arc::new(entry));
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);

@@ -5,9 +5,12 @@
 #[path = "hosted/bench.rs"]
 mod bench;
 
+use std::task::Poll;
 use std::time::Duration;
 
 use longhaul_core::event::{Answer, Envelope, Event, Usage};
+use longhaul_core::origin::Caller;
+use longhaul_core::view;
 use longhaul_runtime::{Error, Heartbeat, HostStatus, Message, Pulse, StartRequest, Submission};
 use longhaul_store::Query;
 use serde_json::json;
@@ -99,6 +102,10 @@ async fn a_claim_that_runs_out_is_offered_anew_and_its_late_result_refused() {
     let waits = bench.engine().next(&run, "quick").await.unwrap();
     assert_eq!((waits.status, waits.ready.len(), waits.running[0].stale), (HostStatus::AwaitingOutputs, 0, true));
     assert_eq!(waits.message, "`a` is handed out to slow, silent for 1h40m");
+    let loaded = bench.engine().load(&run).await.unwrap();
+    let glance = view::run(&loaded.plan.0, &loaded.state, bench.engine().now_ms());
+    assert_eq!((glance.status, glance.waiting_for), ("waiting", vec!["host"]));
+    assert_eq!(glance.why[0].text, "`a` is handed out to slow, silent for 1h40m (half), until 2027-01-15T11:00:00Z");
     bench.forward(20 * 60 * 1000);
     let anew = bench.engine().next(&run, "quick").await.unwrap();
     assert_eq!((anew.ready[0].attempt, anew.running[0].by.as_str()), (2, "quick"));
@@ -220,11 +227,7 @@ steps:
         assert_eq!((asked.status, asked.ready.len(), asked.outputs.len()), (HostStatus::AwaitingApproval, 0, 0));
         assert_eq!((asked.questions[0].text.as_str(), &asked.questions[0].output), ("OK?", &Some(json!("P1"))));
         let path = "plan".parse().unwrap();
-        bench
-            .engine()
-            .tell(&run, Message::answer(path, answer, longhaul_core::origin::Caller::default()), None)
-            .await
-            .unwrap();
+        bench.engine().tell(&run, Message::answer(path, answer, Caller::default()), None).await.unwrap();
         let after = bench.engine().next(&run, "ed").await.unwrap();
         assert_eq!(after.error.clone().unwrap_or_else(|| bench::prompts(&after).join(" ")), expected);
     }
@@ -320,4 +323,110 @@ async fn only_a_run_for_a_host_hands_its_steps_out() {
     let refused = bench.engine().next(&run, "ed").await.unwrap_err();
     assert!(refused.to_string().contains("only a run that was started for a host"), "{refused}");
     assert_eq!(bench.events(&run).await.len(), 1);
+}
+
+/// Makes a call and kills whoever makes it, with everything that it has begun, after so many steps of its own.
+fn killed_after<T>(polls: usize, call: impl AsyncFnOnce() -> T) -> Option<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let left = runtime.block_on(async {
+        let mut call = std::pin::pin!(call());
+        let mut left = polls;
+        std::future::poll_fn(|context| {
+            if left == 0 {
+                return Poll::Ready(None);
+            }
+            left -= 1;
+            call.as_mut().poll(context).map(Some)
+        })
+        .await
+    });
+    runtime.shutdown_background();
+    left
+}
+
+#[test]
+fn a_server_that_is_killed_within_any_call_loses_nothing() {
+    let bench = Bench::new();
+    let workflow = "
+steps:
+  - {id: a, prompt: do a, output: x}
+  - {id: note, depends_on: [a], set: {seen: x}}
+  - {id: b, depends_on: [note], prompt: 'do b with {{ seen }}', output: y}
+  - {id: c, depends_on: [note], prompt: do c}
+outputs: {x: x, y: y}
+";
+    let run = killed_after(usize::MAX, async || bench.start(workflow).await).unwrap();
+    let mut acknowledged = Vec::new();
+    for polls in 1..200 {
+        let Some(handed) = killed_after(polls, async || bench.engine().next(&run, "ed").await) else { continue };
+        let handed = handed.unwrap();
+        for work in &handed.ready {
+            let sent = Submission { attempt: Some(work.attempt), ..said(&work.step) };
+            let step = work.path.to_string();
+            let done = killed_after(polls, async || bench.engine().submit(&run, &step, sent, "ed").await);
+            acknowledged.extend(done.and_then(Result::ok).map(|_| step));
+        }
+        if handed.status == HostStatus::Succeeded {
+            break;
+        }
+    }
+    let check = async || {
+        let state = bench.engine().load(&run).await.unwrap().state;
+        assert_eq!(
+            state.finished.unwrap().outputs,
+            [("x".to_owned(), json!("a")), ("y".to_owned(), json!("b"))].into()
+        );
+        for step in ["a", "b", "c"] {
+            assert_eq!(bench.results_of(&run, step).await, 1, "{step}");
+            assert!(acknowledged.iter().filter(|known| *known == step).count() <= 1, "{step} was taken twice");
+        }
+    };
+    killed_after(usize::MAX, check).unwrap();
+}
+
+#[tokio::test]
+async fn a_fork_hands_out_anew_what_the_other_run_has_handed_out() {
+    let bench = Bench::new();
+    let run = bench.start("steps:\n  - {id: a, prompt: do a}\n  - {id: b, prompt: do b}\n").await;
+    bench.engine().next(&run, "ed").await.unwrap();
+    bench.engine().submit(&run, "b", said("1"), "ed").await.unwrap();
+    let fork = bench.engine().fork(&run, &"b".parse().unwrap(), Default::default()).await.unwrap();
+    let other = bench.engine().next(&fork, "other").await.unwrap();
+    assert_eq!(bench::prompts(&other), ["do a", "do b"]);
+    assert_eq!(bench.engine().next(&run, "ed").await.unwrap().running[0].by, "ed");
+}
+
+#[tokio::test]
+async fn a_paused_run_hands_nothing_new_out_but_takes_what_is_under_way() {
+    let bench = Bench::new();
+    let run = bench.start("steps:\n  - {id: a, prompt: do a}\n  - {id: b, depends_on: [a], prompt: do b}\n").await;
+    bench.engine().next(&run, "ed").await.unwrap();
+    bench.engine().tell(&run, Message::Pause { by: None }, None).await.unwrap();
+    let paused = bench.engine().submit(&run, "a", said("1"), "ed").await.unwrap();
+    assert_eq!((paused.status, paused.ready.len()), (HostStatus::Waiting, 0));
+    assert!(paused.message.contains("paused"), "{}", paused.message);
+    bench.engine().tell(&run, Message::Unpause { by: None }, None).await.unwrap();
+    assert_eq!(bench::prompts(&bench.engine().next(&run, "ed").await.unwrap()), ["do b"]);
+}
+
+#[tokio::test]
+async fn people_find_the_prompt_and_the_result_among_the_files_of_the_run() {
+    let bench = Bench::new();
+    let run = bench.start(ONE).await;
+    bench.engine().next(&run, "ed").await.unwrap();
+    bench.engine().submit(&run, "a", said("done"), "ed").await.unwrap();
+    let folder = bench.engine().attempt_dir(&run, &"a".parse().unwrap(), 1);
+    assert_eq!(std::fs::read_to_string(folder.join("prompt.md")).unwrap(), "do a");
+    assert_eq!(std::fs::read_to_string(folder.join("output.json")).unwrap(), "\"done\"");
+}
+
+#[tokio::test]
+async fn what_a_client_gives_back_is_there_for_the_next_one_at_once() {
+    let bench = Bench::new();
+    let run = bench.start(ONE).await;
+    bench.engine().next(&run, "gone").await.unwrap();
+    assert_eq!(bench.engine().give_back(&run, "gone").await.unwrap(), 1);
+    assert_eq!(bench.engine().give_back(&run, "gone").await.unwrap(), 0);
+    let next = bench.engine().next(&run, "here").await.unwrap();
+    assert_eq!((next.ready[0].attempt, next.running[0].by.as_str()), (2, "here"));
 }

@@ -74,6 +74,7 @@ mod tests {
             schema: None,
             output: None,
             error: None,
+            approvals: None,
             shown: String::new(),
             asked_at: 0,
             due: None,

@@ -109,7 +109,7 @@ fn line(event: &Event) -> Option<String> {
         Event::StepEnded { path, .. } => format!("`{path}` is over"),
         Event::StepSkipped { path, .. } => format!("`{path}` is left out"),
         Event::QuestionAsked { path, text, .. } => format!("`{path}` asks: {text}"),
-        Event::LimitReached { limit } => format!("the limit `{limit}` is reached"),
+        Event::LimitReached { limit, .. } => format!("the limit `{limit}` is reached"),
         Event::RunFinished { .. } => "the run is over".to_owned(),
         _ => return None,
     })

@@ -5,6 +5,7 @@
 
 mod agents;
 mod budget;
+mod units;
 
 use std::collections::{HashMap, HashSet};
 
@@ -148,6 +149,7 @@ impl Witness {
         if live.open_attempts().chain(live.handed()).count() > most {
             return Err(format!("more than {most} attempts at once"));
         }
+        live.steps().iter().try_for_each(|step| units::holds(planner, live, step))?;
         let mut inside: HashMap<String, HashSet<u32>> = HashMap::new();
         for step in live.open_attempts().chain(live.handed()) {
             let segments = step.path.segments();

@@ -78,7 +78,9 @@ fn what(event: &Event, zero: i64) -> String {
         Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
         Event::Routed { path, to } => format!("{path} goes to {to}"),
         Event::Rewound { path, to } => format!("{path} goes back to {to}"),
-        Event::LimitReached { limit } => format!("limit reached: {limit}"),
+        Event::LimitReached { limit, path: None } => format!("limit reached: {limit}"),
+        Event::LimitReached { limit, path: Some(path) } => format!("{path} limit reached: {limit}"),
+        Event::UnitStopped { path, why } => format!("{path} is ended: {why}"),
         Event::Refused { what, why } => format!("refused {what}: {why}"),
         Event::CancelRequested { reason, .. } => {
             format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))

@@ -49,7 +49,8 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     for (tool, ms) in times {
         // `next` and `heartbeat` record a claim each: that commit is the work.
         let work = if matches!(tool, "next" | "heartbeat") { commit_ms } else { 0.0 };
-        figures.push(Figure::new("mcp", format!("{tool}, median"), ms, "ms").beside(work).at_most(work + ON_TOP_MS));
+        let figure = Figure::new("mcp", format!("{tool}, median"), ms, "ms").at_most(work + ON_TOP_MS);
+        figures.push(if work > 0.0 { figure.beside(work) } else { figure });
     }
     Ok(figures)
 }

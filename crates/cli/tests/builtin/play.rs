@@ -209,7 +209,7 @@ fn said(answer: &Value) -> String {
         return word.to_owned();
     }
     let Some((word, with)) = answer.as_object().and_then(|answer| answer.iter().next()) else { return String::new() };
-    let value = with.get("value").or_else(|| with.get("reason")).cloned().unwrap_or_default();
+    let Some(value) = with.get("value").or_else(|| with.get("reason")) else { return word.clone() };
     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     if word == "value" { value } else { format!("{word}: {value}") }
 }

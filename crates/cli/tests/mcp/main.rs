@@ -4,7 +4,6 @@
 //! `scripts/install-mcp-clients` fetches the latter two; what could not be fetched is skipped, and says so.
 
 #![cfg(test)]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../binary/mod.rs"]
 mod binary;

@@ -97,18 +97,19 @@ pub(crate) struct Web {
 
 impl Web {
     fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut said = Vec::new();
-        loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended: {said:?}")).unwrap();
-            if let Some(url) = line.strip_prefix("serving at ") {
-                // Nobody reads on; what it says later must not stop it.
-                std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-                return Self { child, url: url.to_owned(), said };
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut web = Self { child, url: String::new(), said: Vec::new() };
+        let mut lines = BufReader::new(web.child.stderr.take().unwrap()).lines();
+        while web.url.is_empty() {
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {:?}", web.said)).unwrap();
+            match line.strip_prefix("serving at ") {
+                Some(url) => web.url = url.to_owned(),
+                None => web.said.push(line),
             }
-            said.push(line);
         }
+        // Nobody reads on; what it says later must not stop it.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        web
     }
 
     pub(crate) fn address(&self) -> &str {

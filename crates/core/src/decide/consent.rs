@@ -4,12 +4,17 @@
 //! was consented to is done once, with whatever attempts that takes.
 
 use super::judge::{left_out, refused};
+use super::start::rendered;
 use super::{Decision, Planner};
+use crate::Json;
 use crate::consent::{RunGrant, Terms};
 use crate::event::{Answer, Event, Failure, QuestionKind, Skip};
 use crate::plan::{Consent, ErrorClass, Form, Risk, Step};
 use crate::policy::{Action, Ruling, Verdict};
 use crate::state::{Phase, State, StepInst, StepNo};
+
+/// The most of its work that a question for consent shows.
+const WORK_CHARS_MAX: usize = 2000;
 
 /// What stands before a step.
 pub(super) enum Held {
@@ -34,12 +39,12 @@ pub(super) fn held(planner: Planner<'_>, state: &State, at: StepNo) -> Held {
             let message = format!("the policy does not let it {} ({rule})", what(step));
             Held::Until(refused(planner, state, at, Failure::new(ErrorClass::Refused, message)))
         }
-        _ if step.consent == Consent::Individual => Held::Until(ask(inst, step)),
+        _ if step.consent == Consent::Individual => Held::Until(ask(planner, state, at)),
         Verdict::Allow => Held::Free((!is_default || step.risk.is_some()).then(|| by(inst, rule))),
         Verdict::Ask if covered(planner, state, step, terms) => {
             Held::Free(Some(by(inst, "the run was started for it".to_owned())))
         }
-        Verdict::Ask => Held::Until(ask(inst, step)),
+        Verdict::Ask => Held::Until(ask(planner, state, at)),
     }
 }
 
@@ -87,22 +92,33 @@ fn grant_of(planner: Planner<'_>, state: &State, terms: &Terms, now: i64) -> Run
         inst.phase == Phase::Question
             && inst.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Consent)
     };
-    let suspended = state.open_attempts().any(is_individual) || state.waiting().filter(asks).any(is_individual);
+    let at_work = state.open_attempts().chain(state.handed()).any(is_individual);
+    let suspended = at_work || state.waiting().filter(asks).any(is_individual);
     RunGrant { workflow: planner.plan.main().name.clone(), live, suspended }
 }
 
-fn ask(inst: &StepInst, step: &Step) -> Decision {
+fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
+    let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
     let risk = step.risk.map_or_else(String::new, |risk| format!(", of {risk} risk"));
     Decision::of([Event::QuestionAsked {
         path: inst.path.clone(),
         kind: QuestionKind::Consent,
-        text: format!("`{}` is about to {}{risk}. May it?", inst.path, what(step)),
+        text: format!("`{}` is about to {}{risk}{}. May it?", inst.path, what(step), work(planner, state, at)),
         choices: Vec::new(),
         schema: None,
         due: None,
         error: None,
         key: None,
     }])
+}
+
+/// The work itself, as it would be done now: who consents should know to what.
+fn work(planner: Planner<'_>, state: &State, at: StepNo) -> String {
+    let Ok(start) = rendered(planner, state, at, 1) else { return String::new() };
+    let text = Json::Object(start.params).to_string();
+    let more = if text.chars().count() > WORK_CHARS_MAX { "…" } else { "" };
+    format!(": {}{more}", text.chars().take(WORK_CHARS_MAX).collect::<String>())
 }
 
 /// What follows from an answer that is not a plain yes: that one puts the step back to where it was.

@@ -205,7 +205,7 @@ pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<
     rendered(planner, state, at, state.step(at).attempts).ok()
 }
 
-fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
+pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     let manner = manner(planner, state, at);

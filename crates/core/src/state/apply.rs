@@ -142,7 +142,8 @@ impl Apply<'_> {
                 self.state.step_mut(at).chosen = Some(to.clone());
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
-            Event::LimitReached { limit } => self.state.limits_reached.push(limit.clone()),
+            Event::LimitReached { limit, path } => self.limit_reached(limit, path.as_ref())?,
+            Event::UnitStopped { path, why } => self.unit_stopped(path, why)?,
             Event::Refused { .. } | Event::Consented { .. } => {}
             Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
@@ -240,8 +241,9 @@ impl Apply<'_> {
     fn leave(&mut self, at: StepNo) {
         self.state.open.remove(&at);
         // Of an attempt that is given up nobody tells the cost.
-        let reserve = self.state.step_mut(at).reserve.take();
-        self.state.assumed += reserve.unwrap_or_default();
+        if let Some(reserve) = self.state.step_mut(at).reserve.take() {
+            self.pay(at, Usage::default(), reserve);
+        }
         self.state.waiting.remove(&at);
         if self.state.handed.remove(&at) {
             self.state.step_mut(at).hand = None;
@@ -283,6 +285,8 @@ impl Apply<'_> {
         if attempt == 1 {
             self.state.steps_executed += 1;
             self.state.steps_idle += 1;
+            let body = self.state.step(at).body;
+            self.for_accounts(body, |account| (account.steps, account.idle) = (account.steps + 1, account.idle + 1));
         }
         Ok(())
     }
@@ -316,24 +320,28 @@ impl Apply<'_> {
         if let (Some(session), Some(total)) = (session, result.session_total) {
             session.total = Some(total);
             let id = session.id.clone();
-            self.state
-                .threads
-                .values_mut()
-                .filter(|thread| thread.id == id)
-                .for_each(|thread| thread.total = Some(total));
+            self.counted(&id, total);
         }
         let Some(usage) = result.usage else {
-            self.state.assumed += reserve.unwrap_or_default();
-            return;
+            return self.pay(at, Usage::default(), reserve.unwrap_or_default());
         };
         self.state.step_mut(at).usage += usage;
-        self.state.usage += usage;
         let dearest = &mut self.state.dearest;
         dearest.input_tokens = dearest.input_tokens.max(usage.tokens());
         dearest.usd = dearest.usd.max(usage.usd);
-        if usage.usd_unknown {
-            self.state.assumed.usd += reserve.map_or(0.0, |reserve| (reserve.usd - usage.usd).max(0.0));
+        let unknown = reserve.filter(|_| usage.usd_unknown).map_or(0.0, |reserve| (reserve.usd - usage.usd).max(0.0));
+        self.pay(at, usage, Usage { usd: unknown, ..Usage::default() });
+    }
+
+    /// Whoever goes on with a conversation that others share goes on from what all of them have used.
+    fn counted(&mut self, id: &str, total: Usage) {
+        let State { threads, steps, .. } = &mut *self.state;
+        if threads.is_empty() {
+            return;
         }
+        let others = steps.iter_mut().filter_map(|step| step.climb.as_mut()?.session.as_mut());
+        let same = threads.values_mut().chain(others).filter(|session| session.id == id);
+        same.for_each(|session| session.total = Some(total));
     }
 
     fn session_seen(
@@ -473,6 +481,7 @@ impl Apply<'_> {
         let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
         let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (kind, &self.state.step(at).phase) {
+            ("deadline", Phase::Inside) => self.late(at),
             ("retry", Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
             ("wait", Phase::Waiting { due: Some(due), signal }) if *due <= now => {
                 let late = signal.is_some();
@@ -524,6 +533,10 @@ impl Apply<'_> {
             .iter()
             .map(|step| Slot { pending: number(self.plan.step(*step).deps.len()), ..Slot::default() });
         let at = BodyNo(number(self.state.bodies.len()));
+        let account = self.account_for(body);
+        if account.is_some() {
+            self.state.limited.insert(at);
+        }
         self.state.bodies.push(BodyInst {
             body,
             unit: plan_body.unit,
@@ -535,6 +548,7 @@ impl Apply<'_> {
             failed: false,
             verdict: None,
             ended: false,
+            account,
         });
         match plan_body.order {
             Order::Machine { start } => drop(self.reach(at, start)),
@@ -582,6 +596,7 @@ impl Apply<'_> {
         let visits = slot.visits;
         if matches!(order, Order::Machine { .. }) {
             self.state.visits_most = self.state.visits_most.max(visits);
+            self.for_accounts(body, |account| account.visits_most = account.visits_most.max(visits));
         }
         let path = self.path(body, &self.plan.step(step).id, visits);
         self.state.by_path.insert(path.to_string(), at);

@@ -138,6 +138,10 @@ impl Apply<'_> {
         let owner = inst.owner;
         let failed = std::mem::take(&mut inst.failed);
         inst.verdict = None;
+        if inst.account.is_some() {
+            self.state.limited.insert(body);
+        }
+        let inst = self.state.body_mut(body);
         if !std::mem::take(&mut inst.ended) {
             return;
         }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::Json;
+use crate::approval::Approvers;
 use crate::event::{Failure, QuestionKind};
 use crate::path::StepPath;
 use crate::plan::Plan;
@@ -33,6 +34,9 @@ pub struct Asked {
     /// The failure that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Who may answer, where the step says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<Approvers>,
     /// The hash of all that: whoever answers can say by it what they were shown.
     pub shown: String,
     /// When it was asked.
@@ -59,6 +63,7 @@ fn asked(plan: &Plan, step: &StepInst, question: &Question) -> Asked {
         schema: question.schema.clone().or_else(|| edited(plan, step, question.kind)),
         output: (question.kind == QuestionKind::Review).then(|| step.result.output.clone()),
         error: step.error.clone(),
+        approvals: plan.step(step.step).approvals.clone(),
         shown: String::new(),
         asked_at: question.asked_at,
         due: question.due,

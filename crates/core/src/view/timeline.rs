@@ -74,6 +74,7 @@ impl Fold {
                 self.end(path, at, "over");
                 self.give_up(at, |inner| inner.is_inside(path));
             }
+            Event::UnitStopped { path, .. } => self.give_up(at, |inner| inner.is_inside(path)),
             Event::RunFinished { .. } => self.give_up(at, |_| true),
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }

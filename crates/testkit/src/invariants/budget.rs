@@ -36,7 +36,7 @@ impl Budget {
             Event::AttemptStopped { path, attempt, usage } => {
                 self.settle((path.to_string(), *attempt), *usage, false);
             }
-            Event::LimitReached { limit } => self.passed.push(limit.clone()),
+            Event::LimitReached { limit, path: None } => self.passed.push(limit.clone()),
             _ => {}
         }
         Ok(())
