@@ -9,6 +9,7 @@ use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
+use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Project, Settings};
 use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, Startable, System, Wanted, is_dead};
 use longhaul_store::{Sqlite, Store};
@@ -142,6 +143,13 @@ fn prepare(home: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The world around the current folder, with the shelf of the store that is meant.
+pub(crate) fn disk(args: &EngineArgs) -> Result<Disk> {
+    let project = Project::current()?;
+    let store = store_file(args, &project);
+    Ok(Disk::new(project).with_shelves(Shelves::of(store)))
+}
+
 /// The plan of a workflow that has no errors, and where its scripts are.
 pub(crate) fn plan(disk: &Disk, workflow: &str) -> Result<(Plan, PathBuf)> {
     let entry = disk.find(workflow)?;
@@ -153,8 +161,8 @@ pub(crate) fn plan(disk: &Disk, workflow: &str) -> Result<(Plan, PathBuf)> {
 }
 
 /// What a trigger starts.
-pub(crate) fn startable(wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
-    let disk = Disk::current().map_err(|error| format!("{error:#}"))?;
+pub(crate) fn startable(args: &EngineArgs, wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
+    let disk = disk(args).map_err(|error| format!("{error:#}"))?;
     let name = match wanted {
         Wanted::Workflow(name) if disk.find(name).is_err() => return Ok(None),
         Wanted::Workflow(name) => name,

@@ -19,6 +19,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::compat::ToolSet;
 use crate::tool::{Caller, Problem};
 use crate::watch;
 
@@ -34,17 +35,10 @@ pub struct Setup {
     pub data_dir: PathBuf,
     /// Whether each workflow is a tool, too.
     pub tool_per_workflow: bool,
-    /// Whose tools are offered in the place of our own.
-    pub compat: Option<Compat>,
+    /// Tool sets of other systems that are there, too.
+    pub compat: Vec<ToolSet>,
     /// Ends everything.
     pub stop: CancellationToken,
-}
-
-/// Another system whose tools can be offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compat {
-    /// Valet's actions on workflows.
-    Valet,
 }
 
 /// What every call works on.
@@ -115,6 +109,10 @@ impl Desk {
         self.inner.setup.tool_per_workflow
     }
 
+    pub(crate) fn compat(&self) -> &[ToolSet] {
+        &self.inner.setup.compat
+    }
+
     /// The project as it is now: files change while a server runs.
     pub(crate) fn disk(&self) -> Disk {
         let shelf = Arc::clone(&self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner));
@@ -126,10 +124,6 @@ impl Desk {
         let shelf = Arc::new(self.engine().shelf().await?);
         *self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner) = shelf;
         Ok(())
-    }
-
-    pub(crate) fn compat(&self) -> Option<Compat> {
-        self.inner.setup.compat
     }
 
     /// The run that an id or the beginning of one stands for.

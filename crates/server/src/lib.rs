@@ -9,6 +9,7 @@
 
 mod arguments;
 mod ask;
+mod compat;
 mod complete;
 mod decision;
 mod desk;
@@ -23,10 +24,10 @@ mod sessions;
 mod token;
 mod tool;
 mod tools;
-mod valet;
 mod watch;
 
-pub use desk::{Compat, Desk, Setup};
+pub use compat::ToolSet;
+pub use desk::{Desk, Setup};
 pub use http::{Doors, http};
 pub use pipes::pipes;
 pub use token::Token;

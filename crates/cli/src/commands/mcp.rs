@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use longhaul_project::Project;
-use longhaul_server::{Compat, Desk, Doors, Setup, Token};
+use longhaul_server::{Desk, Doors, Setup, Token, ToolSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::office::{self, AgentArgs, EngineArgs};
@@ -30,20 +30,13 @@ pub(crate) struct Args {
     /// One tool for each workflow beside the others, with its inputs as arguments
     #[arg(long)]
     tool_per_workflow: bool,
-    /// The tools of another system in the place of our own
-    #[arg(long, value_name = "SYSTEM", value_enum)]
-    compat: Option<System>,
+    /// Tools with the names, arguments and answers of other systems, too: agent007, valet, work-buddy
+    #[arg(long, value_name = "SETS", value_delimiter = ',')]
+    compat: Vec<ToolSet>,
     #[command(flatten)]
     agents: AgentArgs,
     #[command(flatten)]
     engine: EngineArgs,
-}
-
-/// A system whose tools can be offered.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum System {
-    /// Valet's 22 actions on workflows, `workflows:list_workflows` and so on
-    Valet,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -57,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             project: Project::current()?,
             data_dir: data_dir(&args.engine)?,
             tool_per_workflow: args.tool_per_workflow,
-            compat: args.compat.map(|System::Valet| Compat::Valet),
+            compat: args.compat.clone(),
             stop,
         };
         serve(args, setup).await?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use longhaul_core::explain::moment;
 use longhaul_core::shelf::{Change, EXPIRY_MS, Proposal, Proposing, Shelf};
+use longhaul_project::Disk;
 use longhaul_runtime::Engine;
 use serde_json::{Value, json};
 
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             What::List { workflow, status } => list(&engine, workflow.as_deref(), status.as_deref(), args.json).await,
             What::Show { id } => show(&engine, *id, args.json).await,
             What::Add { workflow, file, base, notes } => {
-                let text = checked(workflow, file)?;
+                let text = checked(&office::disk(&args.engine)?, workflow, file)?;
                 let shelf = engine.shelf().await?;
                 let base = match base {
                     Some(base) => base.clone(),
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             }
             What::Approve(decide) => review(&engine, decide, true, args.json).await,
             What::Reject(decide) => review(&engine, decide, false, args.json).await,
-            What::Apply(decide) => apply(&engine, decide, args.json).await,
+            What::Apply(decide) => apply(&engine, &office::disk(&args.engine)?, decide, args.json).await,
         }
     })
 }
@@ -170,13 +171,13 @@ async fn review(engine: &Engine, decide: &Decide, approve: bool, json: bool) -> 
     tell(json, &json!({"proposal": id, "status": word}), &format!("proposal {id} is {word}{next}"))
 }
 
-async fn apply(engine: &Engine, decide: &Decide, json: bool) -> Result<ExitCode> {
+async fn apply(engine: &Engine, disk: &Disk, decide: &Decide, json: bool) -> Result<ExitCode> {
     let change = Change { by: person("apply proposals")?, notes: decide.notes.clone(), ..Change::default() };
     let shelf = engine.shelf().await?;
     let (id, workflow) = (decide.id, workflow_of(&shelf, decide.id)?);
     let text = shelf.proposal(id).map(|proposal| proposal.proposing.text.clone()).with_context(|| unknown(id))?;
     // What was right when it was proposed may not be so any more.
-    longhaul_project::Disk::current()?.shelve(&workflow, &text.text).map_err(anyhow::Error::msg)?;
+    disk.shelve(&workflow, &text.text).map_err(anyhow::Error::msg)?;
     engine.change_shelf(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
     tell(
         json,

@@ -93,13 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         match &args.what {
             What::List => list(&engine, args.json).await,
-            What::Add(add) => arm(&engine, add, args.json).await,
+            What::Add(add) => arm(&engine, &office::disk(&args.engine)?, add, args.json).await,
             What::Remove { name } => {
                 let by = person("change triggers")?;
                 engine.change_shelf(|shelf, _| Ok(((), vec![shelf.disarm(name, by.clone())?]))).await?;
                 tell(args.json, &json!({"removed": name}), &format!("the trigger `{name}` is gone"))
             }
-            What::Run { name, input } => fire(&engine, name, input, args.json).await,
+            What::Run { name, input } => fire(&engine, &office::disk(&args.engine)?, name, input, args.json).await,
         }
     })
 }
@@ -163,10 +163,10 @@ fn row(id: &str, armed: &Armed, now: i64) -> Value {
     row
 }
 
-async fn arm(engine: &Engine, args: &AddArgs, json: bool) -> Result<ExitCode> {
+async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result<ExitCode> {
     let by = person("change triggers")?;
     if let Some(workflow) = &args.workflow {
-        Disk::current()?.find(workflow)?;
+        disk.find(workflow)?;
     }
     let text = |(name, path): (String, Json)| (name, path.as_str().map_or_else(|| path.to_string(), str::to_owned));
     let trigger = Trigger {
@@ -219,7 +219,7 @@ fn pairs(given: &[String]) -> Result<IndexMap<String, Json>> {
     Ok(pairs)
 }
 
-async fn fire(engine: &Engine, name: &str, input: &[String], json: bool) -> Result<ExitCode> {
+async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: bool) -> Result<ExitCode> {
     let given = pairs(input)?;
     let shelf = engine.shelf().await?;
     let Some((id, armed)) = shelf.trigger(name) else { bail!("{}", shelf.no_trigger(name).0) };
@@ -230,7 +230,7 @@ async fn fire(engine: &Engine, name: &str, input: &[String], json: bool) -> Resu
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }
-    let (plan, workflow_dir) = office::plan(&Disk::current()?, workflow)?;
+    let (plan, workflow_dir) = office::plan(disk, workflow)?;
     let payload = Json::Object(given.clone().into_iter().collect());
     let request = StartRequest {
         inputs: trigger.variables(&payload, &given),

@@ -74,7 +74,7 @@ pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
     let by = person("change workflows")?;
     let stem = args.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = args.name.clone().or(stem).context("the file has no name")?;
-    let text = checked(&name, &args.file)?;
+    let text = checked(&office::disk(&args.engine)?, &name, &args.file)?;
     let hash = text.hash.clone();
     let (base, notes) = (args.base.clone(), args.notes.clone());
     let change = Change { text: Some(text), base, notes, by, source: Source::Sync, ..Change::default() };
@@ -96,9 +96,9 @@ pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
 }
 
 /// The text of a file that has no errors.
-pub(super) fn checked(name: &str, file: &Path) -> Result<Text> {
+pub(super) fn checked(disk: &Disk, name: &str, file: &Path) -> Result<Text> {
     let text = text_of(file)?;
-    Disk::current()?.shelve(name, &text).map_err(anyhow::Error::msg)
+    disk.shelve(name, &text).map_err(anyhow::Error::msg)
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! Valet's 22 actions on workflows, as tools: `longhaul mcp --compat valet`.
+//! Valet's 22 actions on workflows, as tools.
 //!
 //! Their service is called `workflows`, and their names `workflows:list_workflows` and so on. A colon is no part of a tool's name
 //! in this protocol, so they are offered as `workflows_list_workflows`; calls may use either, or the last part alone.
