@@ -6,12 +6,19 @@ use crate::binary::{Told, command, told};
 use crate::office::{OPEN, Office};
 
 /// Says something to a server that a step started, and keeps what it answers; and does so again after a gate.
-const SPEAK: &str = r#"
+const SPEAK: &str = "
 name: speak
 do:
-  - {id: first, run: '"$LONGHAUL_BINARY" mcp --compat valet < said.txt > heard.txt'}
+  - {id: first, run: sh speak.sh}
   - {id: wait, approve: 'Go on?'}
-  - {id: second, run: '"$LONGHAUL_BINARY" mcp --compat valet < said.txt > heard.txt'}
+  - {id: second, run: sh speak.sh}
+";
+
+/// The pipe stays open until every answer is there: a server ends with it.
+const SCRIPT: &str = r#"
+: > heard.txt
+{ cat said.txt; until [ "$(wc -l < heard.txt)" -ge "$(wc -l < ids.txt)" ]; do sleep 0.02; done; } |
+  "$LONGHAUL_BINARY" mcp --compat valet >> heard.txt
 "#;
 
 /// What the next step says.
@@ -28,7 +35,10 @@ fn say(office: &Office, calls: &[(&str, Value)]) {
     }
     let lines: String = said.iter().map(|message| format!("{message}\n")).collect();
     std::fs::write(office.path().join("said.txt"), lines).unwrap();
-    std::fs::write(office.path().join("speak.yaml"), SPEAK).unwrap();
+    let ids: String = (0..=calls.len()).map(|id| format!("{id}\n")).collect();
+    for (file, text) in [("ids.txt", ids.as_str()), ("speak.yaml", SPEAK), ("speak.sh", SCRIPT)] {
+        std::fs::write(office.path().join(file), text).unwrap();
+    }
 }
 
 /// What the last step was answered.

@@ -96,8 +96,20 @@ pub(super) fn execution(run: &str, plan: &Plan, state: &State, now: i64) -> Json
         "id": run, "workflowId": trigger["workflow_id"].as_str().unwrap_or(&glance.workflow), "workflowName": glance.workflow,
         "workflowHash": trigger["workflow_hash"], "status": status, "triggerType": trigger["type"],
         "variables": started.map(|started| &started.inputs), "outputs": glance.outputs,
-        "error": glance.message.as_ref().filter(|_| status == "failed" || status == "cancelled"),
+        "error": matches!(status, "failed" | "cancelled").then(|| glance.message.clone().or_else(|| why(plan, state, now))),
         "startedAt": moment(glance.started_at), "completedAt": glance.ended_at.map(moment), "durationMs": glance.duration_ms,
+    })
+}
+
+/// What ended a run that does not say so itself, in their words where it is one of their reasons.
+fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
+    let steps = view::steps(plan, state, now);
+    let ended = steps.iter().find(|step| matches!(step.status, "failed" | "cancelled") && step.error.is_some())?;
+    let said = ended.error.as_ref().map(|error| error.message.clone())?;
+    Some(match said.strip_prefix("denied") {
+        Some(reason) if ended.kind == "approve" => format!("approval_denied{reason}"),
+        None if ended.kind == "approve" => format!("approval_timeout: {said}"),
+        _ => said,
     })
 }
 
