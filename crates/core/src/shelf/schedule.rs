@@ -132,7 +132,7 @@ impl Shelf {
             let missed = armed.last.map(|last| times.missed(last, now)).unwrap_or_default();
             due.extend(missed.into_iter().map(|minute| made(minute, true)));
             let minute = floor(now);
-            if times.has(minute) && armed.last.is_none_or(|last| last < minute) {
+            if times.has(minute) {
                 due.push(made(minute, false));
             }
         }
