@@ -12,6 +12,7 @@ mod init;
 mod list;
 mod logs;
 mod mcp;
+mod proposals;
 mod prune;
 mod run;
 mod runs;
@@ -19,7 +20,9 @@ mod schema;
 mod shelf;
 mod show;
 mod tell;
+mod triggers;
 mod trust;
+mod versions;
 mod worker;
 
 use std::process::ExitCode;
@@ -79,6 +82,11 @@ enum Command {
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
     Consent(consent::Args),
+    Shelve(versions::ShelveArgs),
+    Versions(versions::Args),
+    Rollback(versions::RollbackArgs),
+    Proposals(proposals::Args),
+    Triggers(triggers::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Mcp(mcp::Args),
@@ -123,6 +131,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
         Command::Consent(args) => consent::run(&args),
+        Command::Shelve(args) => versions::shelve(&args),
+        Command::Versions(args) => versions::run(&args),
+        Command::Rollback(args) => versions::rollback(&args),
+        Command::Proposals(args) => proposals::run(&args),
+        Command::Triggers(args) => triggers::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),

@@ -7,8 +7,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_project::{Project, Settings};
-use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, System, is_dead};
+use longhaul_core::plan::Plan;
+use longhaul_lang::Request;
+use longhaul_project::kept::Shelves;
+use longhaul_project::{Disk, Project, Settings};
+use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, Startable, System, Wanted, is_dead};
 use longhaul_store::{Sqlite, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -138,6 +141,49 @@ fn prepare(home: &Path) -> Result<()> {
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
     Ok(())
+}
+
+/// The world around the current folder, with the shelf of the store that is meant.
+pub(crate) fn disk(args: &EngineArgs) -> Result<Disk> {
+    let project = Project::current()?;
+    let store = store_file(args, &project);
+    Ok(Disk::new(project).with_shelves(Shelves::of(store)))
+}
+
+/// The plan of a workflow that has no errors, and where its scripts are.
+pub(crate) fn plan(disk: &Disk, workflow: &str) -> Result<(Plan, PathBuf)> {
+    let entry = disk.find(workflow)?;
+    let report = disk.check(&entry, None)?;
+    let plan = report.workflows.into_iter().find_map(|workflow| workflow.plan);
+    let plan = plan.with_context(|| format!("`{workflow}` has errors; longhaul check {workflow} says which"))?;
+    let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
+    Ok((plan, std::path::absolute(here).unwrap_or_default()))
+}
+
+/// What a trigger starts.
+pub(crate) fn startable(args: &EngineArgs, wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
+    let disk = disk(args).map_err(|error| format!("{error:#}"))?;
+    let name = match wanted {
+        Wanted::Workflow(name) if disk.find(name).is_err() => return Ok(None),
+        Wanted::Workflow(name) => name,
+        Wanted::Prompt => return prompt(&disk).map(Some),
+    };
+    let (plan, dir) = plan(&disk, name).map_err(|error| format!("{error:#}"))?;
+    Ok(Some(Startable { plan, dir }))
+}
+
+/// A plan of one prompt, which is the task.
+fn prompt(disk: &Disk) -> Result<Startable, String> {
+    let text = "name: scheduled-prompt\ndo:\n  - id: answer\n    prompt: '{{ task }}'\n".to_owned();
+    let request = Request {
+        file: "scheduled-prompt.yaml".to_owned(),
+        name: "scheduled-prompt".to_owned(),
+        text,
+        ..Request::default()
+    };
+    let plan = longhaul_lang::check(request, disk).workflows.into_iter().find_map(|workflow| workflow.plan);
+    let plan = plan.ok_or_else(|| "a prompt can not be planned in this project".to_owned())?;
+    Ok(Startable { plan, dir: disk.project.root.clone() })
 }
 
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process

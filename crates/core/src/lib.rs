@@ -19,6 +19,7 @@ pub mod path;
 pub mod plan;
 pub mod policy;
 pub mod schema;
+pub mod shelf;
 pub mod state;
 pub mod types;
 pub mod view;

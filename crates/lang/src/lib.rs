@@ -18,6 +18,7 @@ pub mod diagnostic;
 pub mod dialect;
 pub mod expr;
 pub mod format;
+pub mod hash;
 mod lower;
 mod model;
 mod order;

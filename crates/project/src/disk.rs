@@ -18,6 +18,7 @@ use longhaul_lang::{Report, Request};
 use longhaul_runtime::Profile;
 
 use crate::builtin;
+use crate::kept::Shelves;
 use crate::library::{self, Entry, Library, Origin};
 use crate::project::Project;
 use crate::settings::Settings;
@@ -43,9 +44,19 @@ impl Disk {
         Self { project, library, names, profiles: OnceCell::new() }
     }
 
-    /// The world around the current folder.
+    /// The world around the current folder, with the shelf of its store.
     pub fn current() -> Result<Self> {
-        Ok(Self::new(Project::current()?))
+        let project = Project::current()?;
+        let store = std::env::var_os("LONGHAUL_STORE").map(PathBuf::from);
+        let store = store.unwrap_or_else(|| project.root.join(".longhaul/longhaul.db"));
+        Ok(Self::new(project).with_shelves(Shelves::of(store)))
+    }
+
+    /// The same with what is on a shelf.
+    #[must_use]
+    pub fn with_shelves(mut self, shelves: Shelves) -> Self {
+        self.library = self.library.with_shelves(shelves);
+        self
     }
 
     /// A workflow by path or name.
@@ -72,8 +83,9 @@ impl Disk {
     pub fn text(&self, entry: &Entry) -> Result<String> {
         let builtin =
             builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
-        match builtin {
-            Some((_, text)) => Ok((*text).to_owned()),
+        let shelved = || self.library.shelved(&entry.name).filter(|_| entry.origin == Origin::Shelf);
+        match builtin.map(|(_, text)| *text).or_else(shelved) {
+            Some(text) => Ok(text.to_owned()),
             None => text_of(&entry.file),
         }
     }

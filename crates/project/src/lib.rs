@@ -6,6 +6,7 @@
 
 pub mod builtin;
 pub mod disk;
+pub mod kept;
 pub mod library;
 mod project;
 mod settings;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::builtin;
 use crate::disk;
+use crate::kept::Shelves;
 use crate::project::Project;
 
 /// Endings of workflow files, in the order in which they are tried.
@@ -19,6 +20,8 @@ pub enum Origin {
     Path,
     /// `.longhaul/workflows` or `.agents/workflows` of the project.
     Project,
+    /// The shelf of the project's store.
+    Shelf,
     /// `~/.longhaul/workflows`.
     User,
     /// The binary.
@@ -31,6 +34,7 @@ impl Origin {
         match self {
             Self::Path => "path",
             Self::Project => "project",
+            Self::Shelf => "shelf",
             Self::User => "user",
             Self::Builtin => "built in",
         }
@@ -59,32 +63,54 @@ impl Entry {
 
 /// All places in which workflows are looked for, first match first.
 pub struct Library {
-    places: Vec<(Origin, PathBuf)>,
+    /// Of the project, then of the user.
+    places: [Vec<(Origin, PathBuf)>; 2],
+    /// Between the two.
+    shelves: Shelves,
 }
 
 impl Library {
     /// The places of a project.
     pub fn of(project: &Project) -> Self {
-        let mut places = vec![
-            (Origin::Project, project.root.join(".longhaul/workflows")),
-            (Origin::Project, project.root.join(".agents/workflows")),
-        ];
-        places.extend(project.user.iter().map(|user| (Origin::User, user.join("workflows"))));
-        Self { places }
+        let own =
+            [".longhaul/workflows", ".agents/workflows"].map(|folder| (Origin::Project, project.root.join(folder)));
+        let users = project.user.iter().map(|user| (Origin::User, user.join("workflows")));
+        Self { places: [own.to_vec(), users.collect()], shelves: Shelves::default() }
+    }
+
+    /// The same with what is on a shelf.
+    #[must_use]
+    pub fn with_shelves(self, shelves: Shelves) -> Self {
+        Self { shelves, ..self }
+    }
+
+    /// What a workflow of the shelf says.
+    pub(crate) fn shelved(&self, name: &str) -> Option<&str> {
+        self.shelves.find(name).map(|shelved| shelved.text.as_str())
     }
 
     /// Every workflow of every place, those that are hidden by an earlier one included.
     pub fn all(&self) -> Vec<Entry> {
-        let on_disk = self.places.iter().flat_map(|(origin, folder)| in_folder(*origin, folder));
-        on_disk.chain(builtin::WORKFLOWS.iter().map(|(name, _)| builtin_entry(name))).collect()
+        let [own, users] = &self.places;
+        let on_disk = |places: &[(Origin, PathBuf)]| {
+            places.iter().flat_map(|(origin, folder)| in_folder(*origin, folder)).collect::<Vec<_>>()
+        };
+        let mut all = on_disk(own);
+        all.extend(self.shelves.all().iter().map(|shelved| shelved_entry(&shelved.name)));
+        all.extend(on_disk(users));
+        all.extend(builtin::WORKFLOWS.iter().map(|(name, _)| builtin_entry(name)));
+        all
     }
 
     /// The first workflow with a name.
     pub fn find(&self, name: &str) -> Option<Entry> {
-        let on_disk = self.places.iter().find_map(|(origin, folder)| named(*origin, folder, name));
+        let [own, users] = &self.places;
+        let on_disk =
+            |places: &[(Origin, PathBuf)]| places.iter().find_map(|(origin, folder)| named(*origin, folder, name));
+        let shelved = || self.shelves.find(name).map(|shelved| shelved_entry(&shelved.name));
         let builtin =
             || builtin::WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(name, _)| builtin_entry(name));
-        on_disk.or_else(builtin)
+        on_disk(own).or_else(shelved).or_else(|| on_disk(users)).or_else(builtin)
     }
 }
 
@@ -141,6 +167,16 @@ pub fn at_path(origin: Origin, file: &Path) -> Entry {
         stem(file)
     };
     Entry { name, origin, file: file.to_owned(), dir }
+}
+
+fn shelved_entry(name: &str) -> Entry {
+    Entry {
+        name: name.to_owned(),
+        origin: Origin::Shelf,
+        file: PathBuf::from(format!("<shelf>/{name}.yaml")),
+        // No such folder, for the same reason.
+        dir: PathBuf::from("<shelf>"),
+    }
 }
 
 fn builtin_entry(name: &str) -> Entry {

@@ -5,6 +5,8 @@
 use longhaul_core::Json;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_store::{Blob, EventId, Hash, NewEvent, Store, StoredEvent};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::engine::Error;
@@ -23,13 +25,18 @@ pub(crate) fn encode_all(envelopes: &[Envelope], blobs: &mut Vec<Blob>) -> Resul
 }
 
 fn encode(envelope: &Envelope, id: EventId, blobs: &mut Vec<Blob>) -> Result<NewEvent, Error> {
-    let mut body = serde_json::to_string(&envelope.event).map_err(Error::encoding)?;
-    if body.len() > BODY_BYTES_WHOLE {
-        let mut value = serde_json::to_value(&envelope.event).map_err(Error::encoding)?;
-        move_out(&mut value, blobs);
-        body = value.to_string();
+    Ok(NewEvent { id, at_ms: envelope.at, body: body(&envelope.event, blobs)? })
+}
+
+/// What is kept of something that happened, and the blobs it refers to.
+pub(crate) fn body<T: Serialize>(event: &T, blobs: &mut Vec<Blob>) -> Result<String, Error> {
+    let body = serde_json::to_string(event).map_err(Error::encoding)?;
+    if body.len() <= BODY_BYTES_WHOLE {
+        return Ok(body);
     }
-    Ok(NewEvent { id, at_ms: envelope.at, body })
+    let mut value = serde_json::to_value(event).map_err(Error::encoding)?;
+    move_out(&mut value, blobs);
+    Ok(value.to_string())
 }
 
 fn move_out(value: &mut Json, blobs: &mut Vec<Blob>) {
@@ -49,14 +56,18 @@ fn move_out(value: &mut Json, blobs: &mut Vec<Blob>) {
 
 /// The event that a row holds.
 pub(crate) async fn decode(row: StoredEvent, store: &dyn Store) -> Result<Envelope, Error> {
-    let event = if row.body.contains(BLOB_KEY) {
-        let mut value: Json = serde_json::from_str(&row.body).map_err(Error::decoding)?;
-        bring_in(&mut value, store).await?;
-        serde_json::from_value::<Event>(value).map_err(Error::decoding)?
-    } else {
-        serde_json::from_str::<Event>(&row.body).map_err(Error::decoding)?
-    };
+    let event: Event = what(&row.body, store).await?;
     Ok(Envelope { v: VERSION, seq: row.seq, at: row.at_ms, event })
+}
+
+/// What a body says.
+pub(crate) async fn what<T: DeserializeOwned>(body: &str, store: &dyn Store) -> Result<T, Error> {
+    if !body.contains(BLOB_KEY) {
+        return serde_json::from_str(body).map_err(Error::decoding);
+    }
+    let mut value: Json = serde_json::from_str(body).map_err(Error::decoding)?;
+    bring_in(&mut value, store).await?;
+    serde_json::from_value(value).map_err(Error::decoding)
 }
 
 async fn bring_in(value: &mut Json, store: &dyn Store) -> Result<(), Error> {

@@ -21,6 +21,7 @@ use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
 use longhaul_core::policy::Policy;
 use longhaul_core::schema::mismatch;
+use longhaul_core::shelf::Shelf;
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
 use tokio::sync::{Mutex, OnceCell, broadcast};
@@ -41,6 +42,7 @@ use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
 use crate::run_loop::{self, Idle, Loaded};
 use crate::secrets::Secrets;
+use crate::shelf;
 use crate::slots::Slots;
 use crate::told;
 use crate::turns::Turns;
@@ -205,6 +207,8 @@ pub(crate) struct Shared {
     pub(crate) secrets: Secrets,
     /// What is known of consent so far.
     pub(crate) ledger: Mutex<Ledger>,
+    /// What is known of the shelf so far.
+    pub(crate) shelf: Mutex<Shelf>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -223,6 +227,7 @@ impl Engine {
             turns: Turns::default(),
             secrets: Secrets::default(),
             ledger: Mutex::default(),
+            shelf: Mutex::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -438,9 +443,9 @@ impl Engine {
     }
 }
 
-/// The journal of consent is none of the runs.
+/// The journals of consent and of the shelf are none of the runs.
 fn is_run(row: &RunRow) -> bool {
-    row.run.as_str() != consent::LEDGER
+    ![consent::LEDGER, shelf::SHELF].contains(&row.run.as_str())
 }
 
 impl Shared {

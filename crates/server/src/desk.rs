@@ -10,13 +10,16 @@ use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
 use longhaul_core::origin;
 use longhaul_core::plan::Plan;
+use longhaul_core::shelf::Shelf;
 use longhaul_lang::{Report, Request};
+use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Entry, Origin, Project};
 use longhaul_runtime::{Engine, Loaded, Message, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::compat::ToolSet;
 use crate::tool::{Caller, Problem};
 use crate::watch;
 
@@ -32,6 +35,8 @@ pub struct Setup {
     pub data_dir: PathBuf,
     /// Whether each workflow is a tool, too.
     pub tool_per_workflow: bool,
+    /// Tool sets of other systems that are there, too.
+    pub compat: Vec<ToolSet>,
     /// Ends everything.
     pub stop: CancellationToken,
 }
@@ -46,6 +51,8 @@ struct Inner {
     setup: Setup,
     drives: TaskTracker,
     driven: Mutex<HashSet<RunId>>,
+    /// As it was when the call came.
+    shelf: Mutex<Arc<Shelf>>,
     /// What ships inside the binary, as lists show it: that does not change while it runs.
     shipped: Mutex<HashMap<String, Listed>>,
 }
@@ -76,6 +83,7 @@ impl Desk {
                 setup,
                 drives: TaskTracker::new(),
                 driven: Mutex::default(),
+                shelf: Mutex::default(),
                 shipped: Mutex::default(),
             }),
         }
@@ -101,9 +109,21 @@ impl Desk {
         self.inner.setup.tool_per_workflow
     }
 
+    pub(crate) fn compat(&self) -> &[ToolSet] {
+        &self.inner.setup.compat
+    }
+
     /// The project as it is now: files change while a server runs.
     pub(crate) fn disk(&self) -> Disk {
-        Disk::new(self.inner.setup.project.clone())
+        let shelf = Arc::clone(&self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner));
+        Disk::new(self.inner.setup.project.clone()).with_shelves(Shelves::known(&shelf))
+    }
+
+    /// Reads the shelf: workflows are looked up in many places that can not wait for it.
+    pub(crate) async fn refresh_shelf(&self) -> Result<(), Problem> {
+        let shelf = Arc::new(self.engine().shelf().await?);
+        *self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner) = shelf;
+        Ok(())
     }
 
     /// The run that an id or the beginning of one stands for.

@@ -12,9 +12,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::desk::Desk;
-use crate::tool::{Call, Caller, response};
+use crate::tool::{Call, Caller, Problem, response};
 use crate::tools::{self, per_workflow};
-use crate::{complete, prompts, resources};
+use crate::{compat, complete, prompts, resources};
 
 const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
 Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
@@ -33,11 +33,18 @@ impl Face {
         Self { desk }
     }
 
+    /// Workflows of the shelf as they are now.
+    async fn looked_up(&self) -> Result<&Desk, ErrorData> {
+        self.desk.refresh_shelf().await.map_err(|Problem(why)| ErrorData::internal_error(why, None))?;
+        Ok(&self.desk)
+    }
+
     fn tools(&self) -> Vec<Tool> {
         let mut tools: Vec<Tool> = tools::table().iter().map(|tool| tool.described()).collect();
         if self.desk.tool_per_workflow() {
             tools.extend(per_workflow::tools(&self.desk));
         }
+        tools.extend(compat::tools(&self.desk));
         tools
     }
 
@@ -75,6 +82,7 @@ impl ServerHandler for Face {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.looked_up().await?;
         Ok(ListToolsResult::with_all_items(self.tools()))
     }
 
@@ -84,11 +92,18 @@ impl ServerHandler for Face {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let call = Call {
-            desk: self.desk.clone(),
+            desk: self.looked_up().await?.clone(),
             caller: caller(&context, self.desk.origin()),
             arguments: request.arguments.unwrap_or_default(),
             responses: request.input_responses.unwrap_or_default(),
             context,
+        };
+        if let Some(action) = compat::action(&self.desk, &request.name) {
+            return Ok(compat::act(action, call).await);
+        }
+        let call = match compat::call(&request.name, call).await {
+            Ok(reply) => return Ok(response(reply)),
+            Err(call) => call,
         };
         if let Some(run) = &request.request_state {
             return Ok(response(tools::hosted::taken_up(&call, run).await));
@@ -107,7 +122,7 @@ impl ServerHandler for Face {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.desk).await.map(ListResourcesResult::with_all_items)
+        resources::list(self.looked_up().await?).await.map(ListResourcesResult::with_all_items)
     }
 
     async fn list_resource_templates(
@@ -123,7 +138,7 @@ impl ServerHandler for Face {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.desk, &request.uri).await.map(Into::into)
+        resources::read(self.looked_up().await?, &request.uri).await.map(Into::into)
     }
 
     async fn list_prompts(
@@ -131,7 +146,7 @@ impl ServerHandler for Face {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list(&self.desk)))
+        Ok(ListPromptsResult::with_all_items(prompts::list(self.looked_up().await?)))
     }
 
     async fn get_prompt(
@@ -139,7 +154,7 @@ impl ServerHandler for Face {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.desk, &request.name, &request.arguments.unwrap_or_default()).map(Into::into)
+        prompts::get(self.looked_up().await?, &request.name, &request.arguments.unwrap_or_default()).map(Into::into)
     }
 
     async fn complete(

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod ask;
+mod compat;
 mod complete;
 mod decision;
 mod desk;
@@ -25,6 +26,7 @@ mod tool;
 mod tools;
 mod watch;
 
+pub use compat::ToolSet;
 pub use desk::{Desk, Setup};
 pub use http::{Doors, http};
 pub use pipes::pipes;

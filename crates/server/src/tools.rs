@@ -2,7 +2,7 @@
 
 pub(crate) mod answer;
 mod cancel;
-mod dispatch;
+pub(crate) mod dispatch;
 mod heartbeat;
 pub(crate) mod hosted;
 mod next;
@@ -15,7 +15,7 @@ mod start;
 pub(crate) mod status;
 mod submit;
 pub(crate) mod workflow_check;
-mod workflow_create;
+pub(crate) mod workflow_create;
 pub(crate) mod workflow_list;
 mod workflow_show;
 

@@ -74,6 +74,9 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
         if entry.origin == Origin::Builtin {
             bail!("`{path}` is built in and can not be changed; `longhaul convert {path}` prints it");
         }
+        if entry.origin == Origin::Shelf {
+            bail!("`{path}` is on the shelf and no file; `longhaul versions {path} --text` prints it");
+        }
         files.push(entry.file);
     }
     if args.paths.is_empty() {

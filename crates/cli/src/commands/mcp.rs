@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use longhaul_project::Project;
-use longhaul_server::{Desk, Doors, Setup, Token};
+use longhaul_server::{Desk, Doors, Setup, Token, ToolSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::office::{self, AgentArgs, EngineArgs};
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// One tool for each workflow beside the others, with its inputs as arguments
     #[arg(long)]
     tool_per_workflow: bool,
+    /// Tools with the names, arguments and answers of other systems, too: agent007, valet, work-buddy
+    #[arg(long, value_name = "SETS", value_delimiter = ',')]
+    compat: Vec<ToolSet>,
     #[command(flatten)]
     agents: AgentArgs,
     #[command(flatten)]
@@ -47,6 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             project: Project::current()?,
             data_dir: data_dir(&args.engine)?,
             tool_per_workflow: args.tool_per_workflow,
+            compat: args.compat.clone(),
             stop,
         };
         serve(args, setup).await?;

@@ -11,7 +11,6 @@ use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::{Phase, State, StepInst};
-use longhaul_project::disk::Disk;
 use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -95,7 +94,7 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = Disk::current()?;
+    let disk = office::disk(&args.engine)?;
     let entry = disk.find(&args.workflow)?;
     let report = disk.check(&entry, args.dialect.dialect)?;
     if report.has_errors() {

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
+use longhaul_runtime::Wanted;
 use tokio_util::sync::CancellationToken;
 
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::ui;
 
-/// Drive queued and waiting runs until stopped
+/// Drive queued and waiting runs, and let schedules go off, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -25,7 +26,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
-        engine.work(stop).await?;
+        let place = args.engine.clone();
+        let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
+        let times = engine.keep_times(&find, stop.clone());
+        let work = async {
+            let worked = engine.work(stop.clone()).await;
+            stop.cancel();
+            worked
+        };
+        tokio::join!(work, times).0?;
         Ok(ExitCode::SUCCESS)
     })
 }

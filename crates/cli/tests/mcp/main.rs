@@ -9,6 +9,7 @@
 mod binary;
 
 mod clients;
+mod compat;
 mod gates;
 mod hosted;
 mod malformed;

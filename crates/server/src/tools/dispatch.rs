@@ -1,6 +1,7 @@
 //! `dispatch`: one line of text as a command.
 
 use longhaul_core::event::Driver;
+use longhaul_core::id::RunId;
 use longhaul_lang::world::{Kind, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,22 +36,37 @@ struct Args {
     command: String,
 }
 
+/// What a line comes to.
+pub(crate) enum Came {
+    /// A hosted run was begun.
+    To(RunId),
+    /// There is something to say.
+    Said(Reply),
+}
+
 async fn dispatch(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
+    match carried_out(&call, &args.command).await? {
+        Came::To(run) => hosted::next(&call, &run).await,
+        Came::Said(reply) => Ok(reply),
+    }
+}
+
+/// Carries a line out.
+pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem> {
     let names: Vec<String> = call.desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
-    let command = read(&args.command, &names).map_err(|why| Problem::new(format!("{why}\n\n{USAGE}")))?;
-    match command {
-        Command::Help => Ok(Reply::Done(USAGE.to_owned(), json!({"usage": USAGE, "workflows": names}))),
-        Command::Workflows => Ok(workflow_list::reply(&call.desk)),
+    let command = read(line, &names).map_err(|why| Problem::new(format!("{why}\n\n{USAGE}")))?;
+    Ok(match command {
+        Command::Help => Came::Said(Reply::Done(USAGE.to_owned(), json!({"usage": USAGE, "workflows": names}))),
+        Command::Workflows => Came::Said(workflow_list::reply(&call.desk)),
         Command::Workflow(workflow, task) => {
             let order = Order { task, ..Order::default() };
-            let run = call.desk.start(&workflow, order, Driver::Host, &call.caller).await?;
-            hosted::next(&call, &run).await
+            Came::To(call.desk.start(&workflow, order, Driver::Host, &call.caller).await?)
         }
-        Command::Task(task) => alone(&call, "task", TASK, Order { task, ..Order::default() }).await,
-        Command::Skills => Ok(skills(&call)),
-        Command::Skill(name, words) => skill(&call, &name, words).await,
-    }
+        Command::Task(task) => Came::To(alone(call, "task", TASK, Order { task, ..Order::default() }).await?),
+        Command::Skills => Came::Said(skills(call)),
+        Command::Skill(name, words) => Came::To(skill(call, &name, words).await?),
+    })
 }
 
 fn skills(call: &Call) -> Reply {
@@ -60,7 +76,7 @@ fn skills(call: &Call) -> Reply {
     Reply::Done(text, json!({"skills": names}))
 }
 
-async fn skill(call: &Call, name: &str, task: String) -> Result<Reply, Problem> {
+async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> {
     let described = {
         let disk = call.desk.disk();
         disk.described(Kind::Skill, name).ok_or_else(|| Problem::unknown("skill", name, disk.names(Kind::Skill)))
@@ -71,9 +87,8 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<Reply, Problem> 
 }
 
 /// A run of a single step.
-async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<Reply, Problem> {
+async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<RunId, Problem> {
     let plan = call.desk.plan_of(name, text)?;
     let folder = call.desk.disk().project.root;
-    let run = call.desk.start_plan(&plan, folder, order, Driver::Host, &call.caller).await?;
-    hosted::next(call, &run).await
+    call.desk.start_plan(&plan, folder, order, Driver::Host, &call.caller).await
 }

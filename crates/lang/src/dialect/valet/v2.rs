@@ -77,7 +77,7 @@ impl Writing<'_> {
             match (key.scalar().unwrap_or_default(), value.as_bool()) {
                 ("allowSelfModification", Some(false)) => {}
                 ("allowSelfModification", _) => {
-                    let why = "who may propose changes is a setting of the server";
+                    let why = "it counts on the shelf, where it lets changes be proposed";
                     reader.report(no_effect_note(key.span, "allowSelfModification", why));
                 }
                 (word, _) => reader.report(no_effect(key.span, word, "nothing reads it")),

@@ -1,0 +1,198 @@
+//! `longhaul proposals`: changes to workflows of the shelf that wait for somebody to decide.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use longhaul_core::explain::moment;
+use longhaul_core::shelf::{Change, EXPIRY_MS, Proposal, Proposing, Shelf};
+use longhaul_project::Disk;
+use longhaul_runtime::Engine;
+use serde_json::{Value, json};
+
+use super::versions::{checked, person, short, tell};
+use crate::office::{self, AgentArgs, EngineArgs};
+use crate::{identity, ui};
+
+/// Look at proposals to change workflows of the shelf, decide, and apply them
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// List proposals, the newest first
+    List {
+        /// Only for this workflow
+        workflow: Option<String>,
+        /// Only these: pending, approved, rejected, applied or expired
+        #[arg(long)]
+        status: Option<String>,
+    },
+    /// Print what a proposal says
+    Show {
+        /// Its number
+        id: u64,
+    },
+    /// Propose another text for a workflow
+    Add {
+        /// The workflow
+        workflow: String,
+        /// The file with the text
+        file: PathBuf,
+        /// The version that it is based on [default: the current one]
+        #[arg(long, value_name = "HASH")]
+        base: Option<String>,
+        /// What changes
+        #[arg(long)]
+        notes: Option<String>,
+    },
+    /// Let a proposal be applied
+    Approve(Decide),
+    /// Say no to a proposal
+    Reject(Decide),
+    /// Make an approved proposal the current version
+    Apply(Decide),
+}
+
+#[derive(Debug, clap::Args)]
+struct Decide {
+    /// Its number
+    id: u64,
+    /// What there is to say about it
+    #[arg(long)]
+    notes: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        match &args.what {
+            What::List { workflow, status } => list(&engine, workflow.as_deref(), status.as_deref(), args.json).await,
+            What::Show { id } => show(&engine, *id, args.json).await,
+            What::Add { workflow, file, base, notes } => {
+                let text = checked(&office::disk(&args.engine)?, workflow, file)?;
+                let shelf = engine.shelf().await?;
+                let base = match base {
+                    Some(base) => base.clone(),
+                    None => shelf
+                        .kept(workflow)
+                        .map_err(|refusal| anyhow::Error::msg(refusal.0))?
+                        .current()
+                        .text
+                        .hash
+                        .clone(),
+                };
+                let origin = identity::origin();
+                let (diff, run, by) = (notes.clone(), origin.inside.first().cloned(), origin.user);
+                let expires_at = engine.now_ms().saturating_add(EXPIRY_MS);
+                let proposing = Proposing { base, text, diff, run, session: None, by, expires_at };
+                let id = engine
+                    .change_shelf(|shelf, now| {
+                        Ok((shelf.seq + 1, vec![shelf.propose(workflow, proposing.clone(), now)?]))
+                    })
+                    .await?;
+                tell(args.json, &json!({"proposal": id}), &format!("proposal {id} waits for somebody to decide"))
+            }
+            What::Approve(decide) => review(&engine, decide, true, args.json).await,
+            What::Reject(decide) => review(&engine, decide, false, args.json).await,
+            What::Apply(decide) => apply(&engine, &office::disk(&args.engine)?, decide, args.json).await,
+        }
+    })
+}
+
+async fn list(engine: &Engine, workflow: Option<&str>, status: Option<&str>, json: bool) -> Result<ExitCode> {
+    let (shelf, now) = (engine.shelf().await?, engine.now_ms());
+    let fits = |(_, proposal): &(u64, &Proposal)| {
+        workflow.is_none_or(|workflow| proposal.workflow == workflow)
+            && status.is_none_or(|status| proposal.status(now).word() == status)
+    };
+    let found: Vec<(u64, &Proposal)> = shelf.proposals().filter(fits).collect();
+    if json {
+        ui::print_json(&found.iter().map(|(id, proposal)| row(*id, proposal, now)).collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (id, proposal) in found {
+        let (status, proposing) = (proposal.status(now).word(), &proposal.proposing);
+        let said = proposing.diff.as_deref().and_then(|diff| diff.lines().next()).unwrap_or_default();
+        ui::print_line(format!("{id:>5}  {status:<9} {}  on {}  {said}", proposal.workflow, short(&proposing.base)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(id: u64, proposal: &Proposal, now: i64) -> Value {
+    let proposing = &proposal.proposing;
+    json!({
+        "id": id, "workflow": proposal.workflow, "status": proposal.status(now), "base": proposing.base, "hash": proposing.text.hash,
+        "text": proposing.text.text, "diff": proposing.diff, "run": proposing.run, "by": proposing.by, "at": proposal.at,
+        "expires_at": proposing.expires_at, "reviewed_by": proposal.reviewed.as_ref().and_then(|(_, by)| by.clone()), "notes": proposal.notes,
+    })
+}
+
+async fn show(engine: &Engine, id: u64, json: bool) -> Result<ExitCode> {
+    let (shelf, now) = (engine.shelf().await?, engine.now_ms());
+    let proposal = shelf.proposal(id).with_context(|| unknown(id))?;
+    if json {
+        ui::print_json(&row(id, proposal, now))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let proposing = &proposal.proposing;
+    let by = proposing.by.as_deref().unwrap_or("somebody");
+    let until = moment(proposing.expires_at / 1000 * 1000);
+    ui::say(format!(
+        "proposal {id} of {by} for `{}`: {}, until {until}",
+        proposal.workflow,
+        proposal.status(now).word()
+    ));
+    let before =
+        shelf.workflow(&proposal.workflow).map(|(_, kept)| kept.current().text.text.as_str()).unwrap_or_default();
+    let changes = similar::TextDiff::from_lines(before, &proposing.text.text);
+    ui::deliver(&changes.unified_diff().header("current", "proposed").to_string(), None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn review(engine: &Engine, decide: &Decide, approve: bool, json: bool) -> Result<ExitCode> {
+    let change = Change { by: person("decide about proposals")?, notes: decide.notes.clone(), ..Change::default() };
+    let workflow = workflow_of(&engine.shelf().await?, decide.id)?;
+    let id = decide.id;
+    engine.change_shelf(|shelf, now| Ok(((), vec![shelf.review(&workflow, id, approve, &change, &[], now)?]))).await?;
+    let (word, next) = if approve {
+        ("approved", format!("; apply it with: longhaul proposals apply {id}"))
+    } else {
+        ("rejected", String::new())
+    };
+    tell(json, &json!({"proposal": id, "status": word}), &format!("proposal {id} is {word}{next}"))
+}
+
+async fn apply(engine: &Engine, disk: &Disk, decide: &Decide, json: bool) -> Result<ExitCode> {
+    let change = Change { by: person("apply proposals")?, notes: decide.notes.clone(), ..Change::default() };
+    let shelf = engine.shelf().await?;
+    let (id, workflow) = (decide.id, workflow_of(&shelf, decide.id)?);
+    let text = shelf.proposal(id).map(|proposal| proposal.proposing.text.clone()).with_context(|| unknown(id))?;
+    // What was right when it was proposed may not be so any more.
+    disk.shelve(&workflow, &text.text).map_err(anyhow::Error::msg)?;
+    engine.change_shelf(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
+    tell(
+        json,
+        &json!({"proposal": id, "status": "applied", "workflow": workflow, "hash": text.hash}),
+        &format!("`{workflow}` is at {} now", text.hash),
+    )
+}
+
+fn workflow_of(shelf: &Shelf, id: u64) -> Result<String> {
+    match shelf.proposal(id) {
+        Some(proposal) => Ok(proposal.workflow.clone()),
+        None => bail!("{}", unknown(id)),
+    }
+}
+
+fn unknown(id: u64) -> String {
+    format!("there is no proposal {id}; longhaul proposals list shows those there are")
+}

@@ -1,0 +1,16 @@
+//! `longhaul mcp --compat valet`, the real program, spoken to over pipes.
+
+#![cfg(test)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../binary/mod.rs"]
+mod binary;
+mod office;
+mod proposals;
+mod runs;
+mod session;
+mod triggers;
+#[path = "../mcp/wire.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod wire;
+mod workflows;

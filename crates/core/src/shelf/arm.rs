@@ -1,0 +1,68 @@
+//! Arming and disarming triggers: what may be written about them.
+
+use super::fold::same;
+use super::trigger::{Kind, Trigger};
+use super::{Entry, Refusal, Shelf};
+
+/// What somebody wants of a trigger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arming {
+    /// Which one, if it is there; found by its name otherwise, or made.
+    pub id: Option<String>,
+    /// What it is to be.
+    pub trigger: Trigger,
+    /// Who.
+    pub by: Option<String>,
+}
+
+impl Shelf {
+    /// The id of the trigger that is to be written, and what is; nothing, if it is like that already.
+    pub fn arm(&self, arming: &Arming) -> Result<(String, Option<Entry>), Refusal> {
+        let trigger = &arming.trigger;
+        if let Some(refusal) = trigger.misfit() {
+            return Err(refusal);
+        }
+        let known = match &arming.id {
+            Some(id) => Some(self.trigger(id).ok_or_else(|| self.no_trigger(id))?),
+            None => self.trigger(&trigger.name),
+        };
+        let id = known.map_or_else(|| format!("t{}", self.seq + 1), |(id, _)| id.to_owned());
+        self.is_free(&id, trigger)?;
+        if known.is_some_and(|(_, armed)| armed.trigger == *trigger) {
+            return Ok((id, None));
+        }
+        let entry = Entry::Armed { trigger: id.clone(), set: trigger.clone(), by: arming.by.clone() };
+        Ok((id, Some(entry)))
+    }
+
+    /// What is to be written to take a trigger away.
+    pub fn disarm(&self, name: &str, by: Option<String>) -> Result<Entry, Refusal> {
+        let (id, _) = self.trigger(name).ok_or_else(|| self.no_trigger(name))?;
+        Ok(Entry::Disarmed { trigger: id.to_owned(), by })
+    }
+
+    /// What there is to say about a trigger that is not there.
+    pub fn no_trigger(&self, name: &str) -> Refusal {
+        let known: Vec<&str> = self.triggers.values().map(|armed| armed.trigger.name.as_str()).collect();
+        Refusal(if known.is_empty() {
+            format!("there is no trigger `{name}`, and no other one")
+        } else {
+            format!("there is no trigger `{name}`; there are: {}", known.join(", "))
+        })
+    }
+
+    fn is_free(&self, id: &str, trigger: &Trigger) -> Result<(), Refusal> {
+        let path = |trigger: &Trigger| match &trigger.kind {
+            Kind::Webhook(webhook) => Some(webhook.path.trim_matches('/').to_owned()),
+            _ => None,
+        };
+        let others = || self.triggers.iter().filter(|(other, _)| *other != id).map(|(_, armed)| &armed.trigger);
+        if others().any(|other| same(&other.name, &trigger.name)) {
+            return Err(Refusal(format!("another trigger is called `{}`", trigger.name)));
+        }
+        if let Some(own) = path(trigger).filter(|own| others().any(|other| path(other).as_ref() == Some(own))) {
+            return Err(Refusal(format!("another trigger is called at `/webhooks/{own}`")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! What is true of the shelf after the entries so far.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::trigger::Trigger;
+use super::{About, Delivery, Entry, Outcome, Proposing, Source, Text};
+
+/// Deliveries of a trigger that are kept at hand; all of them are in the history.
+const DELIVERIES_MAX: usize = 500;
+
+/// A text that was current once.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Version {
+    /// The text with its hashes.
+    #[serde(flatten)]
+    pub text: Text,
+    /// What its author calls it.
+    pub version: String,
+    /// Why it was written.
+    pub source: Source,
+    /// Who wrote it.
+    pub by: Option<String>,
+    /// When.
+    pub at: i64,
+    /// What they said about it.
+    pub notes: Option<String>,
+}
+
+/// A workflow of the shelf.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// What is said about it.
+    pub about: About,
+    /// Every text that it had, the oldest first; each one once.
+    pub versions: Vec<Version>,
+    /// Which of them is current.
+    pub at: usize,
+    /// What its author calls what is current.
+    pub version: String,
+    /// Since when it is on the shelf.
+    pub created_at: i64,
+    /// When something of it changed.
+    pub updated_at: i64,
+}
+
+impl Kept {
+    /// The version that is current.
+    pub fn current(&self) -> &Version {
+        &self.versions[self.at]
+    }
+
+    /// The version with a hash, the current one first: either of its two hashes, or the beginning of one, eight digits at least.
+    pub fn find(&self, hash: &str) -> Option<&Version> {
+        let newest_first = self.versions.iter().rev();
+        std::iter::once(self.current()).chain(newest_first).find(|version| version.text.is_called(hash))
+    }
+}
+
+/// How a proposal stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Nobody has decided.
+    Pending,
+    /// It may be applied.
+    Approved,
+    /// It may not.
+    Rejected,
+    /// It is the current text, or was.
+    Applied,
+    /// Its time is over.
+    Expired,
+}
+
+impl Status {
+    /// Every status there is.
+    pub const ALL: [Self; 5] = [Self::Pending, Self::Approved, Self::Rejected, Self::Applied, Self::Expired];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Applied => "applied",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// A proposal to change a workflow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// Which workflow.
+    pub workflow: String,
+    /// What is proposed.
+    pub proposing: Proposing,
+    /// When.
+    pub at: i64,
+    /// Whether somebody approved it, and who: `None` while nobody has decided.
+    pub reviewed: Option<(bool, Option<String>)>,
+    /// What they said.
+    pub notes: Option<String>,
+    /// When it was decided.
+    pub reviewed_at: Option<i64>,
+    /// When it was applied.
+    pub applied_at: Option<i64>,
+}
+
+impl Proposal {
+    /// How it stands at a moment.
+    pub fn status(&self, now: i64) -> Status {
+        let over = self.proposing.expires_at <= now;
+        match &self.reviewed {
+            _ if self.applied_at.is_some() => Status::Applied,
+            Some((false, _)) => Status::Rejected,
+            _ if over => Status::Expired,
+            Some((true, _)) => Status::Approved,
+            None => Status::Pending,
+        }
+    }
+}
+
+/// A trigger with what it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Armed {
+    /// What it is.
+    pub trigger: Trigger,
+    /// Who made it what it is.
+    pub by: Option<String>,
+    /// Since when it is there.
+    pub created_at: i64,
+    /// What came of it, the oldest first.
+    pub deliveries: Vec<(i64, Delivery)>,
+    /// For which moment it last started something.
+    pub last: Option<i64>,
+}
+
+/// Workflows by the name that they are found by, proposals by the number of the entry that made them, triggers by their id.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Shelf {
+    /// The last entry that was taken in.
+    pub seq: u64,
+    pub(super) workflows: BTreeMap<String, Kept>,
+    pub(super) proposals: BTreeMap<u64, Proposal>,
+    pub(super) triggers: BTreeMap<String, Armed>,
+}
+
+impl Shelf {
+    /// Workflows, by name.
+    pub fn workflows(&self) -> impl Iterator<Item = (&str, &Kept)> {
+        self.workflows.iter().map(|(name, kept)| (name.as_str(), kept))
+    }
+
+    /// The workflow with a name, or else with this slug, or with this title.
+    pub fn workflow(&self, name: &str) -> Option<(&str, &Kept)> {
+        let named = self.workflows.get_key_value(name);
+        let slugged = || self.workflows.iter().find(|(_, kept)| kept.about.slug.as_deref() == Some(name));
+        let titled = || self.workflows.iter().find(|(_, kept)| kept.about.title.as_deref() == Some(name));
+        named.or_else(slugged).or_else(titled).map(|(name, kept)| (name.as_str(), kept))
+    }
+
+    /// Proposals, the newest first.
+    pub fn proposals(&self) -> impl Iterator<Item = (u64, &Proposal)> {
+        self.proposals.iter().rev().map(|(id, proposal)| (*id, proposal))
+    }
+
+    /// The proposal with a number.
+    pub fn proposal(&self, id: u64) -> Option<&Proposal> {
+        self.proposals.get(&id)
+    }
+
+    /// Triggers, by id.
+    pub fn triggers(&self) -> impl Iterator<Item = (&str, &Armed)> {
+        self.triggers.iter().map(|(id, armed)| (id.as_str(), armed))
+    }
+
+    /// The trigger with an id, or with a name: case does not matter there.
+    pub fn trigger(&self, name: &str) -> Option<(&str, &Armed)> {
+        let by_name = || self.triggers.iter().find(|(_, armed)| same(&armed.trigger.name, name));
+        self.triggers.get_key_value(name).or_else(by_name).map(|(id, armed)| (id.as_str(), armed))
+    }
+
+    /// Takes in the next entry.
+    pub fn apply(&mut self, seq: u64, at: i64, entry: &Entry) {
+        self.seq = seq;
+        match entry {
+            Entry::Saved { workflow, text, version, source, by, notes, proposal } => {
+                let version = Version {
+                    text: text.clone(),
+                    version: version.clone().unwrap_or_else(|| "1.0.0".to_owned()),
+                    source: *source,
+                    by: by.clone(),
+                    at,
+                    notes: notes.clone(),
+                };
+                self.saved(workflow, version);
+                if let Some(proposal) = proposal.and_then(|id| self.proposals.get_mut(&id)) {
+                    proposal.applied_at = Some(at);
+                }
+            }
+            Entry::Described { workflow, about, .. } => {
+                if let Some(kept) = self.workflows.get_mut(workflow) {
+                    kept.about = about.clone();
+                    kept.updated_at = at;
+                }
+            }
+            Entry::Removed { workflow, .. } => drop(self.workflows.remove(workflow)),
+            Entry::Proposed { workflow, proposing } => {
+                let proposal = Proposal {
+                    workflow: workflow.clone(),
+                    proposing: proposing.clone(),
+                    at,
+                    reviewed: None,
+                    notes: None,
+                    reviewed_at: None,
+                    applied_at: None,
+                };
+                self.proposals.insert(seq, proposal);
+            }
+            Entry::Reviewed { proposal, approve, by, notes } => {
+                if let Some(proposal) = self.proposals.get_mut(proposal) {
+                    proposal.reviewed = Some((*approve, by.clone()));
+                    proposal.notes.clone_from(notes);
+                    proposal.reviewed_at = Some(at);
+                }
+            }
+            Entry::Armed { trigger, set, by } => self.armed(trigger, set, by.as_ref(), at),
+            Entry::Disarmed { trigger, .. } => drop(self.triggers.remove(trigger)),
+            Entry::Delivered(delivery) => self.delivered(at, delivery),
+        }
+    }
+
+    fn saved(&mut self, workflow: &str, version: Version) {
+        let at = version.at;
+        let kept = self.workflows.entry(workflow.to_owned()).or_insert_with(|| Kept {
+            about: About::default(),
+            versions: Vec::new(),
+            at: 0,
+            version: String::new(),
+            created_at: at,
+            updated_at: at,
+        });
+        kept.version.clone_from(&version.version);
+        kept.updated_at = at;
+        let known = kept.versions.iter().position(|known| known.text.raw == version.text.raw);
+        kept.at = known.unwrap_or(kept.versions.len());
+        if known.is_none() {
+            kept.versions.push(version);
+        }
+    }
+
+    fn armed(&mut self, id: &str, set: &Trigger, by: Option<&String>, at: i64) {
+        let armed = self.triggers.entry(id.to_owned()).or_insert_with(|| Armed {
+            trigger: set.clone(),
+            by: None,
+            created_at: at,
+            deliveries: Vec::new(),
+            last: None,
+        });
+        armed.trigger = set.clone();
+        armed.by = by.cloned();
+    }
+
+    fn delivered(&mut self, at: i64, delivery: &Delivery) {
+        let Some(armed) = self.triggers.get_mut(&delivery.trigger) else { return };
+        if delivery.outcome == Outcome::Matched {
+            armed.last = armed.last.max(delivery.moment);
+        }
+        armed.deliveries.push((at, delivery.clone()));
+        let surplus = armed.deliveries.len().saturating_sub(DELIVERIES_MAX);
+        armed.deliveries.drain(..surplus);
+    }
+}
+
+pub(super) fn same(a: &str, b: &str) -> bool {
+    a.to_lowercase() == b.to_lowercase()
+}

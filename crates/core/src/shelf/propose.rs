@@ -1,0 +1,116 @@
+//! Proposals: what may be proposed, decided and applied.
+
+use serde::{Deserialize, Serialize};
+
+use super::change::{bumped, fits, saved};
+use super::{Change, Entry, Proposal, Refusal, Shelf, Source, Status, Text};
+
+/// How long a proposal waits where nobody says: 14 days.
+pub const EXPIRY_MS: i64 = 14 * 24 * 60 * 60 * 1000;
+
+/// What somebody proposes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposing {
+    /// The hash of the text that they saw.
+    pub base: String,
+    /// What they would write instead.
+    #[serde(flatten)]
+    pub text: Text,
+    /// What changes, in their words or as a diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// The run that it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The session that it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// When nobody may apply it any more.
+    pub expires_at: i64,
+}
+
+impl Shelf {
+    /// What is to be written to propose a text.
+    pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<Entry, Refusal> {
+        let kept = self.kept(workflow)?;
+        lets_itself_be_changed(workflow, &kept.current().text)?;
+        fits(workflow, Some(kept), &proposing.base)?;
+        if proposing.expires_at <= now {
+            return Err(Refusal::new(
+                "a proposal that is over before it begins helps nobody; give a later `expires_at`",
+            ));
+        }
+        Ok(Entry::Proposed { workflow: workflow.to_owned(), proposing })
+    }
+
+    /// What is to be written when somebody decides. `inside` are the runs and sessions that they come from.
+    pub fn review(
+        &self,
+        workflow: &str,
+        id: u64,
+        approve: bool,
+        change: &Change,
+        inside: &[String],
+        now: i64,
+    ) -> Result<Entry, Refusal> {
+        let proposal = self.proposal_of(workflow, id)?;
+        let own = proposal.proposing.run.iter().chain(&proposal.proposing.session).any(|from| inside.contains(from));
+        if own && approve {
+            return Err(Refusal::new(format!(
+                "proposal {id} comes from this very session: nobody approves what they proposed themselves; let somebody else decide"
+            )));
+        }
+        match proposal.status(now) {
+            Status::Pending => {
+                let (by, notes) = (change.by.clone(), change.notes.clone());
+                Ok(Entry::Reviewed { proposal: id, approve, by, notes })
+            }
+            other => Err(Refusal::new(format!("proposal {id} is {}; only a pending one can be decided", other.word()))),
+        }
+    }
+
+    /// What is to be written to apply what was approved.
+    pub fn apply_proposal(&self, workflow: &str, id: u64, change: &Change, now: i64) -> Result<Entry, Refusal> {
+        let proposal = self.proposal_of(workflow, id)?;
+        match proposal.status(now) {
+            Status::Approved => {}
+            Status::Applied => return Err(Refusal::new(format!("proposal {id} is already applied"))),
+            Status::Expired => {
+                return Err(Refusal::new(format!("proposal {id} has expired; propose it again on what is current")));
+            }
+            other => {
+                return Err(Refusal::new(format!(
+                    "proposal {id} is {}; only an approved one can be applied",
+                    other.word()
+                )));
+            }
+        }
+        let kept = self.kept(workflow)?;
+        lets_itself_be_changed(workflow, &kept.current().text)?;
+        fits(workflow, Some(kept), &proposal.proposing.base)?;
+        let version = change.version.clone().or_else(|| Some(bumped(&kept.version)));
+        let change = Change { source: Source::ProposalApply, ..change.clone() };
+        let mut entry = saved(workflow, proposal.proposing.text.clone(), version, &change);
+        if let Entry::Saved { proposal, .. } = &mut entry {
+            *proposal = Some(id);
+        }
+        Ok(entry)
+    }
+
+    fn proposal_of(&self, workflow: &str, id: u64) -> Result<&Proposal, Refusal> {
+        let own = self.proposals.get(&id).filter(|proposal| proposal.workflow == workflow);
+        own.ok_or_else(|| Refusal::new(format!("`{workflow}` has no proposal {id}; longhaul proposals lists them")))
+    }
+}
+
+fn lets_itself_be_changed(workflow: &str, text: &Text) -> Result<(), Refusal> {
+    if text.self_modification {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "`{workflow}` takes no proposals: it does not say `constraints: {{allowSelfModification: true}}`"
+    )))
+}

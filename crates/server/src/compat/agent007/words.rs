@@ -1,0 +1,63 @@
+//! How agent007 says things about a run: statuses, and why it failed.
+
+use longhaul_core::event::Ended;
+use longhaul_core::plan::{Outcome, Plan, Step};
+use longhaul_core::state::{State, StepInst};
+use longhaul_core::view;
+
+/// How far a run is, in a word. `has_work` is whether the caller is given something to do.
+pub(super) fn progress(state: &State, has_work: bool) -> &'static str {
+    match state.finished.as_ref().map(|finished| finished.outcome) {
+        Some(Outcome::Success) => "succeeded",
+        Some(Outcome::Failure | Outcome::Cancelled) => "failed",
+        None if has_work => "ready",
+        None if state.questions().next().is_some() => "awaiting-approval",
+        None if !view::free(state).is_empty() && !state.paused => "ready",
+        None => "awaiting-outputs",
+    }
+}
+
+/// The state of a session, in a word.
+pub(super) fn session(state: &State) -> &'static str {
+    match state.finished.as_ref().map(|finished| finished.outcome) {
+        Some(Outcome::Success) => "succeeded",
+        Some(Outcome::Failure | Outcome::Cancelled) => "failed",
+        None if state.questions().next().is_some() => "waiting-approval",
+        None => "running",
+    }
+}
+
+/// The state of a step, in a word.
+pub(super) fn step(step: &view::Step) -> &'static str {
+    match (step.status, step.waiting_for) {
+        ("succeeded", _) => "completed",
+        ("skipped", _) => "skipped",
+        ("failed" | "cancelled", _) => "failed",
+        ("waiting", Some("approval" | "operator" | "question")) => "awaiting-approval",
+        ("waiting", Some("host")) if step.agent.is_none() => "pending",
+        ("waiting" | "running", _) => "running",
+        _ => "pending",
+    }
+}
+
+/// Why a run failed.
+pub(super) fn last_error(plan: &Plan, state: &State) -> Option<String> {
+    let finished = state.finished.as_ref().filter(|finished| finished.outcome != Outcome::Success)?;
+    if finished.outcome == Outcome::Cancelled {
+        return Some("the run was cancelled".to_owned());
+    }
+    let failed = state.steps().iter().rev().find(|inst| inst.ended == Some(Ended::Failed) && !inst.ok);
+    let own = failed.and_then(|inst| of_step(plan.step(inst.step), inst));
+    own.or_else(|| finished.message.clone()).or_else(|| Some("the run failed".to_owned()))
+}
+
+fn of_step(step: &Step, inst: &StepInst) -> Option<String> {
+    let message = &inst.error.as_ref()?.message;
+    let id = &step.id;
+    if step.review.is_some() && message.starts_with("denied") {
+        let why = message.strip_prefix("denied").unwrap_or_default();
+        return Some(format!("approval denied for step '{id}'{why}"));
+    }
+    let rewind = step.rewind.as_ref().filter(|_| message.contains("is not satisfied after"))?;
+    Some(format!("evaluator '{id}' exceeded max retries ({})", rewind.max))
+}

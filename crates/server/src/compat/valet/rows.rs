@@ -1,0 +1,141 @@
+//! What clients are shown, in the words that they know.
+
+use longhaul_core::Json;
+use longhaul_core::explain::moment;
+use longhaul_core::plan::Plan;
+use longhaul_core::shelf::schedule::Times;
+use longhaul_core::shelf::trigger::Kind;
+use longhaul_core::shelf::{Armed, Kept, Proposal, Version};
+use longhaul_core::state::State;
+use longhaul_core::view::{self, Step};
+use serde_json::json;
+
+/// A workflow of the shelf, without its text.
+pub(super) fn workflow(name: &str, kept: &Kept) -> Json {
+    let about = &kept.about;
+    let text = &kept.current().text;
+    json!({
+        "id": name, "name": about.title.as_deref().unwrap_or(name), "slug": about.slug, "description": about.description,
+        "version": kept.version, "enabled": about.enabled, "tags": about.tags, "workflowHash": text.hash, "textHash": text.raw,
+        "createdAt": moment(kept.created_at), "updatedAt": moment(kept.updated_at),
+    })
+}
+
+/// The same with what it says.
+pub(super) fn workflow_with_text(name: &str, kept: &Kept) -> Json {
+    let text = &kept.current().text.text;
+    let mut row = workflow(name, kept);
+    row["data"] = serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone()));
+    row
+}
+
+/// A version in a history.
+pub(super) fn version(version: &Version, is_current: bool) -> Json {
+    json!({
+        "workflowHash": version.text.hash, "textHash": version.text.raw, "workflowVersion": version.version,
+        "source": version.source.word(), "createdBy": version.by, "createdAt": moment(version.at), "notes": version.notes,
+        "isCurrent": is_current, "workflowData": version.text.text,
+    })
+}
+
+/// A proposal.
+pub(super) fn proposal(id: u64, proposal: &Proposal, now: i64) -> Json {
+    let proposing = &proposal.proposing;
+    json!({
+        "id": id.to_string(), "workflowId": proposal.workflow, "status": proposal.status(now).word(),
+        "baseWorkflowHash": proposing.base, "workflowHash": proposing.text.hash, "proposal": proposing.text.text,
+        "diffText": proposing.diff, "executionId": proposing.run, "proposedBySessionId": proposing.session,
+        "proposedBy": proposing.by, "createdAt": moment(proposal.at), "expiresAt": moment(proposing.expires_at),
+        "reviewedBy": proposal.reviewed.as_ref().and_then(|(_, by)| by.as_ref()),
+        "reviewedAt": proposal.reviewed_at.map(moment), "reviewNotes": proposal.notes,
+        "appliedAt": proposal.applied_at.map(moment),
+    })
+}
+
+/// A trigger, without its secret.
+pub(super) fn trigger(id: &str, armed: &Armed, now: i64) -> Json {
+    let mut row = armed.trigger.shown();
+    let next = match &armed.trigger.kind {
+        Kind::Schedule(schedule) if armed.trigger.enabled => {
+            Times::of(schedule).ok().and_then(|times| times.after(now))
+        }
+        _ => None,
+    };
+    row["id"] = json!(id);
+    row["workflowId"] = json!(armed.trigger.workflow);
+    row["variableMapping"] = json!(armed.trigger.mapping);
+    row["lastRunAt"] = json!(armed.last.map(moment));
+    row["nextRunAt"] = json!(next.map(moment));
+    if let Some(row) = row.as_object_mut() {
+        row.remove("workflow");
+        row.remove("mapping");
+    }
+    row
+}
+
+/// The status of a run, in their words.
+pub(super) fn status(ours: &str, asks: bool) -> &'static str {
+    match ours {
+        "queued" => "pending",
+        "succeeded" => "completed",
+        "failed" => "failed",
+        "cancelled" => "cancelled",
+        "waiting" if asks => "waiting_approval",
+        _ => "running",
+    }
+}
+
+/// A run.
+pub(super) fn execution(run: &str, plan: &Plan, state: &State, now: i64) -> Json {
+    let glance = view::run(plan, state, now);
+    let started = state.started.as_ref();
+    let trigger = started.map(|started| started.trigger.clone()).unwrap_or_default();
+    let asks = !view::questions(plan, state).is_empty();
+    let status = status(glance.status, asks);
+    json!({
+        "id": run, "workflowId": trigger["workflow_id"].as_str().unwrap_or(&glance.workflow), "workflowName": glance.workflow,
+        "workflowHash": trigger["workflow_hash"], "status": status, "triggerType": trigger["type"],
+        "variables": started.map(|started| &started.inputs), "outputs": glance.outputs,
+        "error": matches!(status, "failed" | "cancelled").then(|| glance.message.clone().or_else(|| why(plan, state, now))),
+        "startedAt": moment(glance.started_at), "completedAt": glance.ended_at.map(moment), "durationMs": glance.duration_ms,
+    })
+}
+
+/// What ended a run that does not say so itself, in their words where it is one of their reasons.
+fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
+    let steps = view::steps(plan, state, now);
+    let ended = steps.iter().find(|step| matches!(step.status, "failed" | "cancelled") && step.error.is_some())?;
+    let said = ended.error.as_ref().map(|error| error.message.clone())?;
+    Some(match said.strip_prefix("denied") {
+        Some(reason) if ended.kind == "approve" => format!("approval_denied{reason}"),
+        None if ended.kind == "approve" => format!("approval_timeout: {said}"),
+        _ => said,
+    })
+}
+
+/// Every step that was reached, the outer one before what is inside it.
+pub(super) fn steps(steps: &[Step]) -> Vec<Json> {
+    let mut rows = Vec::new();
+    steps.iter().for_each(|step| add(&mut rows, step));
+    rows
+}
+
+fn add(rows: &mut Vec<Json>, step: &Step) {
+    let path = step.path.to_string();
+    let id = path.rsplit('/').next().unwrap_or_default().to_owned();
+    rows.push(json!({
+        "stepId": id, "path": path, "attempt": step.attempts, "type": step.kind, "status": step_status(step),
+        "output": step.output, "error": step.error.as_ref().map(|error| &error.message),
+        "startedAt": step.started_at.map(moment), "completedAt": step.ended_at.map(moment),
+    }));
+    step.steps.iter().for_each(|inner| add(rows, inner));
+}
+
+fn step_status(step: &Step) -> &'static str {
+    match (step.status, step.waiting_for) {
+        ("succeeded", _) => "completed",
+        ("waiting", Some("approval" | "question" | "operator")) => "waiting_approval",
+        ("waiting", _) => "running",
+        (other, _) => other,
+    }
+}

@@ -1,0 +1,65 @@
+//! How work-buddy says things about steps.
+
+use indexmap::IndexMap;
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::Plan;
+use longhaul_core::view;
+use longhaul_runtime::Loaded;
+
+use super::super::step_name;
+
+/// The steps at the top of a workflow, in the order in which they are written, each with its state.
+pub(super) fn steps(loaded: &Loaded, now: i64) -> IndexMap<String, &'static str> {
+    let plan = &loaded.plan.0;
+    let mut steps: IndexMap<String, &'static str> = ids(plan).map(|id| (id, "pending")).collect();
+    for seen in view::steps(plan, &loaded.state, now).iter().filter(|step| !step.replaced) {
+        steps.insert(step_name(&seen.path), word(seen));
+    }
+    let pending: Vec<String> = steps.iter().filter(|(_, word)| **word == "pending").map(|(id, _)| id.clone()).collect();
+    let available: Vec<String> = pending.into_iter().filter(|id| is_available(plan, &steps, id)).collect();
+    for id in available.into_iter().filter(|_| !loaded.state.is_finished()) {
+        steps.insert(id, "available");
+    }
+    steps
+}
+
+fn ids(plan: &Plan) -> impl Iterator<Item = String> {
+    plan.body(plan.main().body).steps.iter().map(|step| plan.step(*step).id.to_string())
+}
+
+fn is_available(plan: &Plan, steps: &IndexMap<String, &'static str>, id: &str) -> bool {
+    let step = plan.body(plan.main().body).steps.iter().map(|at| plan.step(*at)).find(|step| step.id.as_str() == id);
+    let is_done = |id: &str| matches!(steps.get(id), Some(&"completed" | &"skipped"));
+    step.is_some_and(|step| step.deps.iter().all(|dep| is_done(plan.step(*dep).id.as_str())))
+}
+
+fn word(step: &view::Step) -> &'static str {
+    match (step.status, step.waiting_for) {
+        ("succeeded", _) => "completed",
+        ("skipped", _) => "skipped",
+        ("failed" | "cancelled", _) => "failed",
+        ("waiting", Some("host")) if step.agent.is_none() => "available",
+        ("waiting", Some("timer")) => "retry_pending",
+        ("waiting", Some("approval" | "question" | "operator")) => "blocked",
+        ("waiting" | "running", _) => "running",
+        _ => "pending",
+    }
+}
+
+/// How a summary marks a state.
+pub(super) fn icon(word: &str) -> &'static str {
+    match word {
+        "completed" => "OK",
+        "failed" => "XX",
+        "skipped" => "--",
+        "running" => ">>",
+        "available" => "**",
+        _ => "!!",
+    }
+}
+
+/// Where a step stands in the workflow: the order in which steps are handed out.
+pub(super) fn position(plan: &Plan, path: &StepPath) -> usize {
+    let outer = path.segments().first().map(|segment| segment.id.as_str()).unwrap_or_default();
+    ids(plan).position(|id| id == outer).unwrap_or(usize::MAX)
+}
