@@ -2,6 +2,7 @@
 
 mod agents;
 mod bench;
+mod cards;
 mod check;
 mod consent;
 mod convert;
@@ -17,7 +18,6 @@ mod prune;
 mod run;
 mod runs;
 mod schema;
-mod shelf;
 mod show;
 mod tell;
 mod triggers;
@@ -98,9 +98,9 @@ enum Command {
     List(list::Args),
     Show(show::Args),
     /// List who agents can be: personas of the project, of the user, and built in
-    Personas(shelf::Args),
+    Personas(cards::Args),
     /// List what agents can be taught: skills of the project and of the user
-    Skills(shelf::Args),
+    Skills(cards::Args),
     Graph(graph::Args),
     Convert(convert::Args),
     Fmt(fmt::Args),
@@ -146,8 +146,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
-        Command::Personas(args) => shelf::run(&args, Kind::Persona),
-        Command::Skills(args) => shelf::run(&args, Kind::Skill),
+        Command::Personas(args) => cards::run(&args, Kind::Persona),
+        Command::Skills(args) => cards::run(&args, Kind::Skill),
         Command::Graph(args) => graph::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Fmt(args) => fmt::run(&args),

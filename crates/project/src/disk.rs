@@ -18,11 +18,11 @@ use longhaul_lang::{Report, Request};
 use longhaul_runtime::Profile;
 
 use crate::builtin;
+use crate::cards;
 use crate::kept::Shelves;
 use crate::library::{self, Entry, Library, Origin};
 use crate::project::Project;
 use crate::settings::Settings;
-use crate::shelf;
 
 /// A project and its library, asked lazily.
 pub struct Disk {
@@ -127,7 +127,7 @@ impl Disk {
     fn collect(&self, kind: Kind) -> Vec<String> {
         let shipped = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut names = match kind {
-            Kind::Persona | Kind::Skill => shelf::all(&self.project, kind).into_iter().map(|card| card.name).collect(),
+            Kind::Persona | Kind::Skill => cards::all(&self.project, kind).into_iter().map(|card| card.name).collect(),
             Kind::Profile => self.project.configured("agents"),
             Kind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
             Kind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
@@ -176,7 +176,7 @@ impl World for Disk {
     }
 
     fn described(&self, kind: Kind, name: &str) -> Option<Described> {
-        shelf::find(&self.project, kind, name)?.described()
+        cards::find(&self.project, kind, name)?.described()
     }
 
     fn able(&self, agent: &str) -> Option<Able> {

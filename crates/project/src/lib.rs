@@ -5,12 +5,12 @@
 //! **Invariant:** only reads, but for the list of what people have trusted.
 
 pub mod builtin;
+pub mod cards;
 pub mod disk;
 pub mod kept;
 pub mod library;
 mod project;
 mod settings;
-pub mod shelf;
 pub mod trusted;
 
 pub use disk::Disk;

@@ -11,7 +11,7 @@ use longhaul_project::disk;
 use serde_json::{Value, json};
 
 use crate::ui;
-use longhaul_project::shelf::{self, Card};
+use longhaul_project::cards::{self, Card};
 
 /// What is listed, or shown.
 #[derive(Debug, clap::Args)]
@@ -32,13 +32,13 @@ pub(crate) fn run(args: &Args, kind: Kind) -> Result<ExitCode> {
     let project = Project::current()?;
     match &args.name {
         Some(name) => one(&project, kind, name, args.json)?,
-        None => list(&rows(shelf::all(&project, kind)), args.json)?,
+        None => list(&rows(cards::all(&project, kind)), args.json)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn one(project: &Project, kind: Kind, name: &str, as_json: bool) -> Result<()> {
-    let Some(card) = shelf::find(project, kind, name) else {
+    let Some(card) = cards::find(project, kind, name) else {
         let list = if kind == Kind::Persona { "personas" } else { "skills" };
         bail!("there is no `{name}`; `longhaul {list}` shows what there is");
     };
