@@ -1,6 +1,7 @@
 //! Conversations with the tool sets of other systems, as text: `tests/compat/*.txt`.
 //!
 //! ```text
+//! idle HOURS           all runs were last touched so long ago
 //! file PATH            a file of the project; its lines follow, each after `| `
 //! > TOOL {arguments}   a call; then the shape of its answer
 //! ! TOOL {arguments}   a call that comes to nothing; then what is said about it
@@ -37,12 +38,19 @@ fn conversations() -> Vec<PathBuf> {
 }
 
 fn hold(lasting: bool) {
-    for file in conversations() {
+    let held = |file: &PathBuf| {
         let project = Project::new();
         let server = lasting.then(|| open(&project));
-        let mut talk = Talk { project, server, kept: Kept::new(), file: &file };
-        talk.hold(&std::fs::read_to_string(&file).unwrap());
-    }
+        let mut talk = Talk { project, server, kept: Kept::new(), file };
+        talk.hold(&std::fs::read_to_string(file).unwrap());
+    };
+    let files = conversations();
+    // Each says by itself what is wrong with it.
+    let failed = std::thread::scope(|scope| {
+        let threads: Vec<_> = files.iter().map(|file| scope.spawn(move || held(file))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().err()).count()
+    });
+    assert_eq!(failed, 0);
 }
 
 fn open(project: &Project) -> Pipes {
@@ -60,6 +68,8 @@ impl Talk<'_> {
                 let count = block(at);
                 self.write(path, &lines[at..at + count]);
                 at += count;
+            } else if let Some(hours) = line.strip_prefix("idle ") {
+                self.idle(hours.parse().unwrap());
             } else if let Some(call) = line.strip_prefix("> ").or_else(|| line.strip_prefix("! ")) {
                 let rest = lines[at..].iter().take_while(|line| !line.is_empty()).copied().collect::<Vec<_>>();
                 self.call(at, call, line.starts_with('!'), &rest.join("\n"));
@@ -73,6 +83,12 @@ impl Talk<'_> {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         let text: String = lines.iter().map(|line| format!("{}\n", &line[2..])).collect();
         std::fs::write(file, text).unwrap();
+    }
+
+    /// Time that nobody can wait for: only the store is told that it has passed.
+    fn idle(&self, hours: i64) {
+        let store = rusqlite::Connection::open(self.project.path().join(".longhaul/longhaul.db")).unwrap();
+        store.execute("UPDATE run SET updated_ms = updated_ms - ?1", [hours * 60 * 60 * 1000]).unwrap();
     }
 
     fn call(&mut self, line: usize, call: &str, fails: bool, shape: &str) {
