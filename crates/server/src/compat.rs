@@ -7,6 +7,7 @@
 //! **Invariant:** a set only translates. What is decided, recorded and refused is the engine's, and a wrong call harms nothing.
 
 mod agent007;
+mod journal;
 mod valet;
 mod work_buddy;
 

@@ -1,18 +1,20 @@
 //! Conversations with the tool sets of other systems, as text: `tests/compat/*.txt`.
 //!
 //! ```text
+//! client NAME          whose calls follow; `ed` before that
+//! idle HOURS           all runs were last touched so long ago
 //! file PATH            a file of the project; its lines follow, each after `| `
 //! > TOOL {arguments}   a call; then the shape of its answer
 //! ! TOOL {arguments}   a call that comes to nothing; then what is said about it
 //! ```
 //!
-//! A shape names what must be there. In a text, `…` stands for anything; `null` also for nothing; `"$name"` is kept when it is met first, and
+//! A shape names what must be there, and with `=` before a key nothing else inside of it. In a text, `…` stands for anything; `null` also for nothing; `"$name"` is kept when it is met first, and
 //! is that value from then on. Every conversation is held twice: with one server, and with a new one for each call that is killed after it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::project::Project;
 use crate::wire::Pipes;
@@ -24,6 +26,7 @@ struct Talk<'t> {
     project: Project,
     /// The server, if one is to last.
     server: Option<Pipes>,
+    client: String,
     kept: Kept,
     file: &'t Path,
 }
@@ -37,16 +40,23 @@ fn conversations() -> Vec<PathBuf> {
 }
 
 fn hold(lasting: bool) {
-    for file in conversations() {
+    let held = |file: &PathBuf| {
         let project = Project::new();
-        let server = lasting.then(|| open(&project));
-        let mut talk = Talk { project, server, kept: Kept::new(), file: &file };
-        talk.hold(&std::fs::read_to_string(&file).unwrap());
-    }
+        let server = lasting.then(|| open(&project, "ed"));
+        let mut talk = Talk { project, server, client: "ed".to_owned(), kept: Kept::new(), file };
+        talk.hold(&std::fs::read_to_string(file).unwrap());
+    };
+    let files = conversations();
+    // Each says by itself what is wrong with it.
+    let failed = std::thread::scope(|scope| {
+        let threads: Vec<_> = files.iter().map(|file| scope.spawn(move || held(file))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().err()).count()
+    });
+    assert_eq!(failed, 0);
 }
 
-fn open(project: &Project) -> Pipes {
-    Pipes::open(project.command(&["--compat", "agent007,work-buddy"]), "ed")
+fn open(project: &Project, client: &str) -> Pipes {
+    Pipes::open(project.command(&["--compat", "agent007,work-buddy"]), client)
 }
 
 impl Talk<'_> {
@@ -60,6 +70,11 @@ impl Talk<'_> {
                 let count = block(at);
                 self.write(path, &lines[at..at + count]);
                 at += count;
+            } else if let Some(client) = line.strip_prefix("client ") {
+                self.client = client.to_owned();
+                self.server = self.server.take().map(|_| open(&self.project, client));
+            } else if let Some(hours) = line.strip_prefix("idle ") {
+                self.idle(hours.parse().unwrap());
             } else if let Some(call) = line.strip_prefix("> ").or_else(|| line.strip_prefix("! ")) {
                 let rest = lines[at..].iter().take_while(|line| !line.is_empty()).copied().collect::<Vec<_>>();
                 self.call(at, call, line.starts_with('!'), &rest.join("\n"));
@@ -75,6 +90,12 @@ impl Talk<'_> {
         std::fs::write(file, text).unwrap();
     }
 
+    /// Time that nobody can wait for: only the store is told that it has passed.
+    fn idle(&self, hours: i64) {
+        let store = rusqlite::Connection::open(self.project.path().join(".longhaul/longhaul.db")).unwrap();
+        store.execute("UPDATE run SET updated_ms = updated_ms - ?1", [hours * 60 * 60 * 1000]).unwrap();
+    }
+
     fn call(&mut self, line: usize, call: &str, fails: bool, shape: &str) {
         let place = format!("{}:{line}: {call}", self.file.display());
         let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
@@ -82,7 +103,7 @@ impl Talk<'_> {
         let arguments = filled(&arguments, &self.kept);
         let answer = match &mut self.server {
             Some(server) => server.tool(tool, arguments),
-            None => open(&self.project).tool(tool, arguments),
+            None => open(&self.project, &self.client).tool(tool, arguments),
         };
         assert_eq!(answer["isError"], fails, "{place}\n{answer:#}");
         let shape: Value = serde_json::from_str(shape).unwrap_or_else(|error| panic!("{place}: {error}: {shape}"));
@@ -179,7 +200,7 @@ fn conversations_with_a_server_that_is_killed_after_every_call() {
 fn only_the_sets_that_are_asked_for_are_there() {
     let project = Project::new();
     let names = |args: &[&str]| {
-        let tools = Pipes::open(project.command(args), "ed").request("tools/list", serde_json::json!({}));
+        let tools = Pipes::open(project.command(args), "ed").request("tools/list", json!({}));
         let tools = tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
         tools.collect::<Vec<_>>()
     };
@@ -189,4 +210,19 @@ fn only_the_sets_that_are_asked_for_are_there() {
     assert!(has(&one, "agent007_workflow_three") && !has(&one, "wb_"), "{one:?}");
     let told = project.longhaul(&["mcp", "--compat", "agent07"]);
     assert!(told.stderr.contains("did you mean `agent007`?"), "{}", told.stderr);
+}
+
+#[test]
+fn a_model_can_not_decide_for_a_human_there_either() {
+    let project = Project::new();
+    let mut client = Pipes::silent(project.command(&["--compat", "agent007"]));
+    client.hello("ed", json!({"elicitation": {}}));
+    client.person = Some(json!({"action": "decline"}));
+    let session = client.call("agent007_workflow_start", json!({"name": "relay", "task": "x"}))["session"].clone();
+    client.call("agent007_workflow_submit_step", json!({"session": session, "step": "plan", "output": "P1"}));
+    let said = client.refused("agent007_workflow_approve", json!({"session": session, "decision": "approve"}));
+    assert!(said.contains("has not decided"), "{said}");
+    client.person = Some(json!({"action": "accept", "content": {"decision": "approve"}}));
+    let after = client.call("agent007_workflow_approve", json!({"session": session, "decision": "deny"}));
+    assert_eq!(after["progress"]["running_steps"], json!(["build"]), "what the human says counts: {after}");
 }

@@ -4,6 +4,7 @@
 
 mod advance;
 mod cancel;
+mod context;
 mod id;
 mod init;
 mod look;

@@ -7,16 +7,13 @@ use longhaul_core::view;
 use longhaul_runtime::{Loaded, Work};
 use serde_json::{Value, json};
 
-use super::super::step_name;
+use super::super::{journal, step_name};
 use super::{gate, step, words};
 use crate::desk::Desk;
 use crate::tool::Problem;
 
 /// How often each evaluator has found something wanting.
 pub(super) type Rounds = IndexMap<String, u32>;
-
-/// Events that are read at once.
-const PAGE: usize = 1000;
 
 /// `progress` of an answer.
 pub(super) fn data(run: &RunId, loaded: &Loaded, ready: &[Work], now: i64) -> Value {
@@ -68,15 +65,10 @@ pub(super) async fn rounds(desk: &Desk, run: &RunId, loaded: &Loaded) -> Result<
     if loaded.plan.0.steps.iter().all(|step| step.rewind.is_none()) {
         return Ok(rounds);
     }
-    let mut after = 0;
-    loop {
-        let page = desk.engine().events(run, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(rounds) };
-        after = last.seq;
-        for name in page.iter().filter_map(|envelope| sent_back(loaded, envelope)) {
-            *rounds.entry(name).or_default() += 1;
-        }
+    for name in journal::found(desk, run, |envelope| sent_back(loaded, envelope)).await? {
+        *rounds.entry(name).or_default() += 1;
     }
+    Ok(rounds)
 }
 
 /// The evaluator that an event is a bad verdict of.

@@ -55,7 +55,7 @@ fn of_step(step: &Step, inst: &StepInst) -> Option<String> {
     let message = &inst.error.as_ref()?.message;
     let id = &step.id;
     if step.review.is_some() && message.starts_with("denied") {
-        let why = message.strip_prefix("denied").unwrap_or_default();
+        let why = message.trim_start_matches("denied").trim_start_matches(" by a person");
         return Some(format!("approval denied for step '{id}'{why}"));
     }
     let rewind = step.rewind.as_ref().filter(|_| message.contains("is not satisfied after"))?;

@@ -1,6 +1,9 @@
 //! `wb_status` and `wb_step_result`: how runs stand, and what steps left.
 
 use longhaul_core::Json;
+use longhaul_core::event::{Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::plan::Outcome;
 use longhaul_core::state::State;
 use longhaul_core::view::counted;
 use longhaul_core::view::shown::whole;
@@ -9,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{step_name, told};
+use super::super::{journal, step_name, told};
 use super::{id, init, words};
 use crate::arguments::schema;
 use crate::tool::{Call, Nature, Problem, Reply, Tool};
@@ -79,9 +82,22 @@ async fn one(call: &Call, text: &str) -> Result<Value, Problem> {
     Ok(json!({
         "type": "workflow_status", "workflow_run_id": id::shown(&run), "workflow_name": loaded.plan.0.main().name,
         "status": word(&loaded.state), "progress": format!("{done}/{total} steps completed"), "current_step": current,
-        "steps": steps, "reason": loaded.state.finished.as_ref().and_then(|finished| finished.message.clone()),
+        "steps": steps, "reason": why(call, &run, &loaded.state).await?,
         "diagram": longhaul_draw::mermaid(&loaded.plan.0),
     }))
+}
+
+/// Why a run ended as it did, or was cancelled.
+async fn why(call: &Call, run: &RunId, state: &State) -> Result<Option<String>, Problem> {
+    let Some(finished) = &state.finished else { return Ok(None) };
+    let reason = |envelope: &Envelope| match &envelope.event {
+        Event::CancelRequested { reason, .. } => reason.clone(),
+        _ => None,
+    };
+    match finished.outcome {
+        Outcome::Cancelled => Ok(journal::found(&call.desk, run, reason).await?.pop()),
+        Outcome::Success | Outcome::Failure => Ok(finished.message.clone()),
+    }
 }
 
 /// A run in a word.
@@ -126,7 +142,7 @@ async fn step_result(mut call: Call) -> Result<Reply, Problem> {
 /// What a step left, on its last visit.
 fn left<'s>(state: &'s State, step: &str) -> Result<&'s Json, Problem> {
     let ended = || state.steps().iter().filter(|inst| inst.ended.is_some());
-    let found = ended().filter(|inst| step_name(&inst.path) == step).next_back();
+    let found = ended().rfind(|inst| step_name(&inst.path) == step);
     let known = || ended().map(|inst| step_name(&inst.path)).collect::<Vec<_>>();
     found.map(|inst| &inst.result.output).ok_or_else(|| Problem::unknown("result of a step", step, &known()))
 }

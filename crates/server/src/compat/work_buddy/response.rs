@@ -10,7 +10,7 @@ use longhaul_runtime::{Handed, HostStatus, Loaded, Work};
 use serde_json::{Map, Value, json};
 
 use super::super::step_name;
-use super::{id, words};
+use super::{context, id, words};
 use crate::desk::Desk;
 use crate::tool::Problem;
 
@@ -90,13 +90,13 @@ impl Picture<'_> {
         let waits = |word: &str| matches!(word, "available" | "running");
         let remaining: Vec<&String> =
             steps.iter().filter(|(id, word)| waits(word) && **id != name).map(|(id, _)| id).collect();
+        let (context, instruction) = context::split(&self.loaded.plan.0, &work.prompt);
         let step = json!({
-            "id": name, "name": work.title, "instruction": work.prompt, "step_type": "reasoning",
+            "id": name, "name": work.title, "instruction": instruction, "step_type": "reasoning",
             "execution": work.policy.as_deref().unwrap_or("main"),
         });
         let mut data = self.answer("workflow_step", json!({"current_step": step, "remaining_steps": remaining}));
-        // What a workflow says about itself is sent once; every step has it as what an agent is told first.
-        if let (Some(_), Some(context)) = (&since.start, &work.system) {
+        if let (Some(_), Some(context)) = (&since.start, context) {
             data["workflow_context"] = json!(context);
         }
         data

@@ -57,8 +57,8 @@ async fn search(mut call: Call) -> Result<Reply, Problem> {
 
 /// What a workflow is found by, and what is told about it.
 fn row(one: &Registered) -> (String, Value) {
-    let text =
-        format!("{} {} {} {}", one.name, one.name.replace(['-', '_'], " "), one.description, one.words.join(" "));
+    let words = [one.aliases.join(" "), one.tags.join(" ")].join(" ");
+    let text = format!("{} {} {} {words}", one.name, one.name.replace(['-', '_'], " "), one.description);
     let row = json!({
         "name": one.name, "category": "workflow", "description": one.description,
         "params_schema": registry::params_schema(&one.plan),
