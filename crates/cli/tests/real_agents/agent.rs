@@ -54,7 +54,7 @@ pub(crate) fn with(name: &str, case: fn(&Agent)) {
 }
 
 impl Agent {
-    fn program(&self) -> Option<PathBuf> {
+    pub(crate) fn program(&self) -> Option<PathBuf> {
         folder().join("bin").join(self.name).canonicalize().ok()
     }
 

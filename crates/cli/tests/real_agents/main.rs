@@ -9,6 +9,7 @@ mod binary;
 
 mod agent;
 mod answers;
+mod editor;
 mod failures;
 mod interruptions;
 mod limits;

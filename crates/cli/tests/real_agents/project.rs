@@ -1,6 +1,6 @@
 //! A project in which one agent works, an endpoint with a script, and the command beside the test.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,20 @@ impl Project {
         // other tests want nobody but the scripted agent; agents leave things in both folders
         command.env_remove("LONGHAUL_AGENT");
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("home/tmp")).env("SCRIPTED_KEY", KEY);
+        command
+    }
+
+    /// Another program, where the command would be.
+    pub(crate) fn program(&self, program: &Path) -> Command {
+        let like = self.command(&[]);
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path());
+        for (name, value) in like.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         command
     }
 

@@ -48,7 +48,7 @@ pub(super) fn order(name: &str, plan: &Plan, params: &Map<String, Json>) -> Resu
     }
     let task = params.get("task").and_then(Json::as_str).unwrap_or_default().to_owned();
     let inputs = given.into_iter().filter_map(|key| Some((key.clone(), params.get(&key)?.clone()))).collect();
-    Ok(Order { task, inputs })
+    Ok(Order { task, inputs, run: None })
 }
 
 fn list(mut names: Vec<String>) -> String {
