@@ -85,12 +85,10 @@ pub(crate) async fn call(name: &str, call: Call) -> Result<Result<Reply, Problem
 }
 
 fn fixed(desk: &Desk) -> Vec<&'static Tool> {
-    let table = |set: &ToolSet| match set {
-        ToolSet::Agent007 => agent007::table(),
-        ToolSet::Valet => &[],
-        ToolSet::WorkBuddy => work_buddy::table(),
-    };
-    desk.compat().iter().flat_map(table).collect()
+    let sets = [(ToolSet::Agent007, agent007::table()), (ToolSet::WorkBuddy, work_buddy::table())];
+    // A set that is asked for twice is there once.
+    let there = sets.into_iter().filter(|(set, _)| desk.compat().contains(set));
+    there.flat_map(|(_, table)| table).collect()
 }
 
 /// An answer that is data, told as its text, too: clients of these sets read that.

@@ -205,9 +205,10 @@ fn only_the_sets_that_are_asked_for_are_there() {
         tools.collect::<Vec<_>>()
     };
     let has = |names: &[String], start: &str| names.iter().any(|name| name.starts_with(start));
-    let (none, one) = (names(&[]), names(&["--compat", "agent007"]));
+    let (none, one) = (names(&[]), names(&["--compat", "agent007,agent007"]));
     assert!(!has(&none, "agent007_") && !has(&none, "wb_"), "{none:?}");
     assert!(has(&one, "agent007_workflow_three") && !has(&one, "wb_"), "{one:?}");
+    assert_eq!(one.iter().filter(|name| *name == "agent007_dispatch").count(), 1);
     let told = project.longhaul(&["mcp", "--compat", "agent07"]);
     assert!(told.stderr.contains("did you mean `agent007`?"), "{}", told.stderr);
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::told;
 use super::{cancel, look};
@@ -59,10 +59,9 @@ pub(super) async fn registered(call: &Call, arguments: rmcp::model::JsonObject) 
     let session = Session { client: call.caller.client.clone(), session_id: args.session_id };
     keep(call, &session).map_err(|error| Problem::new(format!("the session can not be kept: {error}")))?;
     let swept = cancel::sweep(call).await?;
-    let about: Vec<Value> =
-        [args.harness_id, args.harness_version, args.workspace].into_iter().flatten().map(Value::from).collect();
     Ok(told(json!({
-        "type": "session", "status": "ok", "session_id": session.session_id, "about": about,
+        "type": "session", "status": "ok", "session_id": session.session_id, "harness_id": args.harness_id,
+        "harness_version": args.harness_version, "workspace": args.workspace,
         "active_workflows": look::active(call).await?, "swept": swept,
     })))
 }
