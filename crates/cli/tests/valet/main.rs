@@ -1,7 +1,6 @@
 //! `longhaul mcp --compat valet`, the real program, spoken to over pipes.
 
 #![cfg(test)]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../binary/mod.rs"]
 mod binary;
