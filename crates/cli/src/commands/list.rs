@@ -44,9 +44,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// One row a name: the first entry wins and hides the others.
 pub(super) fn rows(disk: &Disk, parts: bool) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for entry in disk.library.all().into_iter().filter(|entry| parts || !entry.is_part()) {
+    for entry in disk.library.all() {
         match rows.iter_mut().find(|row| row.entry.name == entry.name) {
             Some(row) => row.hides.push(entry),
+            None if entry.is_part() && !parts => {}
             None => rows.push(row(disk, entry)),
         }
     }
