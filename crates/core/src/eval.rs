@@ -67,27 +67,51 @@ pub fn unmark(text: &str, known: impl Fn(&str, &str) -> Option<String>) -> Resul
 pub struct Manner {
     lenient: bool,
     python: bool,
+    /// Whether nothing may be asked for a part of it, as long as nobody prints that.
+    patient: bool,
 }
+
+/// How a problem with a name that is not set begins.
+const NOT_SET: &str = "a name is not set";
 
 impl Manner {
     /// The manner that a unit asks for.
     pub fn of(compat: &[Compat]) -> Self {
-        Self { lenient: compat.contains(&Compat::LenientNames), python: compat.contains(&Compat::PythonText) }
+        let has = |one: Compat| compat.contains(&one);
+        Self { lenient: has(Compat::LenientNames), python: has(Compat::PythonText), patient: false }
+    }
+
+    /// Evaluates strictly; where that meets a name that is not set in a text that provides for it (`v.notes | default('none')`),
+    /// once more so that parts of nothing are nothing. What would print nothing is a mistake all the same.
+    fn evaluate<T>(self, provides: bool, evaluate: impl Fn(Self) -> Result<T, Problem>) -> Result<T, Problem> {
+        match evaluate(self) {
+            Err(Problem(said)) if provides && !self.lenient && said.starts_with(NOT_SET) => {
+                evaluate(Self { patient: true, ..self }).map_err(|_| Problem(said))
+            }
+            strictly => strictly,
+        }
     }
 
     /// Whether a text may come to nothing because what it reads is not set.
     fn nothing(self, text: &str) -> Result<(), Problem> {
-        if self.lenient { Ok(()) } else { Err(Problem(format!("a name is not set: `{text}` is undefined"))) }
+        if self.lenient { Ok(()) } else { Err(Problem(format!("{NOT_SET}: `{text}` is undefined"))) }
     }
 
     fn environment(self) -> &'static Environment<'static> {
-        match (self.lenient, self.python) {
-            (false, false) => &STRICT,
-            (true, false) => &LENIENT,
-            (false, true) => &STRICT_PYTHON,
-            (true, true) => &LENIENT_PYTHON,
+        match (self.lenient, self.patient, self.python) {
+            (true, _, false) => &LENIENT,
+            (true, _, true) => &LENIENT_PYTHON,
+            (false, true, false) => &PATIENT,
+            (false, true, true) => &PATIENT_PYTHON,
+            (false, false, false) => &STRICT,
+            (false, false, true) => &STRICT_PYTHON,
         }
     }
+}
+
+/// Whether a text says what holds where something is not set.
+fn provides(text: &str) -> bool {
+    text.contains("default") || text.contains("defined")
 }
 
 static STRICT: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::Strict, false));
@@ -95,6 +119,18 @@ static LENIENT: LazyLock<Environment<'static>> = LazyLock::new(|| environment(Un
 static STRICT_PYTHON: LazyLock<Environment<'static>> = LazyLock::new(|| environment(UndefinedBehavior::Strict, true));
 static LENIENT_PYTHON: LazyLock<Environment<'static>> =
     LazyLock::new(|| environment(UndefinedBehavior::Chainable, true));
+static PATIENT: LazyLock<Environment<'static>> = LazyLock::new(|| patient(false));
+static PATIENT_PYTHON: LazyLock<Environment<'static>> = LazyLock::new(|| patient(true));
+
+fn patient(python: bool) -> Environment<'static> {
+    let mut environment = environment(UndefinedBehavior::Chainable, python);
+    environment.set_formatter(move |out, state, value| match (value.is_undefined(), python) {
+        (true, _) => Err(Error::from(ErrorKind::UndefinedError)),
+        (false, true) => minijinja::escape_formatter(out, state, value),
+        (false, false) => functions::print(out, state, value),
+    });
+    environment
+}
 
 fn environment(undefined: UndefinedBehavior, python: bool) -> Environment<'static> {
     let mut environment = Environment::new();
@@ -115,6 +151,10 @@ fn syntax() -> SyntaxConfig {
 
 /// The value of an expression.
 pub fn value(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
+    manner.evaluate(provides(text), |manner| value_in(text, manner, names))
+}
+
+fn value_in(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
     let compiled = remembered(text, manner)?;
     let context = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
@@ -127,6 +167,10 @@ pub fn value(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Prob
 
 /// Whether an expression holds.
 pub fn holds(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Problem> {
+    manner.evaluate(provides(text), |manner| holds_in(text, manner, names))
+}
+
+fn holds_in(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Problem> {
     let compiled = remembered(text, manner)?;
     let context = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
@@ -138,6 +182,16 @@ pub fn holds(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Prob
 
 /// A template rendered to text. `templates` are what it may include.
 pub fn text(
+    source: &str,
+    manner: Manner,
+    names: &dyn Names,
+    templates: &indexmap::IndexMap<String, String>,
+) -> Result<String, Problem> {
+    let provides = provides(source) || templates.values().any(|template| provides(template));
+    manner.evaluate(provides, |manner| text_in(source, manner, names, templates))
+}
+
+fn text_in(
     source: &str,
     manner: Manner,
     names: &dyn Names,
@@ -278,7 +332,7 @@ fn to_json(value: &Value) -> Result<Json, Problem> {
 fn problem(error: &Error) -> Problem {
     let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     Problem(match error.kind() {
-        ErrorKind::UndefinedError => format!("a name is not set: {detail}"),
+        ErrorKind::UndefinedError => format!("{NOT_SET}: {detail}"),
         ErrorKind::OutOfFuel => "it takes too long to compute".to_owned(),
         ErrorKind::WriteFailure => format!("the text is larger than {} MiB", OUTPUT_BYTES_MAX >> 20),
         _ => detail,
@@ -336,7 +390,7 @@ mod tests {
         }))
     }
 
-    const STRICTLY: Manner = Manner { lenient: false, python: false };
+    const STRICTLY: Manner = Manner { lenient: false, python: false, patient: false };
 
     fn eval(text: &str) -> Json {
         value(text, STRICTLY, &names()).unwrap()
@@ -358,14 +412,14 @@ mod tests {
     #[test]
     fn a_name_that_is_not_set_is_an_error_unless_lenient() {
         assert!(rendered("{{ missing }}", STRICTLY).unwrap_err().0.contains("not set"));
-        let lenient = Manner { lenient: true, python: false };
+        let lenient = Manner { lenient: true, ..STRICTLY };
         assert_eq!(rendered("<{{ missing.deep.down }}>", lenient).unwrap(), "<>");
     }
 
     #[test]
     fn mappings_print_as_json_and_as_python_where_asked() {
         assert_eq!(rendered("{{ plan }}", STRICTLY).unwrap(), r#"{"tasks":["a","b"],"ok":true,"none":null}"#);
-        let python = Manner { lenient: false, python: true };
+        let python = Manner { python: true, ..STRICTLY };
         assert_eq!(rendered("{{ plan.ok }} {{ plan.none }}", python).unwrap(), "True None");
         assert_eq!(rendered("{{ plan.ok }} {{ plan.none }}", STRICTLY).unwrap(), "true null");
     }
@@ -386,5 +440,22 @@ mod tests {
     fn a_bomb_does_not_go_off() {
         let bomb = "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}";
         assert!(rendered(bomb, STRICTLY).is_err());
+    }
+
+    #[test]
+    fn what_is_provided_for_may_be_part_of_nothing_but_nothing_is_never_printed() {
+        let read = |source: &str| text(source, STRICTLY, &names(), &indexmap::IndexMap::new());
+        assert_eq!(read("{{ later.notes | default('none') }}").unwrap(), "none");
+        assert_eq!(read("{{ later.a.b | default(task) }}").unwrap(), "x");
+        assert!(read("{{ later.notes | default('none') }} {{ later.other }}").is_err());
+        assert!(read("{{ later.notes }}").is_err());
+        assert!(holds("later.notes is not defined", STRICTLY, &names()).unwrap());
+        assert_eq!(value("later.n | default(2)", STRICTLY, &names()).unwrap(), json!(2));
+        assert!(value("later.n", STRICTLY, &names()).is_err());
+        let python = Manner { python: true, ..STRICTLY };
+        assert_eq!(
+            text("{{ later.a | default(true) }}", python, &names(), &indexmap::IndexMap::new()).unwrap(),
+            "True"
+        );
     }
 }
