@@ -17,7 +17,7 @@ use super::{Chunk, Command, Error};
 
 const CHUNK_BYTES: usize = 64 << 10;
 /// Of a command that says little at a time, this is how long it is waited for more; the pipe holds it meanwhile.
-const TOGETHER: Duration = Duration::from_millis(25);
+const TOGETHER: Duration = Duration::from_millis(60);
 /// What is little: far less than a pipe holds.
 const LITTLE_BYTES: usize = 2 << 10;
 /// More than a pipe can hold: what is still in it when every writer is gone fits in.

@@ -19,7 +19,7 @@ use crate::process::table;
 const LINE_BYTES_MAX: usize = 16 << 20;
 const CHUNK_BYTES: usize = 64 << 10;
 /// How long it is waited for more after a change. Nobody who watches notices it.
-const TOGETHER: Duration = Duration::from_millis(50);
+const TOGETHER: Duration = Duration::from_millis(80);
 
 /// The lines of an output.
 #[derive(Debug)]
