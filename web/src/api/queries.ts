@@ -10,7 +10,7 @@ export interface RunsFilter {
   text?: string;
 }
 
-const RUNS_PAGE = 200;
+const RUNS_PAGE = 500;
 
 export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
   infiniteQueryOptions({
@@ -18,6 +18,9 @@ export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
     queryFn: ({ pageParam, signal }) => get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
+    // The stream keeps it as it is.
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
   });
 
 export const aboutQuery = queryOptions({ queryKey: ["about"], queryFn: ({ signal }) => get<About>(address("/about"), signal), staleTime: Infinity });

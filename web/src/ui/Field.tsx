@@ -40,5 +40,6 @@ function Control({ id, described, schema, text, type, wrong, required, rows = 2 
     );
   }
   if (kind === "number") return <input {...common} type="number" step={asSchema(schema)["type"] === "integer" ? 1 : "any"} onChange={(event) => type(event.target.value)} />;
+  if (kind === "text" && rows === 1) return <input {...common} type="text" onChange={(event) => type(event.target.value)} />;
   return <textarea {...common} rows={kind === "json" ? Math.max(rows, 4) : rows} spellCheck={kind === "text"} onChange={(event) => type(event.target.value)} />;
 }

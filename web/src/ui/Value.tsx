@@ -60,7 +60,8 @@ function Rows({ rows }: { rows: Fields[] }) {
 }
 
 function Cell({ value }: { value: Json }) {
-  if (typeof value === "string") return value;
-  if (Array.isArray(value) && isRows(value)) return <Rows rows={value} />;
-  return <code>{JSON.stringify(value)}</code>;
+  if (value === null || typeof value !== "object") return typeof value === "string" ? value : <code>{String(value)}</code>;
+  if (!Array.isArray(value)) return <Fields fields={value} />;
+  if (isRows(value)) return <Rows rows={value} />;
+  return value.every((item) => typeof item !== "object") ? value.join(", ") : <code>{JSON.stringify(value)}</code>;
 }

@@ -54,10 +54,10 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
     <LookedAt value={view}>
       <section aria-labelledby="run" className={styles.page}>
         <Header head={fold.head} />
-        <WhyPanel />
-        {fold.questions.map((question) => <QuestionCard key={question.path} question={question} />)}
         <div className={styles.columns}>
           <div className={styles.left}>
+            <WhyPanel />
+            {fold.questions.map((question) => <QuestionCard key={question.path} question={question} />)}
             <RunTabs chosen={chosen} wide={wide} />
             <div role="tabpanel" aria-labelledby={`tab-${chosen}`}>
               {chosen === "steps" && <StepList />}

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { RunRow } from "../../api/types";
 import { ago, awaited, count, duration, money, moment, origin } from "../../ui/format";
 import { Status } from "../../ui/Status";
+import { Words } from "../../ui/Words";
 import styles from "./runs.module.css";
 
 export function RunLine({ row, now }: { row: RunRow; now: number }) {
@@ -37,7 +38,7 @@ function isOver({ status }: RunRow): boolean {
 
 /** Whom it waits for, or why it failed. */
 function Waits({ row: { status, summary } }: { row: RunRow }) {
-  if (status === "failed" && summary.message) return <span className={styles.bad}>{summary.message}</span>;
+  if (status === "failed" && summary.message) return <span className={styles.bad}><Words text={summary.message} /></span>;
   if (status !== "waiting" && status !== "paused") return null;
-  return <span className={styles.waits}>{summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "")}</span>;
+  return <span className={styles.waits}><Words text={summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "")} /></span>;
 }

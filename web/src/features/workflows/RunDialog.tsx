@@ -35,7 +35,7 @@ export function RunDialog({ workflow: { name, inputs }, close }: { workflow: Wor
       <form method="dialog" onSubmit={(event) => { event.preventDefault(); submit(); }}>
         <Field label="Task" schema={undefined} text={task} type={setTask} hint="What is to be done, in your words." rows={3} />
         {Object.entries(inputs).map(([name, input]) => (
-          <Field key={name} label={name} schema={input.schema} text={texts[name] ?? ""} type={(text) => setTexts({ ...texts, [name]: text })} hint={input.description} required={isRequired(input)} {...(wrong[name] ? { wrong: wrong[name] } : {})} />
+          <Field key={name} label={name} schema={input.schema} text={texts[name] ?? ""} type={(text) => setTexts({ ...texts, [name]: text })} hint={input.description} rows={1} required={isRequired(input)} {...(wrong[name] ? { wrong: wrong[name] } : {})} />
         ))}
         {start.error && <ErrorNote error={start.error} />}
         <Actions>

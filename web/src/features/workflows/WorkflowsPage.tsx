@@ -33,7 +33,7 @@ function Card({ row }: { row: WorkflowRow }) {
   return (
     <li className={styles.card}>
       <h2><Link to="/workflows/$name" params={{ name: row.name }}>{row.name}</Link></h2>
-      <p className={styles.description}>{row.description || <span className="quiet">Says nothing about itself.</span>}</p>
+      <p>{row.description || <span className="quiet">Says nothing about itself.</span>}</p>
       <p className={styles.facts}>
         {row.ok ? <span>{count(row.steps ?? 0, "step")}</span> : <span className={styles.bad}>has mistakes</span>}
         <span className="quiet">{row.origin}</span>

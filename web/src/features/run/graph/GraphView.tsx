@@ -3,7 +3,7 @@
 import "@xyflow/react/dist/style.css";
 import { Controls, type Node, ReactFlow, ReactFlowProvider, useReactFlow, ViewportPortal } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { Picture } from "../../../api/types";
+import type { Picture, StepStatus } from "../../../api/types";
 import { Edges } from "./Edges";
 import { type GraphContext, Looks } from "./looks";
 import { GroupNode, StepNode } from "./Node";
@@ -21,9 +21,12 @@ interface Props {
   selected?: string;
   select?: (key: string) => void;
   critical?: ReadonlySet<string>;
+  /** What is said of nodes that no step was reached of. */
+  unreached?: StepStatus;
 }
 
-const TYPES = { step: StepNode, group: GroupNode };
+// Not `group`: the library has looks of its own for that.
+const TYPES = { step: StepNode, frame: GroupNode };
 
 export default function GraphView(props: Props) {
   return (
@@ -33,12 +36,12 @@ export default function GraphView(props: Props) {
   );
 }
 
-function Flow({ picture, states, counts, turns, setTurn, selected, select, critical }: Props) {
+function Flow({ picture, states, counts, turns, setTurn, selected, select, critical, unreached = "pending" }: Props) {
   const places = useMemo(() => new Places(picture.graph), [picture.graph]);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const hidden = useMemo(() => hiddenKeys(picture.graph, open), [picture.graph, open]);
   const nodes = useMemo(() => flowNodes(picture, hidden), [picture, hidden]);
-  const looks: GraphContext = { places, states, counts, turns, setTurn, selected, select, critical, open, toggle: (unit) => setOpen(toggled(open, unit)) };
+  const looks: GraphContext = { places, states, counts, turns, setTurn, selected, select, critical, unreached, open, toggle: (unit) => setOpen(toggled(open, unit)) };
   return (
     <Looks value={looks}>
       <div className={styles.graph} role="group" aria-label={`Picture of ${picture.graph.title}`}>
@@ -65,8 +68,12 @@ function flowNodes({ graph, layout }: Picture, hidden: ReadonlySet<string>): Nod
     const area = layout.nodes[at];
     if (!area || hidden.has(node.key)) return [];
     const { x, y, width, height } = area;
-    return [{ id: node.key, type: node.group ? "group" : "step", position: { x, y }, width, height, initialWidth: width, initialHeight: height, zIndex: node.group ? 0 : 2, data: { node } }];
+    return [{ id: node.key, type: node.group ? "frame" : "step", position: { x, y }, width, height, initialWidth: width, initialHeight: height, zIndex: node.group ? 0 : 2, data: { node } }];
   });
+}
+
+function isBetween(place: number, size: number): boolean {
+  return place > 30 && place < size - 30;
 }
 
 /** Shows the beginning at a size that can be read, and goes where a step is chosen. */
@@ -84,9 +91,12 @@ function Camera({ nodes, selected }: { nodes: Node[]; selected: string | undefin
   }, [flow, nodes]);
   useEffect(() => {
     const node = nodes.find((node) => node.id === selected);
-    if (!node) return;
-    const height = Math.min(node.height ?? 0, 200);
-    void flow.setCenter(node.position.x + (node.width ?? 0) / 2, node.position.y + height / 2, { zoom: flow.getZoom() });
+    const paper = place.current?.closest(`.${styles.graph}`);
+    if (!node || !paper) return;
+    const middle = { x: node.position.x + (node.width ?? 0) / 2, y: node.position.y + Math.min(node.height ?? 0, 100) / 2 };
+    const { x, y, zoom } = flow.getViewport();
+    const isSeen = isBetween(middle.x * zoom + x, paper.clientWidth) && isBetween(middle.y * zoom + y, paper.clientHeight);
+    if (!isSeen) void flow.setCenter(middle.x, middle.y, { zoom });
   }, [flow, nodes, selected]);
   return <div ref={place} hidden />;
 }

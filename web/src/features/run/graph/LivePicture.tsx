@@ -22,7 +22,7 @@ export function LivePicture() {
   if (!picture) return null;
   return (
     <Suspense>
-      <GraphView picture={picture} states={states} counts={counts} turns={turns} setTurn={setTurn} select={choose} critical={critical} {...keyOf(places, selected)} />
+      <GraphView picture={picture} states={states} counts={counts} turns={turns} setTurn={setTurn} select={choose} critical={critical} unreached={fold?.head.ended_at === undefined ? "pending" : "skipped"} {...keyOf(places, selected)} />
     </Suspense>
   );
 }

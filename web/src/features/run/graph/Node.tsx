@@ -11,8 +11,8 @@ interface Props {
 }
 
 export function StepNode({ data: { node } }: Props) {
-  const { places, states, selected, select, critical, open, toggle } = useLooks();
-  const status: StepStatus | undefined = states && (states.get(node.key)?.status ?? "pending");
+  const { places, states, selected, select, critical, unreached, open, toggle } = useLooks();
+  const status: StepStatus | undefined = states && (states.get(node.key)?.status ?? unreached);
   const times = states?.get(node.key)?.paths.length ?? 0;
   const unit = places.unitOf(node);
   return (

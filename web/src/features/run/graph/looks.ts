@@ -1,6 +1,7 @@
 // What nodes know besides themselves. It changes with every event; the nodes do not.
 
 import { createContext, useContext } from "react";
+import type { StepStatus } from "../../../api/types";
 import type { NodeState, Places, Turns } from "./nodes";
 
 export interface GraphContext {
@@ -12,6 +13,7 @@ export interface GraphContext {
   selected: string | undefined;
   select: ((key: string) => void) | undefined;
   critical: ReadonlySet<string> | undefined;
+  unreached: StepStatus;
   open: ReadonlySet<string>;
   toggle: (unit: string) => void;
 }

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { cost, count, duration, moment, origin, tokens } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
 import { Status } from "../../../ui/Status";
+import { Words } from "../../../ui/Words";
 import styles from "../run.module.css";
 import type { Head } from "../state/fold";
 import { useWatched } from "../state/useRun";
@@ -19,7 +20,7 @@ export function Header({ head }: { head: Head }) {
         <RunActions head={head} />
       </div>
       <Facts head={head} />
-      {head.message && <Note tone={head.status === "failed" ? "bad" : "none"}><p>{head.message}</p></Note>}
+      {head.message && <Note tone={head.status === "failed" ? "bad" : "none"}><p><Words text={head.message} /></p></Note>}
       {head.limits_reached?.length ? <Note tone="wait"><p>Limits that were reached: {head.limits_reached.join(", ")}</p></Note> : null}
     </header>
   );

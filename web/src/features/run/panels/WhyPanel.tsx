@@ -2,6 +2,7 @@
 
 import type { Why } from "../../../api/types";
 import { Note } from "../../../ui/Note";
+import { Words } from "../../../ui/Words";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
@@ -32,7 +33,7 @@ export function WhyPanel() {
 
 function Sentence({ why }: { why: Why }) {
   const { select } = useView();
-  const text = why.text.replaceAll("`", "");
+  const text = <Words text={why.text} />;
   if (why.path === undefined) return text;
   const { path } = why;
   return <button type="button" className={styles.link} onClick={() => select(path)}>{text}</button>;

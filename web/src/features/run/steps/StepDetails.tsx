@@ -5,6 +5,7 @@ import { attemptsQuery, outputQuery } from "../../../api/queries";
 import type { Json, Path } from "../../../api/types";
 import { Fold } from "../../../ui/Fold";
 import { ErrorNote } from "../../../ui/Note";
+import { Words } from "../../../ui/Words";
 import { inJson, Text, Value } from "../../../ui/Value";
 import type { FlatStep } from "../state/fold";
 import { useWatched } from "../state/useRun";
@@ -22,7 +23,7 @@ export function StepDetails({ step, kind }: { step: FlatStep; kind: string }) {
   return (
     <div className={styles.details}>
       <p className="quiet mono">{step.path}{step.rung ? <span> · {step.rung}</span> : ""}</p>
-      {step.error && <p className={styles.error}><strong>{step.error.class}</strong>: {step.error.message}</p>}
+      {step.error && <p className={styles.error}><strong>{step.error.class}</strong>: <Words text={step.error.message} /></p>}
       {error && <ErrorNote error={error} />}
       {last && <AttemptView path={step.path} attempt={last} isLast />}
       {step.output !== undefined && step.output !== null && <Output path={step.path} output={step.output} defaulted={step.defaulted ?? false} answered={kind === "prompt"} />}

@@ -9,6 +9,9 @@ import { rows } from "./rows";
 import { StepCard } from "./StepCard";
 import styles from "./steps.module.css";
 
+/** What stands above the page and covers it. */
+const BAR = 60;
+
 export function StepList() {
   const { fold } = useWatched();
   const { places, turns, selected } = useView();
@@ -22,11 +25,12 @@ export function StepList() {
     const found = element.current ? element.current.getBoundingClientRect().top + window.scrollY : 0;
     if (Math.abs(found - top) > 1) setTop(found);
   });
-  const virtual = useWindowVirtualizer({ count: list.length, estimateSize: () => 46, overscan: 8, scrollMargin: top, getItemKey: (at) => list[at]?.path ?? at });
+  const virtual = useWindowVirtualizer({ count: list.length, estimateSize: () => 46, overscan: 8, scrollMargin: top, scrollPaddingStart: BAR, getItemKey: (at) => list[at]?.path ?? at });
+  const measured = top > 0;
   useEffect(() => {
-    const at = list.findIndex((row) => row.path === selected);
-    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
-  }, [selected]);
+    const at = measured ? list.findIndex((row) => row.path === selected) : -1;
+    if (at > 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [selected, measured]);
   return (
     <div ref={element} className={styles.list} role="list" aria-label="Steps" style={{ height: virtual.getTotalSize() }}>
       {virtual.getVirtualItems().map((item) => {
