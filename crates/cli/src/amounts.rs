@@ -35,12 +35,18 @@ pub(crate) fn budget(cost: &Cost) -> Option<String> {
 
 /// What is to come, in a line.
 pub(crate) fn forecast(forecast: &Forecast) -> String {
-    let Forecast { turns, or_more, at_once, limit } = *forecast;
+    let Forecast { turns, or_more, at_once, usd, limit } = *forecast;
+    let money = usd.map_or_else(String::new, |usd| format!(", {} by what such turns have cost", about(usd)));
     let least = if or_more { "at least " } else { "" };
     let tokens = limit.tokens.map(|tokens| format!("{} tokens", short(tokens)));
     let limits: Vec<String> = limit.usd.map(dollars).into_iter().chain(tokens).collect();
     let limits = if limits.is_empty() { "no limits".to_owned() } else { format!("limits: {}", limits.join(", ")) };
-    format!("{least}{turns} agent turns to come, up to {at_once} at once; {limits}")
+    format!("{least}{turns} agent turns to come, up to {at_once} at once{money}; {limits}")
+}
+
+/// An estimate is never exact.
+fn about(usd: f64) -> String {
+    format!("about {}", dollars(usd))
 }
 
 fn dollars(usd: f64) -> String {
@@ -81,8 +87,11 @@ mod tests {
     #[test]
     fn a_forecast_names_the_limits_or_that_there_are_none() {
         let limit = Limit { usd: Some(5.0), tokens: Some(500_000) };
-        let to_come = Forecast { turns: 120, or_more: false, at_once: 16, limit };
+        let to_come = Forecast { turns: 120, or_more: false, at_once: 16, usd: None, limit };
         assert_eq!(forecast(&to_come), "120 agent turns to come, up to 16 at once; limits: $5.00, 500k tokens");
+        let priced = Forecast { usd: Some(12.0), ..to_come };
+        let words = "120 agent turns to come, up to 16 at once, about $12.00 by what such turns have cost; limits: $5.00, 500k tokens";
+        assert_eq!(forecast(&priced), words);
         let to_come = Forecast { or_more: true, limit: Limit { usd: None, tokens: None }, ..to_come };
         assert_eq!(forecast(&to_come), "at least 120 agent turns to come, up to 16 at once; no limits");
     }

@@ -3,6 +3,7 @@
 mod agents;
 mod bench;
 mod check;
+mod consent;
 mod convert;
 mod explain;
 mod fmt;
@@ -14,6 +15,7 @@ mod prune;
 mod run;
 mod runs;
 mod schema;
+mod shelf;
 mod show;
 mod tell;
 mod trust;
@@ -26,6 +28,7 @@ use clap::{Parser, Subcommand};
 use longhaul_lang::Report;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
+use longhaul_lang::world::Kind;
 use serde_json::{Value, json};
 
 use tell::What;
@@ -74,6 +77,7 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
+    Consent(consent::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Agents(agents::Args),
@@ -83,6 +87,10 @@ enum Command {
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
+    /// List who agents can be: personas of the project, of the user, and built in
+    Personas(shelf::Args),
+    /// List what agents can be taught: skills of the project and of the user
+    Skills(shelf::Args),
     Graph(graph::Args),
     Convert(convert::Args),
     Fmt(fmt::Args),
@@ -112,6 +120,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Consent(args) => consent::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Agents(args) => agents::run(&args),
@@ -121,6 +130,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Personas(args) => shelf::run(&args, Kind::Persona),
+        Command::Skills(args) => shelf::run(&args, Kind::Skill),
         Command::Graph(args) => graph::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Fmt(args) => fmt::run(&args),

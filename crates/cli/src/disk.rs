@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use longhaul_agents::drivers;
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::world::{Able, Described, Found, Kind, Missing, World, same_name};
+use longhaul_lang::world::{Able, Described, Found, Kind, Missing, World};
 use longhaul_lang::{Report, Request};
 use longhaul_runtime::Profile;
 
@@ -21,6 +21,7 @@ use crate::builtin;
 use crate::library::{self, Entry, Library, Origin};
 use crate::project::Project;
 use crate::settings::Settings;
+use crate::shelf;
 
 /// A project and its library, asked lazily.
 pub(crate) struct Disk {
@@ -109,25 +110,9 @@ impl Disk {
     }
 
     fn collect(&self, kind: Kind) -> Vec<String> {
-        let root = &self.project.root;
         let shipped = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut names = match kind {
-            Kind::Persona => {
-                let mut names: Vec<String> = builtin::PERSONAS.iter().map(|(name, _)| (*name).to_owned()).collect();
-                for folder in PERSONAS {
-                    names.extend(stems(&root.join(folder)));
-                }
-                names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("personas"))));
-                names
-            }
-            Kind::Skill => {
-                let mut names = Vec::new();
-                for folder in SKILLS {
-                    names.extend(stems(&root.join(folder)));
-                }
-                names.extend(self.project.user.iter().flat_map(|user| stems(&user.join("skills"))));
-                names
-            }
+            Kind::Persona | Kind::Skill => shelf::all(&self.project, kind).into_iter().map(|card| card.name).collect(),
             Kind::Profile => self.project.configured("agents"),
             Kind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
             Kind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
@@ -176,16 +161,7 @@ impl World for Disk {
     }
 
     fn described(&self, kind: Kind, name: &str) -> Option<Described> {
-        let folders = match kind {
-            Kind::Persona => PERSONAS,
-            Kind::Skill => SKILLS,
-            _ => return None,
-        };
-        let user = self.project.user.iter().flat_map(|user| [user.join("personas"), user.join("skills")]);
-        let own = folders.iter().map(|folder| self.project.root.join(folder));
-        let on_disk = own.chain(user).find_map(|folder| described_in(&folder, name));
-        let shipped = || builtin::PERSONAS.iter().find(|(known, _)| same_name(known, name));
-        on_disk.or_else(|| shipped().filter(|_| kind == Kind::Persona).map(|(_, file)| Described::from_markdown(file)))
+        shelf::find(&self.project, kind, name)?.described()
     }
 
     fn able(&self, agent: &str) -> Option<Able> {
@@ -193,21 +169,6 @@ impl World for Disk {
         let can = drivers::by_name(backend.unwrap_or(agent))?.abilities();
         Some(Able { tools: can.tools, read_only: can.read_only })
     }
-}
-
-/// Where a project describes who its agents are.
-const PERSONAS: &[&str] =
-    &[".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"];
-/// Where it describes what they know.
-const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"];
-
-/// The persona or skill of a folder: a file, or a folder with a `SKILL.md`.
-fn described_in(folder: &Path, name: &str) -> Option<Described> {
-    let stem = stems(folder).into_iter().find(|stem| same_name(stem, name))?;
-    let text = |file: PathBuf| read_text(&file).ok();
-    let markdown = text(folder.join(format!("{stem}.md"))).or_else(|| text(folder.join(&stem).join("SKILL.md")));
-    let toml = || text(folder.join(format!("{stem}.toml"))).map(|file| Described::from_toml(&file));
-    markdown.map(|file| Described::from_markdown(&file)).or_else(toml)
 }
 
 /// A path as people write it: without a leading `./`.
@@ -286,13 +247,6 @@ fn in_words(why: &Missing) -> String {
         Missing::NotText => "not UTF-8 text".to_owned(),
         Missing::Unreadable(error) => error.clone(),
     }
-}
-
-/// Names of the files of a folder without their endings, and of its subfolders.
-fn stems(folder: &Path) -> Vec<String> {
-    let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
-    let stem = |path: PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    read.filter_map(Result::ok).filter_map(|entry| stem(entry.path())).collect()
 }
 
 /// Reads what stands on standard input as a workflow.

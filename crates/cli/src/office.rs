@@ -70,6 +70,10 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        approvals: settings.gates.approvals,
+        roles: settings.gates.roles,
+        policy: settings.gates.policy,
+        run_ceiling_ms: settings.gates.run_ceiling_ms,
         backends_max: settings.backends_max,
         refresh_cache: agents.no_cache,
         runs_dir,

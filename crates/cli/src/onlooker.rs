@@ -127,7 +127,7 @@ impl Onlooker {
         let (plan, index) = (&loaded.plan.0, &loaded.plan.1);
         let Some(step) = loaded.state.find(path) else { return Ok(None) };
         let (items, slots) = (u64::try_from(items)?, u64::try_from(self.engine.attempts_max())?);
-        let to_come = view::forecast(plan, index, step.step, items, slots);
+        let to_come = view::forecast((plan, index), &loaded.state, step.step, items, slots);
         Ok(to_come.map(|to_come| format!("  {path}: {}", amounts::forecast(&to_come))))
     }
 

@@ -4,13 +4,17 @@
 //! whatever the user's own file says.
 
 mod agents;
+mod gates;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
+use longhaul_core::policy::Authority;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
+
+use gates::Gates;
 
 use crate::project::Project;
 use crate::{disk, trusted};
@@ -30,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) backends_max: IndexMap<String, usize>,
     /// How agents are called.
     pub(crate) backends: Backends,
+    /// Who may answer.
+    pub(crate) gates: Gates,
 }
 
 impl Settings {
@@ -38,6 +44,7 @@ impl Settings {
         let user = project.user.iter().map(|user| user.join("config.toml"));
         let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();
+        settings.add_organisation()?;
         settings.backends.trusted = trusted::hashes(project);
         let trusted = &settings.backends.trusted.clone();
         let is_trusted = || told_hash(&project.root).is_some_and(|hash| trusted.contains(&hash));
@@ -51,6 +58,14 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The rules of the organisation, which only who administers the machine can write.
+    fn add_organisation(&mut self) -> Result<()> {
+        let file = organisation().join("config.toml");
+        let document: DocumentMut = disk::text_if_any(&file).parse().with_context(|| file.display().to_string())?;
+        gates::add_policy(&document, Authority::Organisation, &mut self.gates)
+            .with_context(|| file.display().to_string())
+    }
+
     /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
     /// what is started, unless a person has looked at it.
     fn add(&mut self, text: &str, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
@@ -61,6 +76,13 @@ impl Settings {
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
+        if let Some(key) = gates::sensitive(&document).filter(|_| !may_all()) {
+            bail!(
+                "`{key}` says who may let work pass, and this file came with the project; look at it, then run \
+                 `longhaul trust`, or write it into ~/.longhaul/config.toml"
+            );
+        }
+        gates::add(&document, &mut self.gates)?;
         agents::add(&document, folder, &mut self.backends)?;
         self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();
         for (name, item) in entries(document.get("channels"), "channels")? {
@@ -79,6 +101,12 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The folder of the organisation's settings. Debug builds can be told another one, to test what it does.
+fn organisation() -> PathBuf {
+    let told = std::env::var_os("LONGHAUL_ORGANISATION").filter(|_| cfg!(debug_assertions));
+    told.map_or_else(|| PathBuf::from("/etc/longhaul"), PathBuf::from)
 }
 
 /// The entries of a table that need not be there.
@@ -275,7 +303,14 @@ mod tests {
         let add = |text: &str| Settings::default().add(text, Origin { folder: Path::new("/x"), may_all: &|| false });
         let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
         assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
-        for text in ["sandboxed = true", "[agents.x]\nbase_url = 'http://evil'", "[agents.x]\nenv = { PATH = 'x' }"] {
+        let said = add("[roles]\nops = ['me']").unwrap_err().to_string();
+        assert!(said.starts_with("`roles` says who may let work pass"), "{said}");
+        for text in [
+            "[approvals]\nwho = 'anyone'",
+            "sandboxed = true",
+            "[agents.x]\nbase_url = 'http://evil'",
+            "[agents.x]\nenv = { PATH = 'x' }",
+        ] {
             assert!(add(text).is_err(), "{text}");
         }
         assert!(add("agent = 'codex'\n[agents.x]\nbackend = 'claude'\nmodel = 'opus'").is_ok());

@@ -1,6 +1,6 @@
 //! What happens in a run, a line an event, for people.
 
-use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Skip, Usage};
+use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 
@@ -10,9 +10,16 @@ use crate::ui;
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &envelope.event {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
+        Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
+        Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
+        Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
+        Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
+        Event::FilesRestored { path, left, .. } => {
+            format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
+        }
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
         Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
@@ -22,24 +29,29 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let how = rung.as_ref().map_or_else(|| "tried again".to_owned(), longhaul_core::ladder::Rung::words);
             format!("  ↻ {path}: {how}{pause}")
         }
-        Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", skip(*why)))),
+        Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", why.words()))),
         Event::QuestionAsked { path, kind, text, choices, .. } => {
             question(run, &path.to_string(), *kind, text, choices)
         }
-        Event::Answered { path, answer, by } => {
-            format!(
-                "  ● {path}: {}{}",
-                answered(answer),
-                by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))
-            )
+        Event::Answered { path, answer, by, caller, comment, .. } => {
+            let who = caller.as_ref().map(|caller| caller.who.to_string()).or_else(|| by.clone());
+            let who = who.map_or_else(String::new, |who| format!(" by {who}"));
+            let instead =
+                if caller.as_ref().is_some_and(|caller| caller.overrides) { ", who was not asked" } else { "" };
+            let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
+            format!("  ● {path}: {}{who}{instead}{comment}", answered(answer))
         }
+        Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
         Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated => {
             format!("  {}", ui::dim(format!("– {path} failed, and the run goes on")))
         }
         Event::Rewound { to, .. } => format!("  ↶ back to {to}"),
-        Event::LimitReached { limit } => format!("  ! the limit on {limit} was reached"),
+        Event::LimitReached { limit, path } => {
+            let whose = path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+            format!("  ! {whose}the limit on {limit} was reached")
+        }
         Event::SignalRefused { name, why } => format!("  ! the signal {name} was dropped: {why}"),
         Event::Refused { what, why } => format!("  ! {what} refused: {why}"),
         Event::CancelRequested { reason, .. } => {
@@ -67,7 +79,9 @@ pub(crate) fn used(event: &Event) -> Option<Usage> {
 
 fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[String]) -> String {
     let how = match kind {
-        QuestionKind::Approval => format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}"),
+        QuestionKind::Approval | QuestionKind::Consent => {
+            format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}")
+        }
         QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
         QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
         QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),
@@ -84,17 +98,6 @@ fn answered(answer: &Answer) -> String {
         Answer::Value { value } => format!("answered {value}"),
         Answer::Skip => "skipped".to_owned(),
         Answer::TimedOut => "nobody answered in time".to_owned(),
-    }
-}
-
-fn skip(why: Skip) -> &'static str {
-    match why {
-        Skip::When => "its `when` is false",
-        Skip::RunIf => "its `run_if` does not hold",
-        Skip::Route => "another way was chosen",
-        Skip::Denied => "denied",
-        Skip::Upstream => "what it needs failed",
-        Skip::Cancelled => "cancelled",
     }
 }
 

@@ -67,6 +67,8 @@ pub enum Shape {
     Cron,
     /// An IANA time zone.
     TimeZone,
+    /// Who may answer: `initiator`, `anyone` or `role:NAME`.
+    Approvers,
     /// A file pattern.
     Glob,
     /// A prompt file of the workflow.

@@ -7,12 +7,15 @@
 
 mod aside;
 mod budget;
+mod consent;
 mod degrade;
 mod finish;
 mod gate;
+mod hosted;
 mod inside;
 mod judge;
 mod ladder;
+mod seal;
 mod start;
 mod told;
 mod turn;
@@ -24,6 +27,9 @@ use crate::plan::Plan;
 use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
+pub use consent::{actions, run_grant};
+pub use hosted::{claims, held_until, named};
+pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;
@@ -113,7 +119,8 @@ fn record(
 ) -> Result<(), Illegal> {
     let all = matches!(event, Event::CancelRequested { .. } | Event::RunFinished { .. });
     let ends_unit = matches!(&event, Event::StepEnded { end, .. } if end.verdict.is_some());
-    let some = ends_unit || matches!(event, Event::Rewound { .. } | Event::RetryScheduled { .. });
+    let some =
+        ends_unit || matches!(event, Event::Rewound { .. } | Event::RetryScheduled { .. } | Event::UnitStopped { .. });
     let open: Vec<(StepPath, u32)> = state
         .open_attempts()
         .filter(|_| all || some || matches!(event, Event::Reopened { .. }))
@@ -154,7 +161,12 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
             Phase::Inside => inside::inside(planner, state, *at),
             Phase::Judge => judge::judge(planner, state, *at),
             // Nobody else is on the agenda; were it so, the run would stand still and say so.
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => {
                 return None;
             }
         });
@@ -162,13 +174,14 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
-    let next = state.queue.front().filter(|_| state.open.len() < slots(planner.plan) as usize)?;
-    let decision = start::start(planner, state, *next);
+    let mut queue = state.queue.iter().filter(|_| state.at_once() < slots(planner.plan) as usize);
+    let next = *queue.find(|at| state.has_room(planner.plan, **at))?;
+    let decision = start::start(planner, state, next);
     match decision.events.first() {
-        Some(Event::AttemptStarted { attempt, .. }) => match finish::over_budget(planner, state, *attempt) {
+        Some(Event::AttemptStarted { attempt, .. }) => match finish::over_budget(planner, state, next, *attempt) {
             Some(over) => Some(over),
             // What is under way may use up the rest: nobody begins before that is known.
-            None => Some(decision).filter(|_| !budget::is_all_set_aside(planner, state)),
+            None => Some(decision).filter(|_| !budget::is_all_set_aside(planner, state, next)),
         },
         _ => Some(decision),
     }

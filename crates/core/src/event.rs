@@ -7,8 +7,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::approval::Approvals;
+use crate::consent::Terms;
 use crate::id::StepId;
 use crate::ladder::Rung;
+use crate::origin::{Caller, Origin};
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Outcome};
 
@@ -44,6 +47,39 @@ pub enum Event {
         /// What is set aside for it until its cost is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reserve: Option<Usage>,
+        /// Whether it is handed out to the client that hosts the run, instead of being made by the engine.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hosted: bool,
+    },
+    /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
+    Claimed {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// Who.
+        by: String,
+        /// When it is given up if nothing is heard.
+        until: i64,
+    },
+    /// Whoever works on an attempt that is handed out shows a sign of life.
+    HeartbeatSeen {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// What it is at, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+        /// When it is given up if nothing more is heard.
+        until: i64,
+    },
+    /// An attempt that was handed out is given back. It is offered anew, and counts as if it had never been.
+    HandedBack {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
     },
     /// Another process looks after an attempt that outlived the one that began it.
     AttemptAdopted {
@@ -63,6 +99,26 @@ pub enum Event {
         /// The name under which other steps continue it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<String>,
+    },
+    /// The files that an agent is about to work on are recorded, so that they can be put back.
+    FilesKept {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// The reference under which git has them.
+        name: String,
+    },
+    /// The files of an interrupted turn were put back.
+    FilesRestored {
+        /// Which step.
+        path: StepPath,
+        /// The attempt that begins with them.
+        attempt: u32,
+        /// The reference under which git has what was put back.
+        name: String,
+        /// The reference under which git has what they had become.
+        left: String,
     },
     /// An attempt ended well.
     AttemptSucceeded {
@@ -151,6 +207,10 @@ pub enum Event {
         /// The failure that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
+        /// The hash of the secret that answers it from afar. Whoever makes the event can not know it: see
+        /// [`crate::decide::seal`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     },
     /// A person answered.
     Answered {
@@ -158,6 +218,31 @@ pub enum Event {
         path: StepPath,
         /// What they said.
         answer: Answer,
+        /// Who.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// Who, from where, and how that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Box<Caller>>,
+        /// What they said beside it, for others to read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+        /// The hash of what they were shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        /// The hash of the secret that they gave.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
+    /// A step that the policy has something to say about may do what it does.
+    Consented {
+        /// Which step.
+        path: StepPath,
+        /// By which rule.
+        rule: String,
+    },
+    /// That the run was started is no consent to what it does any more.
+    ConsentRevoked {
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
@@ -209,10 +294,20 @@ pub enum Event {
         /// The step that starts over, with everything downstream of it.
         to: StepId,
     },
-    /// A limit of the run was reached.
+    /// A limit of the run, or of a sub-workflow, was reached.
     LimitReached {
         /// Which.
         limit: String,
+        /// The step that uses the sub-workflow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<StepPath>,
+    },
+    /// A sub-workflow was ended by its limit; what was under way in it is given up.
+    UnitStopped {
+        /// The step that uses it.
+        path: StepPath,
+        /// Why.
+        why: String,
     },
     /// A signal that had come early does not fit the step that now waits for it, and is dropped.
     SignalRefused {
@@ -284,6 +379,13 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// An answer of which nothing else is known.
+    pub fn answered(path: StepPath, answer: Answer) -> Self {
+        Self::Answered { path, answer, by: None, caller: None, comment: None, shown: None, key: None }
+    }
+}
+
 /// What a run was started with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
@@ -306,10 +408,36 @@ pub struct RunStarted {
     pub trigger: Json,
     /// Who started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
+    pub owner: Option<Origin>,
+    /// What the settings said about answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<Approvals>,
+    /// What it may do without being asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Terms>,
     /// The run and step it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<(String, StepPath)>,
+    /// Who makes the turns of its agents.
+    #[serde(default, skip_serializing_if = "Driver::is_engine")]
+    pub driver: Driver,
+}
+
+/// Who makes the turns of a run's agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// The engine calls agents.
+    #[default]
+    Engine,
+    /// A client asks for the next steps, does them itself, and submits what came of them.
+    Host,
+}
+
+impl Driver {
+    fn is_engine(&self) -> bool {
+        *self == Self::Engine
+    }
 }
 
 /// What an attempt left.
@@ -336,6 +464,9 @@ pub struct Result {
     /// Whether it was taken from an earlier run instead of being done.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
+    /// Who submitted it, where the attempt was handed out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// A conversation with an agent.
@@ -430,6 +561,20 @@ pub enum Skip {
     Cancelled,
 }
 
+impl Skip {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::When => "its `when` is false",
+            Self::RunIf => "its `run_if` does not hold",
+            Self::Route => "another way was chosen",
+            Self::Denied => "denied",
+            Self::Upstream => "what it needs failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// What a person is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -442,6 +587,8 @@ pub enum QuestionKind {
     Review,
     /// What to do about a failure, or about rounds or a limit that are used up.
     Operator,
+    /// Whether a step may do what it does.
+    Consent,
 }
 
 /// What a person said.

@@ -18,11 +18,16 @@ pub struct Explanation {
 
 /// Why the run and each of its unfinished steps wait. Nothing of a run that is over.
 pub fn explain(plan: &Plan, state: &State) -> Vec<Explanation> {
+    explain_at(plan, state, state.now)
+}
+
+/// The same, as it is at a moment: how long somebody has been silent changes although nothing happens.
+pub fn explain_at(plan: &Plan, state: &State, now: i64) -> Vec<Explanation> {
     if state.is_finished() || state.started.is_none() {
         return Vec::new();
     }
     let mut found = about_run(plan, state);
-    found.extend(state.waiting().map(|step| Explanation { path: Some(step.path.clone()), text: waits(state, step) }));
+    found.extend(state.waiting().map(|step| Explanation { path: Some(step.path.clone()), text: waits(now, step) }));
     found.extend(state.blocked(plan).into_iter().map(|(path, on)| {
         let on: Vec<String> = on.iter().map(|path| format!("`{path}`")).collect();
         Explanation { text: format!("`{path}` waits for {}", on.join(", ")), path: Some(path) }
@@ -45,7 +50,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     if ready > 0 && !state.paused && !state.cancelling {
         let slots = crate::decide::slots(plan);
         let set_aside = state.reserved() != crate::event::Usage::default();
-        say(match (open >= slots as usize, set_aside) {
+        say(match (state.at_once() >= slots as usize, set_aside) {
             (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
             (false, true) => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
             (false, false) => {
@@ -60,31 +65,45 @@ fn steps(count: usize) -> String {
     if count == 1 { "1 step is".to_owned() } else { format!("{count} steps are") }
 }
 
-fn waits(state: &State, step: &StepInst) -> String {
+fn waits(now: i64, step: &StepInst) -> String {
     let path = &step.path;
     match &step.phase {
         Phase::Retry { due } => match step.climb.as_ref().and_then(|climb| climb.rung.as_ref()) {
             Some(rung) => format!("`{path}`: {}, at {}, attempt {}", rung.words(), moment(*due), step.attempts + 1),
             None => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
         },
-        Phase::Question => step.question.as_ref().map_or_else(String::new, |question| asks(state, path, question)),
+        Phase::Question => step.question.as_ref().map_or_else(String::new, |question| asks(now, path, question)),
         Phase::Waiting { due: Some(due), signal: None } => format!("`{path}` sleeps until {}", moment(*due)),
         Phase::Waiting { due, signal } => {
             let until = due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
             format!("`{path}` waits for the signal `{}`{until}", signal.as_deref().unwrap_or_default())
         }
+        Phase::Handed => handed(now, step),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
     }
 }
 
-fn asks(state: &State, path: &StepPath, question: &Question) -> String {
+/// Who has an attempt that is handed out, and for how long nothing was heard.
+fn handed(now: i64, step: &StepInst) -> String {
+    let path = &step.path;
+    let Some(hand) = &step.hand else {
+        return format!("`{path}` is ready for whoever hosts the run to take it");
+    };
+    let silent = u64::try_from(now - hand.seen).unwrap_or_default();
+    let silent = if silent == 0 { String::new() } else { format!(", silent for {}", format_ms(silent)) };
+    let hint = hand.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+    format!("`{path}` is handed out to {}{silent}{hint}, until {}", hand.by, moment(hand.until))
+}
+
+fn asks(now: i64, path: &StepPath, question: &Question) -> String {
     let what = match question.kind {
         QuestionKind::Approval => "an approval",
         QuestionKind::Question => "an answer",
         QuestionKind::Review => "a review",
         QuestionKind::Operator => "a decision",
+        QuestionKind::Consent => "consent",
     };
-    let since = u64::try_from(state.now - question.asked_at).unwrap_or_default();
+    let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
     let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
     format!("`{path}` waits for {what} since {}{since}{until}", moment(question.asked_at))

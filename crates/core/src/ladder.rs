@@ -21,6 +21,11 @@ pub enum Rung {
     Again,
     /// The interrupted conversation is taken up.
     Continue,
+    /// The files are put back to what they were before an attempt, and a new conversation begins.
+    Restore {
+        /// The attempt.
+        before: u32,
+    },
     /// In the same conversation it is told what is wrong.
     Repair {
         /// What it is told.
@@ -55,6 +60,7 @@ impl Rung {
         match self {
             Self::Again => "tried again".to_owned(),
             Self::Continue => "its session is continued".to_owned(),
+            Self::Restore { .. } => "its files are put back, and it begins anew".to_owned(),
             Self::Repair { .. } => "told what is wrong, in the same session".to_owned(),
             Self::Answer { .. } => "its question is answered".to_owned(),
             Self::AwaitReset => "waits until the limit resets".to_owned(),
@@ -77,6 +83,9 @@ pub struct Climb {
     pub fallbacks: u32,
     /// How often it was put in another way.
     pub framing: u32,
+    /// The attempt before which the files were recorded, for as long as its conversation goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<u32>,
     pub(crate) repairs: u32,
     pub(crate) pauses: u32,
     pub(crate) waits: u32,
@@ -89,11 +98,12 @@ impl Climb {
     pub(crate) fn take(&mut self, rung: &Rung, per_turn: bool, counts: bool) {
         match rung {
             Rung::Again | Rung::Continue | Rung::Resend | Rung::Answer { .. } => {}
+            Rung::Restore { .. } => self.session = None,
             Rung::Repair { .. } => self.repairs += 1,
             Rung::AwaitReset => self.waits += 1,
             Rung::Compact => self.compactions += 1,
             Rung::Reframe { framing } => {
-                (self.framing, self.session) = (*framing, None);
+                (self.framing, self.session, self.kept) = (*framing, None, None);
                 self.repairs = if per_turn { 0 } else { self.repairs };
             }
             Rung::Fallback { .. } => {
@@ -112,8 +122,8 @@ impl Climb {
 
     /// A person has looked at it: everything may be tried anew, in the same conversation.
     pub(crate) fn rested(&mut self) {
-        let (session, fallbacks) = (self.session.take(), self.fallbacks);
-        *self = Self { session, fallbacks, ..Self::default() };
+        let (session, fallbacks, kept) = (self.session.take(), self.fallbacks, self.kept);
+        *self = Self { session, fallbacks, kept, ..Self::default() };
     }
 
     /// The conversation, if it can be gone on with.

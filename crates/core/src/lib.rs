@@ -3,7 +3,9 @@
 //! **Invariant:** nothing in this crate awaits, sleeps, or reads a clock, a file, a variable of the
 //! environment or a random number. Everything here is a value or a function of values.
 
+pub mod approval;
 pub mod catalog;
+pub mod consent;
 pub mod decide;
 pub mod duration;
 pub mod eval;
@@ -12,8 +14,10 @@ pub mod explain;
 pub mod id;
 pub mod index;
 pub mod ladder;
+pub mod origin;
 pub mod path;
 pub mod plan;
+pub mod policy;
 pub mod schema;
 pub mod state;
 pub mod types;

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::approval::Approvers;
 use crate::id::{Name, StepId};
 use crate::types::Type;
 
@@ -332,12 +333,18 @@ pub struct Step {
     /// What a final failure means.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
+    /// Of an agent: what happens to a turn that was interrupted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_interrupt: OnInterrupt,
     /// What becomes of its result.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output: Output,
     /// A person looks at the output before it is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Text>,
+    /// Who may answer what it asks, where that is not as the settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<Approvers>,
     /// Whether consent for the run covers it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub consent: Consent,
@@ -438,6 +445,9 @@ pub enum Form {
         question: Text,
         /// A JSON Schema of the answer.
         answer: Json,
+        /// How long the question stays open, in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_ms: Option<u64>,
     },
     /// Sleep, or a signal.
     Wait(Wait),
@@ -803,6 +813,17 @@ pub enum OnError {
     Goto(StepIx),
 }
 
+/// How an agent goes on whose turn was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnInterrupt {
+    /// In the same conversation, with what is there.
+    #[default]
+    Continue,
+    /// From the beginning: its files are put back, and a new conversation begins.
+    Restore,
+}
+
 /// What a failed item of a `for_each` means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -840,16 +861,44 @@ pub enum Consent {
     Individual,
 }
 
-/// How much harm a step could do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How much harm a step could do. The order is from the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
     /// Little.
+    #[default]
     Low,
     /// Some.
     Medium,
     /// Much.
     High,
+    /// More than anybody should do without having said so in a policy.
+    Critical,
+}
+
+impl Risk {
+    const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// The risk with this word.
+    pub fn read(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|risk| risk.word() == word)
+    }
+}
+
+impl std::fmt::Display for Risk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
 }
 
 /// When an earlier result may be used again.

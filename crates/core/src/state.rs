@@ -6,7 +6,9 @@
 //! **Invariant:** a step has at most one open attempt; what is on the agenda needs a decision and nothing
 //! else does.
 
+mod account;
 mod apply;
+mod hosted;
 mod names;
 mod overrun;
 mod reopen;
@@ -18,17 +20,19 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::event::{self, Answer, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
+use crate::event::{self, Answer, Driver, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
 use crate::id::StepId;
 use crate::ladder::Climb;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 
+pub(crate) use account::Payer;
 pub use apply::Illegal;
+pub use hosted::Hand;
 pub use names::Scope;
 
 /// A body that was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BodyNo(pub u32);
 
@@ -69,6 +73,9 @@ pub struct State {
     pub paused: bool,
     /// Whether it is being stopped.
     pub cancelling: bool,
+    /// Whether starting it is no consent any more.
+    #[serde(default)]
+    pub consent_revoked: bool,
     /// Limits that were reached and passed.
     pub limits_reached: Vec<String>,
     /// Attempts begun, retries not counted.
@@ -94,8 +101,14 @@ pub struct State {
     pub threads: IndexMap<String, Session>,
     /// Steps that ended well.
     pub succeeded: u64,
-    /// Steps that wait for a time, a signal or a person.
+    /// Steps that wait for a time, a signal, a person or a host.
     pub(crate) waiting: BTreeSet<StepNo>,
+    /// Of those, the ones whose attempt is handed out.
+    #[serde(default)]
+    pub(crate) handed: BTreeSet<StepNo>,
+    /// The event with which each client of a hosted run last submitted something.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub submitted: IndexMap<String, u64>,
     pub(crate) deadline_passed: bool,
     pub(crate) visits_most: u32,
     #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
@@ -112,6 +125,9 @@ pub struct State {
     /// Signals that came before anybody waited for them.
     pub(crate) signals: Vec<(String, Json)>,
     pub(crate) root_ended: bool,
+    /// Sub-workflows that have limits and were opened.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) limited: BTreeSet<BodyNo>,
 }
 
 /// How a run ended.
@@ -160,6 +176,9 @@ pub(crate) struct BodyInst {
     /// Of the outermost body of a sub-workflow: what an `end` inside it said.
     pub(crate) verdict: Option<(Outcome, Option<String>)>,
     pub(crate) ended: bool,
+    /// Of the outermost body of a sub-workflow that has limits: what it has used of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<Box<account::Account>>,
 }
 
 /// A step's place in a body.
@@ -198,6 +217,9 @@ pub struct StepInst {
     pub skipped: Option<Skip>,
     /// What a person chose.
     pub choice: Option<String>,
+    /// What a person said beside their answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
     /// Whether the output is the declared default.
     pub defaulted: bool,
     /// When it was reached.
@@ -213,6 +235,9 @@ pub struct StepInst {
     /// What its agent has climbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub climb: Option<Box<Climb>>,
+    /// Of an attempt that is handed out: who took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand: Option<Box<Hand>>,
     /// What is set aside for the open attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserve: Option<Usage>,
@@ -246,6 +271,12 @@ impl StepInst {
         self.attempts.saturating_sub(self.lost).saturating_sub(self.stopped)
     }
 
+    /// The attempt before which its files were as its conversation found them. Whether they were recorded shows when they
+    /// are put back: a process can die before it can say so.
+    pub(crate) fn restorable(&self) -> u32 {
+        self.climb.as_ref().and_then(|climb| climb.kept).unwrap_or(self.attempts)
+    }
+
     /// A step that is nowhere yet: whoever adds it says where it enters.
     pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
@@ -259,6 +290,7 @@ impl StepInst {
             error: None,
             skipped: None,
             choice: None,
+            comment: None,
             defaulted: false,
             since,
             started_at: None,
@@ -266,6 +298,7 @@ impl StepInst {
             question: None,
             usage: Usage::default(),
             climb: None,
+            hand: None,
             reserve: None,
             body,
             live: false,
@@ -305,6 +338,8 @@ pub enum Phase {
         /// For which signal.
         signal: Option<String>,
     },
+    /// Its attempt is handed out to whoever hosts the run.
+    Handed,
     /// Its bodies are at work.
     Inside,
     /// Something ended, and what that means has not been decided.
@@ -328,6 +363,9 @@ pub struct Question {
     pub due: Option<i64>,
     /// When it was asked.
     pub asked_at: i64,
+    /// The hash of the secret that answers it from afar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl State {
@@ -341,6 +379,15 @@ impl State {
     /// A step by address.
     pub fn find(&self, path: &StepPath) -> Option<&StepInst> {
         self.by_path.get(&path.to_string()).map(|at| self.step(*at))
+    }
+
+    /// Gives the question that a step asks the hash of its secret.
+    pub(crate) fn sealed(&mut self, path: &StepPath, asked_at: i64, hash: String) {
+        let Some(at) = self.number(path) else { return };
+        let question = self.step_mut(at).question.as_mut();
+        if let Some(question) = question.filter(|question| question.asked_at == asked_at) {
+            question.key = Some(hash);
+        }
     }
 
     /// Every step that was reached, in the order in which that happened.
@@ -358,7 +405,22 @@ impl State {
         self.open.len()
     }
 
-    /// Steps that wait for a time, a signal or a person.
+    /// Steps whose attempt is handed out.
+    pub fn handed(&self) -> impl Iterator<Item = &StepInst> {
+        self.handed.iter().map(|at| self.step(*at))
+    }
+
+    /// Attempts of both kinds: made by an engine, and handed out.
+    pub(crate) fn at_once(&self) -> usize {
+        self.open.len() + self.handed.len()
+    }
+
+    /// Whether a client makes the turns of its agents.
+    pub fn is_hosted(&self) -> bool {
+        self.started.as_ref().is_some_and(|started| started.driver == Driver::Host)
+    }
+
+    /// Steps that wait for a time, a signal, a person or a host.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))
     }
@@ -372,19 +434,25 @@ impl State {
             Phase::Retry { due } => Some((format!("retry:{}", step.path), *due)),
             Phase::Waiting { due, .. } => Some((format!("wait:{}", step.path), (*due)?)),
             Phase::Question => Some((format!("gate:{}", step.path), step.question.as_ref()?.due?)),
+            Phase::Handed => Some((format!("claim:{}", step.path), step.hand.as_ref()?.until)),
             Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
-        self.waiting().filter_map(timer).chain(deadline.map(|due| ("deadline".to_owned(), due))).collect()
+        let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
+        let deadlines = deadline.map(|due| ("deadline".to_owned(), due)).into_iter().chain(inner);
+        self.waiting().filter_map(timer).chain(deadlines).collect()
     }
 
     /// What is set aside for attempts that are under way.
     pub fn reserved(&self) -> Usage {
-        self.open_attempts().filter_map(|step| step.reserve).fold(Usage::default(), |mut sum, reserve| {
-            sum += reserve;
-            sum
-        })
+        self.open_attempts().chain(self.handed()).filter_map(|step| step.reserve).fold(
+            Usage::default(),
+            |mut sum, reserve| {
+                sum += reserve;
+                sum
+            },
+        )
     }
 
     /// How many steps could begin if there were more slots.

@@ -4,13 +4,17 @@
 
 mod cost;
 mod forecast;
+mod hosted;
 mod questions;
 mod run;
+pub mod shown;
 mod step;
 mod timeline;
 
 pub use cost::{Cost, Limit, Spent, cost};
 pub use forecast::{Forecast, forecast};
+pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
+pub(crate) use questions::shown;
 pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};
@@ -30,7 +34,7 @@ fn status(state: &State, step: &StepInst) -> &'static str {
         _ if state.is_finished() => "cancelled",
         (Phase::Ready, _) => "pending",
         (Phase::Attempt | Phase::Inside | Phase::Judge, _) => "running",
-        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. }, _) => "waiting",
+        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed, _) => "waiting",
     }
 }
 
@@ -38,10 +42,11 @@ fn status(state: &State, step: &StepInst) -> &'static str {
 fn awaited(step: &StepInst) -> Option<&'static str> {
     match &step.phase {
         Phase::Question => step.question.as_ref().map(|question| match question.kind {
-            QuestionKind::Approval | QuestionKind::Review => "approval",
+            QuestionKind::Approval | QuestionKind::Review | QuestionKind::Consent => "approval",
             QuestionKind::Question => "question",
             QuestionKind::Operator => "operator",
         }),
+        Phase::Handed => Some("host"),
         Phase::Waiting { signal: Some(_), .. } => Some("event"),
         Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,

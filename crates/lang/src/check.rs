@@ -13,6 +13,7 @@ mod endings;
 mod fallbacks;
 mod files;
 mod inputs;
+mod interrupts;
 mod meant;
 mod output_defaults;
 mod output_names;
@@ -32,6 +33,7 @@ mod template_cost;
 mod template_names;
 mod template_syntax;
 mod template_types;
+mod threads;
 mod timeouts;
 mod tools;
 mod triggers;
@@ -119,6 +121,8 @@ const RULES: &[Rule] = &[
     skills::check,
     abilities::check,
     fallbacks::check,
+    threads::check,
+    interrupts::check,
     schemas::check,
     timeouts::check,
     output_defaults::check,

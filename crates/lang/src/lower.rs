@@ -71,8 +71,11 @@ impl<'n> Lowering<'_, 'n> {
             retry: node.get("retry").or_else(|| defaults?.get("retry")).map(modifiers::retry),
             budget: node.get("budget").map(modifiers::budget),
             on_error: self.on_error(step),
+            on_interrupt: modifiers::on_interrupt(step, defaults),
             output: modifiers::output(node.get("output")),
             review: modifiers::review(node.get("review"), &step.id),
+            approvals: text_of(node.get("approvals").or_else(|| defaults?.get("approvals")))
+                .and_then(|who| who.parse().ok()),
             consent: modifiers::consent(node),
             risk: modifiers::risk(node.get("risk").or_else(|| defaults?.get("risk"))),
             cache: modifiers::cache(node.get("cache")),

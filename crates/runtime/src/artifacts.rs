@@ -28,7 +28,12 @@ impl Artifacts {
 
     /// Where results are that may be used again: beside the runs, which come and go.
     pub(crate) fn cache(&self) -> PathBuf {
-        self.root.parent().unwrap_or(&self.root).join("cache")
+        self.home().join("cache")
+    }
+
+    /// The engine's own folder.
+    pub(crate) fn home(&self) -> &Path {
+        self.root.parent().unwrap_or(&self.root)
     }
 
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {

@@ -10,12 +10,16 @@ use longhaul_agents::contract::Entry;
 use longhaul_agents::process::Guard;
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
+use longhaul_core::approval::Approvals;
+use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Envelope, Event, RunStarted};
+use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
+use longhaul_core::policy::Policy;
 use longhaul_core::schema::mismatch;
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
@@ -30,6 +34,8 @@ use crate::backends::Backends;
 use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
+use crate::consent;
+use crate::gates;
 use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
@@ -37,6 +43,7 @@ use crate::run_loop::{self, Idle, Loaded};
 use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::told;
+use crate::turns::Turns;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -64,6 +71,14 @@ pub struct Options {
     pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
+    /// What the settings say about answers; runs keep what held when they were started.
+    pub approvals: Option<Approvals>,
+    /// Who is what, by role.
+    pub roles: IndexMap<String, Vec<String>>,
+    /// What may be done without asking, what must be asked for, what is denied.
+    pub policy: Policy,
+    /// How long the consent of a run holds at the most, whoever started it.
+    pub run_ceiling_ms: Option<i64>,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
 }
@@ -81,6 +96,10 @@ impl Default for Options {
             lease: Duration::from_secs(60),
             refresh_cache: false,
             channels: IndexMap::new(),
+            approvals: None,
+            roles: IndexMap::new(),
+            policy: Policy::default(),
+            run_ceiling_ms: None,
             guard: None,
         }
     }
@@ -101,6 +120,14 @@ pub enum Error {
     /// What is asked does not fit the run.
     #[error("{0}")]
     Refused(String),
+    /// What was submitted is not what the step promises; the step stays open.
+    #[error("`{step}` stays open: {why}")]
+    Misfit {
+        /// Which step.
+        step: String,
+        /// Why it does not fit.
+        why: String,
+    },
     /// An input is missing, unknown, or of the wrong type.
     #[error("{0}")]
     Input(String),
@@ -148,10 +175,12 @@ pub struct StartRequest {
     pub run: Option<RunId>,
     /// What started it.
     pub trigger: Json,
-    /// Who started it.
-    pub owner: Option<String>,
+    /// Who starts it.
+    pub owner: Option<Origin>,
     /// Where the workflow's scripts are.
     pub workflow_dir: PathBuf,
+    /// Who makes the turns of its agents.
+    pub driver: Driver,
 }
 
 /// Drives runs of a store.
@@ -172,7 +201,10 @@ pub(crate) struct Shared {
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
+    pub(crate) turns: Turns,
     pub(crate) secrets: Secrets,
+    /// What is known of consent so far.
+    pub(crate) ledger: Mutex<Ledger>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -188,7 +220,9 @@ impl Engine {
             worker: crate::recover::this_worker(),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
+            turns: Turns::default(),
             secrets: Secrets::default(),
+            ledger: Mutex::default(),
             guard: OnceCell::new(),
             plans: Mutex::default(),
             store,
@@ -224,6 +258,11 @@ impl Engine {
     /// Records the beginning of a run. Nothing is begun until it is driven.
     pub async fn start(&self, plan: &Plan, request: StartRequest) -> Result<RunId, Error> {
         let inputs = inputs(plan, &request.inputs)?;
+        let owner = match request.owner {
+            Some(owner) => Some(gates::with_ancestors(&self.shared, owner).await?),
+            None => None,
+        };
+        let terms = consent::terms(&self.shared, plan, owner.as_ref()).await?;
         let run = request.run.clone().unwrap_or_else(|| new_run_id(self.shared.clock.now_ms()));
         let text = serde_json::to_string(plan).map_err(Error::encoding)?;
         let blob = Blob::new(text.into_bytes());
@@ -235,8 +274,11 @@ impl Engine {
             inputs,
             about: self.about(&run, plan, &request.workflow_dir),
             trigger: request.trigger,
-            owner: request.owner,
+            owner,
+            approvals: self.shared.options.approvals.clone(),
+            consent: Some(terms),
             forked: None,
+            driver: request.driver,
         };
         if let Some(Err(problem)) = group(plan, &started) {
             return Err(Error::Input(format!("`concurrency.group` can not be rendered: {}", problem.0)));
@@ -284,7 +326,8 @@ impl Engine {
     /// The run that an id or the beginning of one stands for.
     pub async fn find(&self, id: &str) -> Result<RunId, Error> {
         let query = Query { prefix: Some(id.to_owned()), limit: 5, ..Query::default() };
-        let rows = self.shared.store.runs(query).await?;
+        let mut rows = self.shared.store.runs(query).await?;
+        rows.retain(is_run);
         if let Some(row) = rows.iter().find(|row| row.run.as_str() == id) {
             return Ok(row.run.clone());
         }
@@ -300,7 +343,9 @@ impl Engine {
 
     /// Runs, newest first.
     pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
-        Ok(self.shared.store.runs(query).await?)
+        let mut rows = self.shared.store.runs(query).await?;
+        rows.retain(is_run);
+        Ok(rows)
     }
 
     /// A run's plan and state.
@@ -325,22 +370,7 @@ impl Engine {
 
     /// Tells a run something. What does not fit is refused here, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
-        let loaded = self.load(run).await?;
-        if let Some(why) = message.misfit(&loaded) {
-            return Err(Error::Refused(why));
-        }
-        let body = serde_json::to_string(&message).map_err(Error::encoding)?;
-        let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
-        let message = NewMessage {
-            run: run.clone(),
-            source: "engine".to_owned(),
-            dedup,
-            body,
-            at_ms: self.shared.clock.now_ms(),
-        };
-        let posted = self.shared.store.post(message).await?;
-        self.shared.mailroom.tell(run);
-        Ok(posted)
+        self.shared.tell(run, message, dedup).await
     }
 
     /// Drives a run until it is over or `stop` says so; waits for timers and messages in between, as long as
@@ -408,7 +438,27 @@ impl Engine {
     }
 }
 
+/// The journal of consent is none of the runs.
+fn is_run(row: &RunRow) -> bool {
+    row.run.as_str() != consent::LEDGER
+}
+
 impl Shared {
+    /// See [`Engine::tell`].
+    pub(crate) async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
+        let message = message.identified(self).await?;
+        let loaded = run_loop::load(self, run).await?;
+        if let Some(why) = message.misfit(&loaded) {
+            return Err(Error::Refused(why));
+        }
+        let body = serde_json::to_string(&message).map_err(Error::encoding)?;
+        let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
+        let (source, at_ms) = ("engine".to_owned(), self.clock.now_ms());
+        let posted = self.store.post(NewMessage { run: run.clone(), source, dedup, body, at_ms }).await?;
+        self.mailroom.tell(run);
+        Ok(posted)
+    }
+
     /// Makes sure that somebody clears up if this process is killed; begun with the first command.
     pub(crate) async fn guarded(&self) {
         let start = || async {

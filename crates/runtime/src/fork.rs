@@ -9,11 +9,12 @@ use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Plan;
-use longhaul_core::state::State;
+use longhaul_core::state::{State, StepInst};
 use longhaul_store::Blob;
 
 use crate::codec;
 use crate::engine::{Error, Shared, new_run_id};
+use crate::gates;
 use crate::record::{Extras, record};
 use crate::run_loop::load;
 
@@ -32,7 +33,7 @@ pub(crate) async fn fork(
     let rows = shared.store.read(from, 0, usize::MAX >> 1).await?;
     let mut state = State::default();
     let (plan, index) = (&source.plan.0, &source.plan.1);
-    let mut events = Vec::new();
+    let (mut events, mut blobs) = (Vec::new(), vec![plan_blob(plan)?]);
     for row in rows {
         let mut envelope = codec::decode(row, shared.store.as_ref()).await?;
         if begins(&envelope.event, at) {
@@ -41,23 +42,26 @@ pub(crate) async fn fork(
         if let Event::RunStarted(started) = &mut envelope.event {
             started.forked = Some((from.to_string(), at.clone()));
             started.inputs.extend(inputs.clone());
+            started.about.insert("id".to_owned(), Json::String(run.to_string()));
+        }
+        // Who could answer there can not answer here.
+        if let Event::QuestionAsked { key: Some(key), .. } = &mut envelope.event {
+            *key = gates::fresh(&mut blobs);
         }
         state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
         events.push(envelope);
     }
     // Attempts that were open at that moment belong to the other run.
-    let open: Vec<Event> = state
-        .open_attempts()
-        .map(|step| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None })
-        .collect();
+    let stopped =
+        |step: &StepInst| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None };
+    let back = |step: &StepInst| Event::HandedBack { path: step.path.clone(), attempt: step.attempts };
+    let open: Vec<Event> = state.open_attempts().map(stopped).chain(state.handed().map(back)).collect();
     for event in open {
         let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };
         state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
         events.push(envelope);
     }
-    let blob = plan_blob(plan)?;
-    record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs: vec![blob], ..Extras::default() })
-        .await?;
+    record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs, ..Extras::default() }).await?;
     shared.artifacts.write_run(&run, &state);
     Ok(run)
 }

@@ -3,9 +3,12 @@
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, misfit};
 use longhaul_core::event::{Answer, Event};
+use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::{Error, Shared};
+use crate::gates;
 use crate::run_loop::Loaded;
 
 /// Something for a run.
@@ -20,6 +23,18 @@ pub enum Message {
         answer: Answer,
         /// By whom.
         by: Option<String>,
+        /// By whom, from where, and how that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Box<Caller>>,
+        /// What is said beside it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+        /// The hash of what they were shown, where their face knows it: [`longhaul_core::view::Asked::shown`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        /// The hash of the secret that they gave: [`crate::key_of`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     },
     /// A signal.
     Signal {
@@ -47,6 +62,11 @@ pub enum Message {
         /// By whom.
         by: Option<String>,
     },
+    /// That it was started is no consent any more.
+    RevokeConsent {
+        /// By whom.
+        by: Option<String>,
+    },
     /// Start again after a failure.
     Retry {
         /// From which step.
@@ -57,6 +77,20 @@ pub enum Message {
 }
 
 impl Message {
+    /// The answer of somebody.
+    pub fn answer(path: StepPath, answer: Answer, caller: Caller) -> Self {
+        let by = caller.who.name().map(str::to_owned);
+        Self::Answer { path, answer, by, caller: Some(Box::new(caller)), comment: None, shown: None, key: None }
+    }
+
+    /// The message with everything that is known about who sends it.
+    pub(crate) async fn identified(mut self, shared: &Shared) -> Result<Self, Error> {
+        if let Self::Answer { caller: Some(caller), .. } = &mut self {
+            **caller = gates::identified(shared, std::mem::take(caller)).await?;
+        }
+        Ok(self)
+    }
+
     /// Why a message does not fit a run, if it does not, and what would.
     pub fn misfit(&self, loaded: &Loaded) -> Option<String> {
         let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
@@ -66,11 +100,14 @@ impl Message {
     /// The event that a message becomes, if it fits.
     pub(crate) fn into_event(self) -> Event {
         match self {
-            Self::Answer { path, answer, by } => Event::Answered { path, answer, by },
+            Self::Answer { path, answer, by, caller, comment, shown, key } => {
+                Event::Answered { path, answer, by, caller, comment, shown, key }
+            }
             Self::Signal { name, data, by } => Event::Signalled { name, data, by },
             Self::Cancel { reason, by } => Event::CancelRequested { by, reason },
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
+            Self::RevokeConsent { by } => Event::ConsentRevoked { by },
             Self::Retry { from, by } => Event::Reopened { from, by },
         }
     }

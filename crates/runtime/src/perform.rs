@@ -38,6 +38,7 @@ pub(crate) fn begin(
     let workflow_dir = PathBuf::from(workflow_dir);
     let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
+    let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
@@ -66,6 +67,7 @@ pub(crate) fn begin(
             cancel,
             adopted,
             session,
+            is_kept,
             news,
             compat,
             told,
@@ -93,7 +95,7 @@ async fn make(mut attempt: Attempt) -> Done {
         return Done { result, failure: None };
     }
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
-    let reading = Reading::of(&attempt);
+    let reading = Reading::of(attempt.start.kind == "prompt", &attempt.compat);
     let folder = steps::leaves_files(&attempt).then(|| attempt.place());
     let mut done = steps::make(attempt).await;
     done.redact(&secrets);
@@ -109,7 +111,7 @@ async fn make(mut attempt: Attempt) -> Done {
     done
 }
 
-fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
+pub(crate) fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
     let inputs = start.cache_inputs.iter_mut().flatten();
     for value in start.params.values_mut().chain(start.env.values_mut()).chain(inputs) {
         *value = secrets::resolve(value)?;
@@ -131,9 +133,9 @@ enum Reading {
 }
 
 impl Reading {
-    fn of(attempt: &Attempt) -> Self {
-        let like = |compat| attempt.compat.contains(&compat);
-        match attempt.start.kind == "prompt" {
+    fn of(is_agent: bool, compat: &[Compat]) -> Self {
+        let like = |one| compat.contains(&one);
+        match is_agent {
             false => Self::Program,
             true if like(Compat::WorkhorseLadder) => Self::Workhorse,
             true if like(Compat::ValetAnswers) => Self::Valet,
@@ -154,6 +156,15 @@ impl Reading {
             Self::Program => parse(text)
                 .ok_or_else(|| format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>())),
         }
+    }
+}
+
+/// The value that a step promises, out of what the client sent that did it.
+pub(crate) fn accepted(output: &Output, compat: &[Compat], sent: Json) -> Result<Json, String> {
+    let done = accept(output, Reading::of(true, compat), Done::with(sent));
+    match done.failure {
+        None => Ok(done.result.output),
+        Some(failure) => Err(failure.message),
     }
 }
 

@@ -70,6 +70,9 @@ fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append
 /// Tasks that an event begins or ends.
 fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
     match event {
+        // What is handed out, nobody here works on.
+        Event::AttemptStarted { hosted: true, .. } => {}
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {}
         Event::AttemptStarted { path, attempt, .. } => {
             append.tasks_started.push(new_task(shared, format!("{path}@{attempt}"), *attempt));
         }

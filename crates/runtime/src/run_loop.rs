@@ -20,12 +20,12 @@ use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
-use crate::{aftermath, perform, recover};
+use crate::{aftermath, consent, gates, perform, recover};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
 /// How often a commit is decided anew because others moved the run on.
-const TRIES: u32 = 50;
+pub(crate) const TRIES: u32 = 50;
 /// How often is looked whether those still live who do a part of the work.
 pub(crate) const LOOK_AT_OTHERS: std::time::Duration = std::time::Duration::from_secs(1);
 /// Events that are read at once.
@@ -98,6 +98,7 @@ pub(crate) async fn until_idle(
     run: &RunId,
     stop: &CancellationToken,
 ) -> Result<(Idle, State), Error> {
+    let Some(_turn) = shared.turns.take(run, stop).await else { return stopped(shared, run).await };
     let loaded = load(shared, run).await?;
     let status = loaded.state.status_word();
     let (done, finished) = mpsc::unbounded_channel();
@@ -115,6 +116,22 @@ pub(crate) async fn until_idle(
     let idle = runner.go(orphans, stop).await;
     shared.mailroom.forget(run);
     Ok((idle?, runner.loaded.state))
+}
+
+/// Somebody else in this process drives it, and this one is to stop.
+async fn stopped(shared: &Shared, run: &RunId) -> Result<(Idle, State), Error> {
+    let loaded = load(shared, run).await?;
+    Ok((idle(shared, &loaded), loaded.state))
+}
+
+fn idle(shared: &Shared, loaded: &Loaded) -> Idle {
+    match &loaded.state.finished {
+        Some(finished) => Idle::Finished(finished.outcome),
+        None => {
+            let look = admission::look_again(loaded, shared.clock.now_ms());
+            Idle::Waiting { next_due: next_due(loaded).into_iter().chain(look).min() }
+        }
+    }
 }
 
 struct Runner {
@@ -205,6 +222,9 @@ impl Runner {
     async fn turn(&mut self, ended: Vec<Event>, orphans: Orphans, mail: bool) -> Result<bool, Error> {
         let mut attempts = 0;
         let mut ended = ended;
+        if mail && self.loaded.state.is_hosted() {
+            self.catch_up().await?;
+        }
         loop {
             let (mut news, mut extras) = self.news(&ended, &orphans, mail).await?;
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
@@ -218,8 +238,9 @@ impl Runner {
             let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
             extras.timers_before = self.loaded.state.timers(plan);
             extras.on_failure_before = self.loaded.state.on_failure.open_attempt();
-            let advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
+            let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
+            extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
             if advance.events.is_empty() {
                 return Ok(false);
             }
@@ -228,7 +249,9 @@ impl Runner {
             extras.lost.clone_from(&orphans.lost);
             match self.commit(&advance, extras).await {
                 Ok(()) => {
+                    let asked = consent::asked(&advance.events);
                     self.act(advance);
+                    let more = more | consent::offer(&self.shared, &self.run, &asked).await;
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
                 Err(error) if moved_on(&error) && attempts < TRIES => {
@@ -241,6 +264,15 @@ impl Runner {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// What clients submit is recorded beside this loop.
+    async fn catch_up(&mut self) -> Result<(), Error> {
+        if !self.shared.store.read(&self.run, self.loaded.state.seq, 1).await?.is_empty() {
+            self.loaded = load(&self.shared, &self.run).await?;
+            self.drop_stale();
+        }
+        Ok(())
     }
 
     /// Results of attempts, messages, timers that are due, attempts that were lost.
@@ -386,13 +418,7 @@ impl Runner {
     }
 
     fn idle(&self) -> Idle {
-        match &self.loaded.state.finished {
-            Some(finished) => Idle::Finished(finished.outcome),
-            None => {
-                let look = admission::look_again(&self.loaded, self.shared.clock.now_ms());
-                Idle::Waiting { next_due: next_due(&self.loaded).into_iter().chain(look).min() }
-            }
-        }
+        idle(&self.shared, &self.loaded)
     }
 }
 
@@ -470,6 +496,8 @@ fn still_open(state: &State, event: &Event) -> bool {
         | Event::AttemptFailed { path, attempt, .. }
         | Event::AttemptStopped { path, attempt, .. }
         | Event::AttemptAdopted { path, attempt }
+        | Event::FilesKept { path, attempt, .. }
+        | Event::FilesRestored { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }

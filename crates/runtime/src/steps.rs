@@ -41,6 +41,8 @@ pub(crate) struct Attempt {
     pub(crate) adopted: bool,
     /// The conversation of its agent that the journal knows.
     pub(crate) session: Option<String>,
+    /// Whether the journal knows that its files were recorded.
+    pub(crate) is_kept: bool,
     pub(crate) news: News,
     /// Behaviour of another system that its workflow relies on.
     pub(crate) compat: Vec<Compat>,
@@ -69,7 +71,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    fn with(output: impl Into<Json>) -> Self {
+    pub(crate) fn with(output: impl Into<Json>) -> Self {
         Self { result: event::Result { output: output.into(), ..event::Result::default() }, failure: None }
     }
 
@@ -148,6 +150,9 @@ impl Attempt {
 
     /// Shows an entry of its transcript to whoever watches.
     fn show(&self, entry: Entry) {
+        if self.shared.pulse.receiver_count() == 0 {
+            return;
+        }
         let pulse = Pulse::Entry(self.run.clone(), self.start.path.clone(), Arc::new(entry));
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);

@@ -8,6 +8,7 @@ use longhaul_agents::scripted::Script;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
+use longhaul_core::origin::Caller;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;
 use longhaul_runtime::{Engine, Idle, Message, Options, StartRequest, System};
@@ -114,7 +115,7 @@ async fn a_parked_run_goes_on_when_it_is_answered_here_or_elsewhere() {
     for teller in [&working, &other] {
         let run = other.start(&plan(&[question(), noop()]), StartRequest::default()).await.unwrap();
         reached(&other, "waiting").await;
-        let message = Message::Answer { path: "s0".parse().unwrap(), answer: Answer::Approve, by: None };
+        let message = Message::answer("s0".parse().unwrap(), Answer::Approve, Caller::default());
         teller.tell(&run, message, None).await.unwrap();
         while !other.load(&run).await.unwrap().state.is_finished() {
             tokio::time::sleep(Duration::from_millis(1)).await;

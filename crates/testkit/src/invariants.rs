@@ -5,6 +5,7 @@
 
 mod agents;
 mod budget;
+mod units;
 
 use std::collections::{HashMap, HashSet};
 
@@ -63,7 +64,7 @@ impl Witness {
     }
 
     /// Looks at work that is about to be begun.
-    pub fn begins(&self, start: &Start) -> Result<(), String> {
+    pub fn begins(&mut self, start: &Start) -> Result<(), String> {
         self.agents.begins(start)
     }
 
@@ -89,7 +90,15 @@ impl Witness {
         if read != *envelope {
             return Err(format!("an event reads back differently: {text}"));
         }
-        let told = matches!(read.event, Event::Answered { .. } | Event::Signalled { .. });
+        let told = matches!(
+            read.event,
+            Event::Answered { .. }
+                | Event::Signalled { .. }
+                | Event::Claimed { .. }
+                | Event::HeartbeatSeen { .. }
+                | Event::AttemptSucceeded { .. }
+                | Event::AttemptFailed { .. }
+        );
         if let Some(why) = misfit(planner, &self.replayed, &read.event).filter(|_| told) {
             return Err(format!("what does not fit was recorded: {why}"));
         }
@@ -117,7 +126,7 @@ impl Witness {
                     return Err(format!("`{path}` had succeeded and is begun again"));
                 }
                 self.open.insert(path.clone(), *attempt);
-                if known.is_some_and(|step| step.phase == Phase::Attempt) {
+                if known.is_some_and(|step| matches!(step.phase, Phase::Attempt | Phase::Handed)) {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
@@ -137,11 +146,12 @@ impl Witness {
 
     fn caps(&self, planner: Planner<'_>, live: &State) -> Result<(), String> {
         let most = planner.plan.main().limits.parallel.unwrap_or(16) as usize;
-        if live.open_attempts().count() > most {
+        if live.open_attempts().chain(live.handed()).count() > most {
             return Err(format!("more than {most} attempts at once"));
         }
+        live.steps().iter().try_for_each(|step| units::holds(planner, live, step))?;
         let mut inside: HashMap<String, HashSet<u32>> = HashMap::new();
-        for step in live.open_attempts() {
+        for step in live.open_attempts().chain(live.handed()) {
             let segments = step.path.segments();
             for end in 1..segments.len() {
                 let Some(index) = segments[end - 1].index else { continue };
@@ -210,7 +220,8 @@ fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
         within.any(|step| is_within(container, step.path.segments()))
     };
     let moves = |step: &&StepInst| match &step.phase {
-        Phase::Ready => state.running() > 0,
+        Phase::Ready => state.running() > 0 || state.handed().next().is_some(),
+        Phase::Handed => state.handed().any(|handed| handed.path == step.path),
         Phase::Attempt => state.open_attempts().any(|open| open.path == step.path),
         Phase::Retry { .. } => timer("retry", &step.path),
         Phase::Question => step.question.is_some(),

@@ -10,10 +10,12 @@
 //! each[*]/review -> slow 10s ok 3      of every item
 //! build@1 -> stopped                   the engine stops, and it goes on with another attempt
 //! build -> hang                        never answers
+//! host ed                              a client does the turns of agents, and takes them at once; without a name, nobody does
 //! session build@1 s1 compacts           the agent's conversation; also: thread NAME
 //! go <- approve                        an answer, one second after the question
 //! go <- after 5m deny not today        or: skip, edit <json>, value <json>, no answer: silence
 //! at 10s signal ready {"n": 1}         also: cancel, pause, unpause, late build@1
+//! at 10s submit a@2 "text"             by whoever hosts the run; also: heartbeat a@1 half done, take a@1 bob
 //! then reopen                          when nothing else happens; also: reopen from build, fork before build
 //! ```
 
@@ -48,12 +50,19 @@ pub(crate) enum Act {
     /// A new run with the history before the first attempt of a step.
     Fork(String),
     Answer(String, Answer),
+    /// A result, from the client that hosts the run.
+    Submit(String, Json),
+    Heartbeat(String, String),
+    /// A client takes a step, or tries to.
+    Take(String, String),
 }
 
 /// What the outside world does.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     pub(crate) task: String,
+    /// The client that hosts the run, if one does.
+    pub(crate) host: Option<String>,
     pub(crate) inputs: Vec<(String, Json)>,
     pub(crate) shows_work: bool,
     pub(crate) replies: Vec<(String, i64, Reply)>,
@@ -87,6 +96,7 @@ impl Script {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "task" => self.task = rest.to_owned(),
+            "host" => self.host = Some(rest.to_owned()),
             "input" => {
                 let (name, value) = rest.split_once(' ')?;
                 self.inputs.push((name.to_owned(), serde_json::from_str(value).ok()?));
@@ -205,6 +215,15 @@ fn parse_act(text: &str) -> Option<Act> {
         "unpause" => Act::Unpause,
         "late" => Act::Late(rest.to_owned()),
         "reopen" => Act::Reopen(rest.strip_prefix("from ").map(str::to_owned)),
+        "submit" => {
+            let (step, value) = rest.split_once(' ')?;
+            Act::Submit(step.to_owned(), serde_json::from_str(value).ok()?)
+        }
+        "heartbeat" | "take" => {
+            let (step, words) = rest.split_once(' ')?;
+            let act = if word == "take" { Act::Take } else { Act::Heartbeat };
+            act(step.to_owned(), words.to_owned())
+        }
         "fork" => Act::Fork(rest.strip_prefix("before ")?.to_owned()),
         "answer" => {
             let (step, answer) = rest.split_once(' ')?;

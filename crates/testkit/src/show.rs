@@ -18,9 +18,24 @@ fn what(event: &Event, zero: i64) -> String {
     match event {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
+        Event::AttemptStarted { path, attempt, hosted: true, .. } => format!("{path}@{attempt} handed out"),
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
+        Event::Claimed { path, attempt, by, until } => {
+            format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
+        }
+        Event::HeartbeatSeen { path, attempt, hint, .. } => {
+            format!(
+                "{path}@{attempt} shows a sign of life{}",
+                hint.as_ref().map_or_else(String::new, |hint| format!(": {hint}"))
+            )
+        }
+        Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
+        Event::FilesKept { path, attempt, name } => format!("{path}@{attempt} keeps its files as {name}"),
+        Event::FilesRestored { path, attempt, name, left } => {
+            format!("{path}@{attempt} has its files back from {name}; what they were is {left}")
+        }
         Event::AttemptSucceeded { path, attempt, result } => {
             format!("{path}@{attempt} succeeded{}", value(Some(&result.output)))
         }
@@ -43,12 +58,15 @@ fn what(event: &Event, zero: i64) -> String {
                 QuestionKind::Question => "question",
                 QuestionKind::Review => "review",
                 QuestionKind::Operator => "operator",
+                QuestionKind::Consent => "consent",
             };
             let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
             format!("{path} asks ({kind}): {text}{choices}{due}")
         }
         Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
+        Event::Consented { path, rule } => format!("{path} may: {rule}"),
+        Event::ConsentRevoked { .. } => "consent revoked".to_owned(),
         Event::WaitStarted { path, due, signal } => {
             let signal = signal.as_ref().map_or_else(String::new, |signal| format!(" for `{signal}`"));
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
@@ -60,7 +78,9 @@ fn what(event: &Event, zero: i64) -> String {
         Event::StepEnded { path, end } => format!("{path} {}", ended(end)),
         Event::Routed { path, to } => format!("{path} goes to {to}"),
         Event::Rewound { path, to } => format!("{path} goes back to {to}"),
-        Event::LimitReached { limit } => format!("limit reached: {limit}"),
+        Event::LimitReached { limit, path: None } => format!("limit reached: {limit}"),
+        Event::LimitReached { limit, path: Some(path) } => format!("{path} limit reached: {limit}"),
+        Event::UnitStopped { path, why } => format!("{path} is ended: {why}"),
         Event::Refused { what, why } => format!("refused {what}: {why}"),
         Event::CancelRequested { reason, .. } => {
             format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))

@@ -6,13 +6,14 @@
 mod chance;
 mod faults;
 mod generate;
+mod hosts;
 mod turns;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use longhaul_core::decide::{Planner, Start, advance};
-use longhaul_core::event::{Envelope, Event};
+use longhaul_core::event::{Driver, Envelope, Event};
 use longhaul_core::index::Index;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::State;
@@ -94,6 +95,10 @@ pub(crate) struct Sim {
     delivered: Vec<Event>,
     /// The conversations of agents, by attempt.
     named: HashMap<String, String>,
+    /// Who makes the turns of agents.
+    driver: Driver,
+    /// A submission that fits and must be in the history when it was told.
+    owed: Option<(String, u32)>,
     happened: u32,
     reopened: u32,
 }
@@ -111,6 +116,9 @@ impl Sim {
             open: Vec::new(),
             delivered: Vec::new(),
             named: HashMap::new(),
+            // Of the seeds that share a workflow, one is hosted.
+            driver: if seed % SEEDS_PER_WORKFLOW == 3 { Driver::Host } else { Driver::Engine },
+            owed: None,
             happened: 0,
             reopened: 0,
         }
@@ -127,7 +135,7 @@ impl Sim {
     }
 
     fn run(&mut self) -> Result<(), String> {
-        self.tell(faults::started(&self.plan))?;
+        self.tell(faults::started(&self.plan, self.driver))?;
         while self.happened < HAPPENINGS_MAX {
             self.happened += 1;
             if self.chance.one_in(6) {
@@ -157,6 +165,7 @@ impl Sim {
             .map_err(|illegal| format!("refused: {}\n{told}", illegal.0))?;
         self.history.extend(taken.events.iter().cloned());
         self.witness.watch(planner, &self.state, &taken.events)?;
+        hosts::is_kept(self.owed.take(), &taken.events)?;
         let state = &self.state;
         self.open.retain(|start| {
             state.open_attempts().any(|step| step.path == start.path && step.attempts == start.attempt)

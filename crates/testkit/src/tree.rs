@@ -20,6 +20,7 @@ fn word(step: &StepInst) -> String {
         (Phase::Done, Some(ended)) => format!("{ended:?}").to_lowercase(),
         (Phase::Done, None) => "nowhere".to_owned(),
         (Phase::Ready, _) => "ready".to_owned(),
+        (Phase::Handed, _) => "handed out".to_owned(),
         (Phase::Attempt, _) => "at work".to_owned(),
         (Phase::Retry { due }, _) => format!("again at {due}"),
         (Phase::Question, _) => "asks".to_owned(),

@@ -1,8 +1,9 @@
 //! A run in virtual time: attempts take as long as the script says, people answer as it says, timers go off when
 //! they are due.
 
-use longhaul_core::decide::{Advance, Planner, Start, advance};
-use longhaul_core::event::{Envelope, Event, Failure, RunStarted};
+use longhaul_core::consent::Terms;
+use longhaul_core::decide::{Advance, Planner, Start, advance, held_until, start_of};
+use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
@@ -117,7 +118,10 @@ impl World {
             about: indexmap::IndexMap::from([("id".to_owned(), "test-run".into())]),
             trigger: longhaul_core::Json::Null,
             owner: None,
+            approvals: None,
+            consent: Some(Terms { granted: true, ..Terms::default() }),
             forked: None,
+            driver: if self.script.host.is_some() { Driver::Host } else { Driver::Engine },
         }
     }
 
@@ -159,17 +163,28 @@ impl World {
             Act::Cancel => Event::CancelRequested { by: None, reason: None },
             Act::Pause => Event::Paused { by: None },
             Act::Unpause => Event::Unpaused { by: None },
+            Act::Submit(attempt, output) => {
+                let (path, attempt) = numbered(&attempt)?;
+                let by = self.script.host.clone();
+                Event::AttemptSucceeded { path, attempt, result: Left { output, by, ..Left::default() } }
+            }
+            Act::Heartbeat(attempt, hint) => {
+                let (path, attempt) = numbered(&attempt)?;
+                Event::HeartbeatSeen { path, attempt, hint: Some(hint), until: held_until(self.now) }
+            }
+            Act::Take(attempt, by) => {
+                let (path, attempt) = numbered(&attempt)?;
+                Event::Claimed { path, attempt, by, until: held_until(self.now) }
+            }
             Act::Late(attempt) => {
-                let path: StepPath = attempt.parse()?;
-                let attempt = path.attempt().unwrap_or(1);
-                let path = strip(&path)?;
+                let (path, attempt) = numbered(&attempt)?;
                 Event::AttemptSucceeded { path, attempt, result: Default::default() }
             }
             Act::Reopen(from) => {
                 let from = from.map(|from| from.parse::<StepPath>()).transpose()?;
                 Event::Reopened { from, by: None }
             }
-            Act::Answer(step, answer) => Event::Answered { path: step.parse()?, answer, by: None },
+            Act::Answer(step, answer) => Event::answered(step.parse()?, answer),
             Act::Fork(before) => return self.fork(&before),
         };
         self.news(event)
@@ -217,12 +232,13 @@ impl World {
     fn took(&mut self, taken: Advance) {
         for envelope in &taken.events {
             let work = taken.starts.iter().find(|start| self.script.shows_work && begins(start, &envelope.event));
-            let work = work.map_or_else(String::new, |start| format!(": {}", work_of(start)));
+            let handed = self.handed_out(&envelope.event).filter(|_| self.script.shows_work);
+            let work = work.or(handed.as_ref()).map_or_else(String::new, |start| format!(": {}", work_of(start)));
             self.lines.push(format!("{}{work}", show::line(envelope, ZERO)));
             if let Event::QuestionAsked { path, .. } = &envelope.event
                 && let Some((ms, answer)) = self.script.answer(&path.to_string())
             {
-                self.coming.push((self.now + ms, Event::Answered { path: path.clone(), answer, by: None }));
+                self.coming.push((self.now + ms, Event::answered(path.clone(), answer)));
             }
         }
         for envelope in &taken.events {
@@ -230,7 +246,9 @@ impl World {
                 self.coming.push((self.now + 1_000, Event::OnFailureEnded { attempt, error: None }));
             }
         }
+        let handed: Vec<Start> = taken.events.iter().filter_map(|one| self.handed_out(&one.event)).collect();
         self.history.extend(taken.events);
+        handed.into_iter().for_each(|start| self.take(start));
         for (path, attempt) in taken.stops {
             self.coming.retain(|(_, event)| !is_result(event, &path, attempt));
             if !self.state.is_finished()
@@ -246,9 +264,36 @@ impl World {
         }
     }
 
+    /// What an event hands out to the client that hosts the run.
+    fn handed_out(&self, event: &Event) -> Option<Start> {
+        let Event::AttemptStarted { path, attempt, hosted: true, .. } = event else { return None };
+        let planner = Planner { plan: &self.plan, index: &self.index };
+        self.state.handed().find(|step| step.path == *path && step.attempts == *attempt)?;
+        start_of(planner, &self.state, path)
+    }
+
+    /// The client takes what is handed out, and submits what the script says.
+    fn take(&mut self, start: Start) {
+        let Some(by) = self.script.host.clone().filter(|host| !host.is_empty()) else { return };
+        let (path, attempt) = (start.path.clone(), start.attempt);
+        let until = held_until(self.now);
+        self.coming.push((self.now, Event::Claimed { path, attempt, by: by.clone(), until }));
+        let before = self.coming.len();
+        self.begin(start);
+        for (_, event) in &mut self.coming[before..] {
+            if let Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } = event {
+                result.by = Some(by.clone());
+            }
+        }
+    }
+
     fn begin(&mut self, start: Start) {
         let (ms, reply) = self.script.reply(&start.path.to_string(), start.attempt);
-        let (path, attempt) = (start.path, start.attempt);
+        let (path, attempt, keep) = (start.path, start.attempt, start.turn.keep);
+        if keep {
+            let name = format!("{path}@{attempt}");
+            self.coming.push((self.now, Event::FilesKept { path: path.clone(), attempt, name }));
+        }
         if let Some((session, thread)) = self.script.session(&path.to_string(), attempt) {
             self.coming.push((self.now, Event::SessionSeen { path: path.clone(), attempt, session, thread }));
         }
@@ -275,6 +320,12 @@ fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
     }
 }
 
+/// The address and the number of an attempt.
+fn numbered(text: &str) -> Result<(StepPath, u32), String> {
+    let path: StepPath = text.parse()?;
+    Ok((strip(&path)?, path.attempt().unwrap_or(1)))
+}
+
 /// The address without its attempt.
 fn strip(path: &StepPath) -> Result<StepPath, String> {
     let text = path.to_string();
@@ -294,6 +345,9 @@ fn work_of(start: &Start) -> String {
     }
     if let Some(session) = &start.turn.session {
         work.insert(if start.turn.compact { "compacts" } else { "resumes" }.to_owned(), session.id.clone().into());
+    }
+    if let Some(before) = start.turn.restore {
+        work.insert("restores".to_owned(), before.into());
     }
     format!("{} {}", start.kind, longhaul_core::Json::from(work)).replace('\u{1}', "|").replace("\\u0001", "|")
 }

@@ -215,7 +215,7 @@ fn to_come(inside: &str) -> String {
     let world = World::new(&workflow, "").unwrap();
     let at = world.plan.steps.iter().position(|step| step.id.as_str() == "all").unwrap();
     let index = Index::of(&world.plan);
-    match forecast(&world.plan, &index, StepIx(u32::try_from(at).unwrap()), 30, 100) {
+    match forecast((&world.plan, &index), &world.state, StepIx(u32::try_from(at).unwrap()), 30, 100) {
         Some(found) => format!("{}{} at {}", found.turns, if found.or_more { "+" } else { "" }, found.at_once),
         None => "nothing".to_owned(),
     }
@@ -237,4 +237,28 @@ fn a_list_tells_which_turns_of_agents_are_to_come() {
     assert_eq!(to_come(&format!("{{id: r, repeat: {{until: \"false\", max: 3}}, do: [{a}]}}")), "30+ at 3");
     let nested = format!("{{id: e, for_each: \"[]\", parallel: 5, do: [{a}]}}");
     assert_eq!(to_come(&nested), "30+ at 10", "no more than the workflow allows");
+}
+
+/// What the turns of a list are thought to cost, after some were made.
+fn costs(inside: &str, script: &str) -> Option<f64> {
+    let first = "{id: one, prompt: Look., agent: {backend: codex}}, {id: two, prompt: Look., agent: {backend: codex}}";
+    let workflow = format!("do: [{first}, {{id: all, for_each: \"[1, 2, 3]\", do: [{inside}]}}]");
+    let world = after(4_500, &workflow, script);
+    let at = world.plan.steps.iter().position(|step| step.id.as_str() == "all").unwrap();
+    let index = Index::of(&world.plan);
+    forecast((&world.plan, &index), &world.state, StepIx(u32::try_from(at).unwrap()), 10, 100).unwrap().usd
+}
+
+#[test]
+fn what_turns_will_cost_is_told_from_what_such_turns_have_cost() {
+    let script =
+        "one -> ok 1 with {\"usage\": {\"usd\": 1.0}}\ntwo -> ok 1 with {\"usage\": {\"usd\": 2.0}}\nall[*]/a -> hang";
+    let by = |agent: &str| format!("{{id: a, prompt: Look., agent: {{backend: {agent}}}}}");
+    assert_eq!(costs(&by("codex"), script), Some(15.0), "as turns of the same agent did");
+    assert_eq!(costs(&by("claude"), script), None, "nobody knows");
+    assert_eq!(costs(&format!("{}, {{id: b, prompt: Look., agent: {{backend: claude}}}}", by("codex")), script), None);
+    let dearer = script.replace("hang", "ok 1 with {\"usage\": {\"usd\": 4.0}}");
+    assert_eq!(costs(&by("codex"), &dearer), Some(40.0), "as the same step did in earlier items");
+    let unknown = script.replace("\"usd\": 2.0", "\"usd\": 2.0, \"usd_unknown\": true");
+    assert_eq!(costs(&by("codex"), &unknown), Some(10.0), "what is only known in part does not count");
 }

@@ -5,6 +5,7 @@
 //! is written no file is made.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -15,6 +16,10 @@ use super::sink::Sink;
 use super::{Chunk, Command, Error};
 
 const CHUNK_BYTES: usize = 64 << 10;
+/// Of a command that says little at a time, this is how long it is waited for more; the pipe holds it meanwhile.
+const TOGETHER: Duration = Duration::from_millis(25);
+/// What is little: far less than a pipe holds.
+const LITTLE_BYTES: usize = 2 << 10;
 /// More than a pipe can hold: what is still in it when every writer is gone fits in.
 const DRAIN_BYTES_MAX: usize = 16 << 20;
 
@@ -100,10 +105,16 @@ impl Lanes<'_> {
         finished: &CancellationToken,
     ) -> Result<(), Error> {
         loop {
-            tokio::select! {
+            let got = tokio::select! {
                 got = self.stdout.next() => self.stdout.take(got, |bytes| on_output(Chunk::Stdout(bytes)))?,
                 got = self.stderr.next() => self.stderr.take(got, |bytes| on_output(Chunk::Stderr(bytes)))?,
                 () = finished.cancelled() => break,
+            };
+            if got < LITTLE_BYTES {
+                tokio::select! {
+                    () = tokio::time::sleep(TOGETHER) => {}
+                    () = finished.cancelled() => break,
+                }
             }
         }
         self.stdout.drain(|bytes| on_output(Chunk::Stdout(bytes)))?;
@@ -141,10 +152,11 @@ impl<'a> Lane<'a> {
         std::future::pending().await
     }
 
-    fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
+    /// Takes what was read in, and says how much it was.
+    fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<usize, Error> {
         let clean = self.sink.push(&self.buffer[..got])?;
         on_output(&clean);
-        Ok(())
+        Ok(got)
     }
 
     /// Takes what was held back because it could have been the beginning of a secret.

@@ -52,6 +52,25 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Waits for a time, or until the shim ends; what changes meanwhile is part of what was waited for.
+    pub(super) async fn settled(&mut self, time: Duration) -> Result<(), Error> {
+        let Some(shim) = &self.shim else { return Ok(()) };
+        tokio::select! {
+            ended = shim.readable() => {
+                drop(ended.map_err(Error::io("watch the shim"))?);
+                self.shim = None;
+            }
+            () = tokio::time::sleep(time) => {}
+        }
+        if let Some(changes) = &self.changes {
+            // Whether there was anything does not matter: the files are looked at next.
+            let _read = rustix::io::read(changes.get_ref(), &mut [0; 4096]);
+        }
+        Ok(())
+    }
+}
+
 fn watch(folder: &Folder) -> io::Result<AsyncFd<OwnedFd>> {
     let fd = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)?;
     let what = inotify::WatchFlags::MODIFY | inotify::WatchFlags::CREATE | inotify::WatchFlags::MOVED_TO;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use longhaul_core::event::{Answer, Event};
 use longhaul_core::id::RunId;
+use longhaul_core::origin::Caller;
 use longhaul_runtime::{Engine, Message, Pulse};
 use longhaul_store::{Query, Store};
 use serde::{Deserialize, Serialize};
@@ -75,8 +76,7 @@ async fn resume(engine: &Engine) -> Result<f64> {
     for at in 0..9 {
         let run = RunId::new(format!("bench-{at}")).context("not an id")?;
         let mut pulse = engine.pulse();
-        let message =
-            Message::Answer { path: "s0".parse().map_err(anyhow::Error::msg)?, answer: Answer::Approve, by: None };
+        let message = Message::answer("s0".parse().map_err(anyhow::Error::msg)?, Answer::Approve, Caller::default());
         let since = Instant::now();
         engine.tell(&run, message, None).await?;
         loop {

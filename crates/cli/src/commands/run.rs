@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
+use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::{Phase, State, StepInst};
 use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ use super::DialectArg;
 use crate::disk::Disk;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::{Manner, Onlooker};
-use crate::ui;
+use crate::{identity, ui};
 
 /// The exit code of a run that waits for a person.
 const WAITING: u8 = 3;
@@ -117,8 +118,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             inputs: inputs(args)?,
             run: wanted,
             trigger: json!({"type": "manual"}),
-            owner: std::env::var("USER").ok(),
+            owner: Some(identity::origin()),
             workflow_dir,
+            driver: Driver::Engine,
         };
         let run = match known {
             Some(run) => run,
@@ -185,9 +187,8 @@ async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken) -> Result
 }
 
 fn only_people_wait(state: &State) -> bool {
-    state.questions().next().is_some()
-        && state.open_attempts().next().is_none()
-        && state.waiting().all(|step| step.phase == Phase::Question)
+    let outside = |step: &StepInst| matches!(step.phase, Phase::Question | Phase::Handed);
+    state.waiting().next().is_some() && state.open_attempts().next().is_none() && state.waiting().all(outside)
 }
 
 async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &CancellationToken) -> Result<ExitCode> {
@@ -199,7 +200,12 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
             Ok(ExitCode::from(office::PARKED))
         }
         Idle::Waiting { .. } => {
-            let asked = engine.load(run).await?.state.questions().count();
+            let state = engine.load(run).await?.state;
+            let asked = state.questions().count();
+            if asked == 0 && state.handed().next().is_some() {
+                ui::say(format!("{run} waits for the client that hosts it; longhaul status {run} shows who has what"));
+                return Ok(ExitCode::from(WAITING));
+            }
             ui::say(format!("{run} waits for {}; then: longhaul resume {run}", ui::count(asked.max(1), "answer")));
             Ok(ExitCode::from(WAITING))
         }

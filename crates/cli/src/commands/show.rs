@@ -25,11 +25,18 @@ pub(crate) struct Args {
     /// Print as JSON, the whole plan included
     #[arg(long)]
     json: bool,
+    /// Print the file as it is: the way to begin one of your own with a built-in one
+    #[arg(long, conflicts_with = "json")]
+    source: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let disk = Disk::current()?;
     let entry = disk.find(&args.name)?;
+    if args.source {
+        ui::deliver(&disk.text(&entry)?, None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let report = disk.check(&entry, args.dialect.dialect)?;
     let others = disk.library.all().into_iter();
     let hidden: Vec<Entry> = others.filter(|other| other.name == entry.name && other.file != entry.file).collect();

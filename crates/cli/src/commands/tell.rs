@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
+use longhaul_core::origin::{Auth, Caller};
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_runtime::{Loaded, Message};
+use longhaul_runtime::{Loaded, Message, key_of};
 use serde_json::json;
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::ui;
+use crate::{identity, ui};
 
 /// Name a run, perhaps a step, perhaps a value
 #[derive(Debug, clap::Args)]
@@ -22,6 +23,15 @@ pub(crate) struct Args {
     step: Option<String>,
     /// The value, as JSON or as text
     value: Option<String>,
+    /// Say something beside the answer, for others to read
+    #[arg(long)]
+    comment: Option<String>,
+    /// The secret of the question, as it was handed out with it
+    #[arg(long, value_name = "SECRET")]
+    secret: Option<String>,
+    /// Answer in the place of whoever started the run, where the policy allows that
+    #[arg(long = "override")]
+    overrides: bool,
     /// Why
     #[arg(long)]
     reason: Option<String>,
@@ -78,9 +88,9 @@ fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
 }
 
 fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Result<Message> {
-    let by = std::env::var("USER").ok();
-    let answer =
-        |answer| -> Result<Message> { Ok(Message::Answer { path: asked(args, state)?, answer, by: by.clone() }) };
+    let caller = identity::caller();
+    let by = caller.who.name().map(str::to_owned);
+    let answer = |answer| reply(args, asked(args, state)?, answer, &caller);
     match what {
         What::Approve => match value {
             Some(choice) => answer(Answer::Value { value: choice }),
@@ -107,6 +117,17 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
             Ok(Message::Retry { from, by })
         }
     }
+}
+
+/// An answer, with whatever was said beside it.
+fn reply(args: &Args, path: StepPath, answer: Answer, caller: &Caller) -> Result<Message> {
+    let auth = if args.secret.is_some() { Auth::Token } else { caller.auth };
+    let mut message = Message::answer(path, answer, Caller { auth, overrides: args.overrides, ..caller.clone() });
+    if let Message::Answer { comment, key, .. } = &mut message {
+        comment.clone_from(&args.comment);
+        *key = args.secret.as_deref().map(key_of);
+    }
+    Ok(message)
 }
 
 /// The step that is meant: the one named, or the only one that asks.

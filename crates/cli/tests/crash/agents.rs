@@ -4,7 +4,7 @@
 //! gone on with, and whether an agent of the same run still lived.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
@@ -31,18 +31,25 @@ company=alone
 echo $$ > "$folder/pid"
 echo "$how $id $company" >> "$folder/starts"
 echo '{"type":"system","subtype":"init","session_id":"'$id'","model":"m","tools":[]}'
+DOES
 until [ -e "$folder/go" ]; do sleep 0.05; done
 echo '{"type":"result","subtype":"success","is_error":false,"session_id":"'$id'","result":"done","stop_reason":"end_turn","terminal_reason":"completed","permission_denials":[],"total_cost_usd":0.25}'
 "#;
 
 /// A project with the agent in it.
-struct Bench(Trial);
+pub(crate) struct Bench(Trial);
 
 impl Bench {
     fn new() -> Self {
-        let bench = Self(Trial::of("agents", WORKFLOW));
+        Self::of(WORKFLOW, "")
+    }
+
+    /// Another workflow, whose agents do something as soon as their conversation has a name.
+    pub(crate) fn of(workflow: &str, does: &str) -> Self {
+        let bench = Self(Trial::of("agents", workflow));
         let (program, home) = (bench.file("claude"), bench.file("home/.longhaul"));
-        std::fs::write(&program, AGENT.replace("FOLDER", &bench.0.path().display().to_string())).unwrap();
+        let script = AGENT.replace("DOES", does).replace("FOLDER", &bench.0.path().display().to_string());
+        std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::create_dir_all(&home).unwrap();
         let config = format!("[agents.claude]\nprogram = {program:?}\nauth = \"key\"\nkey_env = \"TEST_KEY\"\n");
@@ -50,8 +57,16 @@ impl Bench {
         bench
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn events(&self) -> Vec<serde_json::Value> {
+        self.0.events()
     }
 
     fn command(&self, args: &[&str], failpoint: Option<&str>) -> Command {
@@ -61,30 +76,30 @@ impl Bench {
         command
     }
 
-    fn begin(&self) -> Child {
+    pub(crate) fn begin(&self) -> Child {
         self.command(&["run", "agents.yaml", "the task", "--run-id", RUN], None).spawn().unwrap()
     }
 
-    fn code(&self, args: &[&str], failpoint: Option<&str>) -> i32 {
+    pub(crate) fn code(&self, args: &[&str], failpoint: Option<&str>) -> i32 {
         crate::binary::told(self.command(args, failpoint).output().unwrap()).code
     }
 
     /// Agents may end.
-    fn go(&self) {
+    pub(crate) fn go(&self) {
         std::fs::write(self.file("go"), "").unwrap();
     }
 
-    fn starts(&self) -> Vec<String> {
+    pub(crate) fn starts(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.file("starts")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    fn has(&self, kind: &str) -> bool {
+    pub(crate) fn has(&self, kind: &str) -> bool {
         self.0.events().iter().any(|event| event["event"] == kind)
     }
 
     /// Shims and agents of this project.
-    fn alive(&self) -> Vec<u32> {
+    pub(crate) fn alive(&self) -> Vec<u32> {
         let folder = self.0.path().display().to_string();
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let ours = processes.filter_map(|entry| {

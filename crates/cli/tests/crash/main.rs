@@ -10,6 +10,7 @@ mod appends;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod failure;
+mod restore;
 mod strays;
 mod trial;
 mod workers;

@@ -30,6 +30,9 @@ pub const ERROR_CLASSES: &[&str] = &[
 
 const EXHAUSTED: Shape = Choice(&["fail", "ask", "continue"]);
 
+/// What happens to the turn of an agent that was interrupted.
+pub const ON_INTERRUPT: Shape = Choice(&["continue", "restore"]);
+
 /// Keys of one entry of `next`.
 pub const ROUTE: &[Field] =
     &[field("when", Expr, "Taken if this holds; without it, always."), required("to", Id, "The step it leads to.")];
@@ -132,6 +135,9 @@ const TEAM: &[Field] = &[
     field("run", Choice(&["parallel", "sequential"]), "With the others, or after them."),
 ];
 
+/// How much harm a step can be said to do.
+pub const RISKS: &[&str] = &["low", "medium", "high", "critical"];
+
 /// What a step's `next` holds.
 pub const NEXT: Shape = Either(&[Id, List(&Object(ROUTE))]);
 
@@ -177,8 +183,13 @@ pub const ALL: &[Field] = &[
         Either(&[Template, Bool]),
         "A person looks at the output before it is used: approve, deny, or edit.",
     ),
+    field(
+        "approvals",
+        Shape::Approvers,
+        "Who may answer what the step asks; without it, as `defaults` or the settings say.",
+    ),
     field("consent", Choice(&["inherit", "individual"]), "Whether consent for the run covers this step."),
-    field("risk", Choice(&["low", "medium", "high"]), "How much harm it could do."),
+    field("risk", Choice(RISKS), "How much harm it could do; the policy says what follows from it."),
     field("cache", Either(&[Bool, Object(CACHE)]), "Whether an earlier result may be used again."),
     field("env", Map(&Any), "Variables of the child's environment."),
     field("cwd", Template, "The folder it runs in."),

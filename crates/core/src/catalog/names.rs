@@ -12,8 +12,20 @@ pub const RESERVED: &[(&str, &str)] = &[
 ];
 
 /// What `steps.<id>` offers.
-pub const STEP_FIELDS: &[&str] =
-    &["output", "status", "exit_code", "stdout", "stderr", "attempts", "usage", "approved", "choice", "items", "error"];
+pub const STEP_FIELDS: &[&str] = &[
+    "output",
+    "status",
+    "exit_code",
+    "stdout",
+    "stderr",
+    "attempts",
+    "usage",
+    "approved",
+    "choice",
+    "comment",
+    "items",
+    "error",
+];
 
 /// What `run` offers.
 pub const RUN_FIELDS: &[&str] = &["id", "workflow", "started_at", "dir", "workflow_dir"];

@@ -4,7 +4,7 @@ use super::Shape::{
     Any, Bool, Choice, Computed, Cron, Duration, Either, Int, Json, List, Map, Number, Object, OneOrMany, Template,
     Text, TimeZone,
 };
-use super::modifiers::{AGENT, RETRY};
+use super::modifiers::{AGENT, ON_INTERRUPT, RETRY, RISKS};
 use super::{Field, Shape, field, required};
 
 /// Bodies a workflow or a container may have; exactly one.
@@ -31,9 +31,11 @@ const DEFAULTS: &[Field] = &[
     field("agent", Either(&[Text, Object(AGENT)]), "The agent of prompts that name none."),
     field("timeout", Shape::DurationOrNone, "For every step that has none."),
     field("retry", Either(&[Int(0, 1000), Object(RETRY)]), "For every step that has none."),
+    field("on_interrupt", ON_INTERRUPT, "For every prompt that has none."),
     field("cwd", Template, "For every step that has none."),
     field("env", Map(&Any), "For every step; its own variables win."),
-    field("risk", Choice(&["low", "medium", "high"]), "For every step that has none."),
+    field("risk", Choice(RISKS), "For every step that has none."),
+    field("approvals", Shape::Approvers, "For every step that has none."),
     field("runs_on", OneOrMany(&Text), "For every step that has none."),
 ];
 

@@ -6,23 +6,24 @@
 use super::Planner;
 use crate::event::Usage;
 use crate::plan::{Limits, OnExceed, Step};
-use crate::state::{State, StepInst, StepNo};
+use crate::state::{Payer, State, StepInst, StepNo};
 
 /// What a turn is thought to need while no turn of the run has shown it.
 const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false };
 
-/// What is set aside for a step's next attempt: as much as the dearest one so far, as far as the limit has it.
+/// What is set aside for a step's next attempt: as much as the dearest one so far, as far as every limit has it.
 pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Usage> {
-    let limits = &planner.plan.main().limits;
-    if !planner.plan.step(state.step(at).step).is_agent() || !has_limit(limits) {
+    let payers = state.payers(planner.plan, at);
+    if !planner.plan.step(state.step(at).step).is_agent() || !payers.iter().any(|payer| has_limit(payer.limits)) {
         return None;
     }
-    let mut used = state.spent();
-    used += state.reserved();
-    let tokens = if state.dearest.input_tokens > 0 { state.dearest.input_tokens } else { USUAL.input_tokens };
-    let usd = if state.dearest.usd > 0.0 { state.dearest.usd } else { USUAL.usd };
-    let tokens = limits.tokens.map_or(tokens, |limit| tokens.min(limit.saturating_sub(used.tokens())));
-    let usd = limits.usd.map_or(usd, |limit| usd.min((limit - used.usd).max(0.0)));
+    let mut tokens = if state.dearest.input_tokens > 0 { state.dearest.input_tokens } else { USUAL.input_tokens };
+    let mut usd = if state.dearest.usd > 0.0 { state.dearest.usd } else { USUAL.usd };
+    for payer in payers {
+        let used = payer.used();
+        tokens = payer.limits.tokens.map_or(tokens, |limit| tokens.min(limit.saturating_sub(used.tokens())));
+        usd = payer.limits.usd.map_or(usd, |limit| usd.min((limit - used.usd).max(0.0)));
+    }
     Some(Usage { input_tokens: tokens, usd, ..Usage::default() })
 }
 
@@ -30,12 +31,11 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
 pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Option<f64> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    let mut used = state.spent();
-    used += state.reserved();
     let left = |limit: Option<f64>, used: f64| limit.map(|limit| (limit - used).max(0.0));
-    let of_run = left(planner.plan.main().limits.usd, used.usd);
+    let payers = state.payers(planner.plan, at).into_iter();
+    let of_limits = payers.filter_map(|payer| left(payer.limits.usd, payer.used().usd));
     let of_step = left(step.budget.and_then(|budget| budget.usd), inst.usage.usd);
-    let least = of_run.into_iter().chain(of_step).reduce(f64::min);
+    let least = of_limits.chain(of_step).reduce(f64::min);
     least.filter(|_| step.is_agent())
 }
 
@@ -49,18 +49,19 @@ pub(super) fn used_up(step: &Step, inst: &StepInst) -> Option<String> {
     attempts.or(tokens).or(usd).map(|what| format!("its budget of {what} is used up"))
 }
 
-/// Whether everything that is left may be used up by what is under way.
-pub(super) fn is_all_set_aside(planner: Planner<'_>, state: &State) -> bool {
-    let limits = &planner.plan.main().limits;
-    let reserved = state.reserved();
-    if !has_limit(limits) || limits.on_exceed == OnExceed::Warn || reserved == Usage::default() {
+/// Whether everything that is left to somebody who pays for a step may be used up by what is under way.
+pub(super) fn is_all_set_aside(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
+    state.payers(planner.plan, at).iter().any(may_need_all)
+}
+
+fn may_need_all(payer: &Payer<'_>) -> bool {
+    let limits = payer.limits;
+    if !has_limit(limits) || limits.on_exceed == OnExceed::Warn || payer.reserved() == Usage::default() {
         return false;
     }
-    let mut used = state.spent();
-    used += reserved;
-    let passed = |limit: &str| state.limits_reached.iter().any(|known| known == limit);
-    let tokens = limits.tokens.is_some_and(|limit| used.tokens() >= limit) && !passed("tokens");
-    let usd = limits.usd.is_some_and(|limit| used.usd >= limit) && !passed("usd");
+    let used = payer.used();
+    let tokens = limits.tokens.is_some_and(|limit| used.tokens() >= limit) && !payer.has_passed("tokens");
+    let usd = limits.usd.is_some_and(|limit| used.usd >= limit) && !payer.has_passed("usd");
     tokens || usd
 }
 

@@ -3,8 +3,8 @@
 use super::Planner;
 use crate::Json;
 use crate::event::{End, Ended};
-use crate::plan::{Limits, OnExceed};
-use crate::state::{State, StepNo};
+use crate::plan::OnExceed;
+use crate::state::{Payer, State, StepNo};
 
 /// What a shortened text ends with.
 const MARK: &str = "\n[degraded]";
@@ -20,9 +20,9 @@ pub(super) fn ended(planner: Planner<'_>, state: &State, at: StepNo) -> End {
     }
 }
 
-/// Whether a run that is over its limit may begin another attempt.
-pub(super) fn goes_on(limits: &Limits, state: &State) -> bool {
-    limits.on_exceed == OnExceed::Degrade && !state.overdrawn
+/// Whether another attempt may begin although a limit is reached.
+pub(super) fn goes_on(payer: &Payer<'_>) -> bool {
+    payer.limits.on_exceed == OnExceed::Degrade && !payer.overdrawn
 }
 
 /// A text that is longer, cut; everything else stays what it is, since whoever reads it counts on its shape.

@@ -3,8 +3,8 @@
 use super::inside::{first_failure, outputs};
 use super::{Decision, Planner};
 use crate::event::{End, Ended, Event};
-use crate::plan::{Limits, OnExceed, Outcome, UnitIx};
-use crate::state::{BodyNo, State, StepNo};
+use crate::plan::{OnExceed, Outcome, UnitIx};
+use crate::state::{BodyNo, Payer, State, StepNo};
 
 /// A cancelled run is over when nothing is under way any more.
 pub(super) fn cancelled(state: &State) -> Option<Decision> {
@@ -61,36 +61,43 @@ pub(super) fn end(
 
 /// A limit that is reached whatever comes next: time, and the visits of a node.
 pub(super) fn over_limit(planner: Planner<'_>, state: &State) -> Option<Decision> {
-    let limits = &planner.plan.main().limits;
-    let visits = limits.visits.is_some_and(|limit| u64::from(state.visits_most) > limit);
-    reached(limits, state, &[("duration", state.deadline_passed), ("visits", visits)])
+    let inner = state.limited().map(|(body, _)| body);
+    inner.chain([BodyNo(0)]).find_map(|body| {
+        let payer = state.payer(planner.plan, body);
+        let visits = payer.limits.visits.is_some_and(|limit| u64::from(payer.visits_most) > limit);
+        reached(state, &payer, &[("duration", payer.deadline_passed), ("visits", visits)])
+    })
 }
 
-/// A limit that does not let another attempt begin. A run that has used up what it may and has nothing left to
-/// do ends as if there was no limit; another attempt of a step is not another step.
-pub(super) fn over_budget(planner: Planner<'_>, state: &State, attempt: u32) -> Option<Decision> {
-    let limits = &planner.plan.main().limits;
-    let (spent, degrades) = (state.spent(), super::degrade::goes_on(limits, state));
-    let full = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
-    let checks = [
-        ("steps", attempt == 1 && full(limits.steps, state.steps_executed)),
-        ("idle_steps", attempt == 1 && full(limits.idle_steps, state.steps_idle)),
-        ("tokens", !degrades && full(limits.tokens, spent.tokens())),
-        ("usd", !degrades && limits.usd.is_some_and(|limit| spent.usd >= limit)),
-    ];
-    reached(limits, state, &checks)
+/// A limit that does not let another attempt begin, from the inside out. Whoever has used up what it may and has nothing
+/// left to do ends as if there was no limit; another attempt of a step is not another step.
+pub(super) fn over_budget(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Option<Decision> {
+    state.payers(planner.plan, at).into_iter().find_map(|payer| {
+        let (limits, degrades) = (payer.limits, super::degrade::goes_on(&payer));
+        let full = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
+        let checks = [
+            ("steps", attempt == 1 && full(limits.steps, payer.steps)),
+            ("idle_steps", attempt == 1 && full(limits.idle_steps, payer.idle)),
+            ("tokens", !degrades && full(limits.tokens, payer.spent.tokens())),
+            ("usd", !degrades && limits.usd.is_some_and(|limit| payer.spent.usd >= limit)),
+        ];
+        reached(state, &payer, &checks)
+    })
 }
 
 /// What the first limit means that has been reached and that nobody has dealt with.
-fn reached(limits: &Limits, state: &State, checks: &[(&str, bool)]) -> Option<Decision> {
-    let known = |limit: &str| state.limits_reached.iter().any(|known| known == limit);
-    let (limit, _) = checks.iter().find(|(limit, reached)| *reached && !known(limit))?;
-    let noted = Event::LimitReached { limit: (*limit).to_owned() };
-    Some(match limits.on_exceed {
-        OnExceed::Warn => Decision::of([noted]),
-        OnExceed::Ask => Decision::of([noted, Event::Paused { by: Some(format!("limit: {limit}")) }]),
-        OnExceed::Fail | OnExceed::Degrade => {
-            Decision::of([noted, over(Outcome::Failure, Some(format!("the limit on {limit} was reached")))])
+fn reached(state: &State, payer: &Payer<'_>, checks: &[(&str, bool)]) -> Option<Decision> {
+    let (limit, _) = checks.iter().find(|(limit, reached)| *reached && !payer.has_passed(limit))?;
+    let path = state.body(payer.body).owner.map(|owner| state.step(owner).path.clone());
+    let noted = Event::LimitReached { limit: (*limit).to_owned(), path: path.clone() };
+    let why = format!("the limit on {limit} was reached");
+    Some(match (payer.limits.on_exceed, path) {
+        (OnExceed::Warn, _) => Decision::of([noted]),
+        (OnExceed::Ask, path) => {
+            let whose = path.map_or_else(String::new, |path| format!(" of `{path}`"));
+            Decision::of([noted, Event::Paused { by: Some(format!("limit: {limit}{whose}")) }])
         }
+        (OnExceed::Fail | OnExceed::Degrade, None) => Decision::of([noted, over(Outcome::Failure, Some(why))]),
+        (OnExceed::Fail | OnExceed::Degrade, Some(path)) => Decision::of([noted, Event::UnitStopped { path, why }]),
     })
 }

@@ -19,7 +19,9 @@ pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
         Form::Approve(approve) => {
             (QuestionKind::Approval, &approve.question, approve.choices.clone(), None, approve.timeout_ms)
         }
-        Form::Ask { question, answer } => (QuestionKind::Question, question, Vec::new(), Some(answer.clone()), None),
+        Form::Ask { question, answer, timeout_ms } => {
+            (QuestionKind::Question, question, Vec::new(), Some(answer.clone()), *timeout_ms)
+        }
         _ => return succeeded(planner, state, at, End::plain(Ended::Succeeded)),
     };
     let scope = Scope::at(planner.plan, planner.index, state, at);
@@ -34,6 +36,7 @@ pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
                 schema,
                 due,
                 error: None,
+                key: None,
             }])
         }
         Err(problem) => broken(planner, state, at, "the question can not be rendered", &problem),

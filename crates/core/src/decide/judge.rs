@@ -25,6 +25,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
             QuestionKind::Operator => operated(planner, state, at, answer),
+            QuestionKind::Consent => super::consent::answered(planner, state, at, answer),
         };
     }
     match (&inst.error, &step.form) {
@@ -65,7 +66,8 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 .unwrap_or_else(|| again(inst, state.now)),
         };
     }
-    if step.is_agent() {
+    // A host that says it can not do a step has tried by itself what a ladder would.
+    if step.is_agent() && inst.result.by.is_none() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && ladder::covers(retry, error.class)) {
@@ -212,6 +214,7 @@ pub(super) fn ask_operator(inst: &StepInst, text: String, error: Option<Failure>
         schema: None,
         due: None,
         error,
+        key: None,
     }])
 }
 
@@ -241,7 +244,7 @@ fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     match (&inst.error, &step.rewind, &step.form) {
-        (Some(_), ..) if step.is_agent() => ladder::resumed(inst, state.now, None),
+        (Some(_), ..) if step.is_agent() => ladder::resumed(step, inst, state.now, None),
         (Some(_), ..) => again(inst, state.now),
         (None, Some(rewind), _) => back(planner, inst, rewind),
         (None, None, Form::Repeat { .. }) => super::inside::another_round(inst),
@@ -252,15 +255,16 @@ fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
 /// What a person said to an agent that asked.
 fn replied(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) -> Decision {
     let inst = state.step(at);
+    let step = planner.plan.step(inst.step);
     match answer {
         Answer::Value { value } | Answer::Edit { value } => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            ladder::resumed(inst, state.now, Some(&text))
+            ladder::resumed(step, inst, state.now, Some(&text))
         }
-        Answer::Approve => ladder::resumed(inst, state.now, Some("yes")),
+        Answer::Approve => ladder::resumed(step, inst, state.now, Some("yes")),
         Answer::Skip => left_out_for(planner, state, at, inst.error.clone()),
         Answer::Deny { reason } => {
-            ladder::resumed(inst, state.now, Some(&reason.clone().unwrap_or_else(|| "no".to_owned())))
+            ladder::resumed(step, inst, state.now, Some(&reason.clone().unwrap_or_else(|| "no".to_owned())))
         }
         Answer::TimedOut => {
             failed(planner, state, at, Failure::new(ErrorClass::Timeout, "nobody answered the agent in time"))
@@ -286,6 +290,7 @@ fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text
             schema: None,
             due: None,
             error: None,
+            key: None,
         }]),
         Err(problem) => broken(planner, state, at, "`review` can not be rendered", &problem),
     }

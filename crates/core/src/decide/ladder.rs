@@ -6,7 +6,7 @@ use super::{Decision, Planner};
 use crate::Json;
 use crate::event::{Event, Failure, QuestionKind};
 use crate::ladder::{self, Climb, Rules, Rung};
-use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnItemError, Retry, Step};
+use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnInterrupt, OnItemError, Retry, Step};
 use crate::state::{State, StepInst, StepNo};
 
 /// The numbers of a step's ladder.
@@ -39,9 +39,11 @@ pub(super) fn compacted(state: &State, at: StepNo) -> Option<Decision> {
 }
 
 /// After a person has answered or looked: the conversation goes on where there is one.
-pub(super) fn resumed(inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
+pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
     let session = inst.climb.as_ref().is_some_and(|climb| climb.resumable().is_some());
+    let lost = inst.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost);
     let rung = match say {
+        None if lost && step.on_interrupt == OnInterrupt::Restore => Rung::Restore { before: inst.restorable() },
         Some(say) => Rung::Answer { say: ladder::answered(say) },
         None if session => Rung::Continue,
         None => Rung::Again,
@@ -88,7 +90,7 @@ impl Ladder<'_> {
 
     fn rung(&self, class: ErrorClass) -> Option<(Rung, i64)> {
         let own = match class {
-            ErrorClass::Lost => Some((self.on(), self.state.now)),
+            ErrorClass::Lost => Some((self.over(), self.state.now)),
             // Without an answer it is the step that is wrong.
             ErrorClass::Invalid if self.inst.result.output.is_null() => return None,
             ErrorClass::Invalid => self.repair().or_else(|| self.reframe()),
@@ -109,6 +111,14 @@ impl Ladder<'_> {
         // Where a ladder reframes everything, it does so too when its tries are used up.
         let transient = !matches!(class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
         own.or_else(|| if transient { self.reframe_error() } else { None }).or_else(|| self.fall_back())
+    }
+
+    /// How an interrupted turn is gone on with.
+    fn over(&self) -> Rung {
+        match self.step().on_interrupt {
+            OnInterrupt::Continue => self.on(),
+            OnInterrupt::Restore => Rung::Restore { before: self.inst.restorable() },
+        }
     }
 
     /// The interrupted conversation, or all over again.
@@ -196,6 +206,7 @@ impl Ladder<'_> {
             schema: None,
             due: None,
             error: Some(self.error.clone()),
+            key: None,
         }])
     }
 }

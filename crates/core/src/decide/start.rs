@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
+use super::consent::Held;
 use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
@@ -46,6 +47,10 @@ pub struct Turn {
     pub session: Option<event::Session>,
     /// Whether the conversation is only to be shortened.
     pub compact: bool,
+    /// Whether the files are to be recorded before it begins.
+    pub keep: bool,
+    /// The attempt before which the files were as they have to be put back.
+    pub restore: Option<u32>,
     /// The money that the run has left for it, where there is a limit.
     pub usd_left: Option<f64>,
 }
@@ -65,7 +70,14 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             Err(problem) => return broken(planner, state, at, "`when` can not be evaluated", &problem),
         }
     }
-    begin(planner, state, at, step)
+    match super::consent::held(planner, state, at) {
+        Held::Until(decision) => decision,
+        Held::Free(by) => {
+            let mut decision = begin(planner, state, at, step);
+            decision.events.extend(by);
+            decision
+        }
+    }
 }
 
 pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {
@@ -171,16 +183,18 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let reserve = super::budget::reserve(planner, state, at);
-    let started = Event::AttemptStarted { path: path.clone(), attempt, reserve };
+    let begun = |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted };
     match rendered(planner, state, at, attempt) {
+        // Whoever takes it gets it rendered: until then nothing of it needs to be kept.
+        Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),
         Ok(mut start) => {
             start.turn.usd_left = super::budget::usd_left(planner, state, at);
-            Decision { events: vec![started], start: Some(start) }
+            Decision { events: vec![begun(false)], start: Some(start) }
         }
         Err(problem) => {
             let error = Failure::new(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
             let result = event::Result::default();
-            Decision::of([started, Event::AttemptFailed { path, attempt, error, result }])
+            Decision::of([begun(false), Event::AttemptFailed { path, attempt, error, result }])
         }
     }
 }
@@ -191,7 +205,7 @@ pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<
     rendered(planner, state, at, state.step(at).attempts).ok()
 }
 
-fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
+pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     let manner = manner(planner, state, at);

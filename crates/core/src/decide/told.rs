@@ -3,13 +3,16 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::Planner;
+use super::{Planner, hosted};
 use crate::Json;
+use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
+use crate::origin::{Auth, Caller};
 use crate::path::StepPath;
 use crate::plan::{Form, Step, Wait};
 use crate::schema::mismatch;
-use crate::state::{Phase, Question, State};
+use crate::state::{Phase, Question, State, StepInst};
+use crate::view;
 
 /// The longest schema that is shown to whoever did not follow it.
 const SCHEMA_CHARS_MAX: usize = 300;
@@ -19,12 +22,14 @@ pub(super) fn held(planner: Planner<'_>, state: &State, event: Event) -> Event {
     let Some(what) = word(&event) else { return event };
     match (misfit(planner, state, &event), event) {
         (Some(why), _) => Event::Refused { what: what.to_owned(), why },
-        (None, Event::Answered { path, answer, by }) => {
-            let answer = match state.find(&path).and_then(|step| step.question.as_ref()) {
-                Some(question) => meant(question, answer),
+        (None, Event::Answered { path, answer, by, caller, comment, key, .. }) => {
+            let asking = state.find(&path).and_then(|step| Some((step, step.question.as_ref()?)));
+            let shown = asking.map(|(step, question)| view::shown(planner.plan, step, question));
+            let answer = match asking {
+                Some((_, question)) => meant(question, answer),
                 None => answer,
             };
-            Event::Answered { path, answer, by }
+            Event::Answered { path, answer, by, caller, comment, shown, key }
         }
         (None, event) => event,
     }
@@ -38,7 +43,13 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::CancelRequested { .. } => "cancel",
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
+        Event::ConsentRevoked { .. } => "revoke",
         Event::Reopened { .. } => "retry",
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
+            "submission"
+        }
+        Event::Claimed { .. } => "claim",
+        Event::HeartbeatSeen { .. } => "heartbeat",
         _ => return None,
     })
 }
@@ -48,11 +59,18 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
     match event {
         Event::Reopened { .. } => stays_shut(planner, state, event),
         _ if state.is_finished() => Some("the run is over".to_owned()),
-        Event::Answered { path, answer, .. } => unanswerable(planner, state, path, answer),
+        Event::Answered { path, answer, caller, shown, key, .. } => {
+            let asking = asking(state, path);
+            wrong_key(asking, key.as_deref(), caller.as_deref())
+                .or_else(|| not_theirs(planner, state, path, caller.as_deref()))
+                .or_else(|| unanswerable(planner, state, path, answer))
+                .or_else(|| not_seen(planner, asking?, shown.as_deref()?))
+        }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
+        Event::ConsentRevoked { .. } if state.consent_revoked => Some("its consent is revoked already".to_owned()),
         Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
-        _ => None,
+        _ => hosted::misfit(planner, state, event),
     }
 }
 
@@ -65,6 +83,38 @@ fn stays_shut(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
     state.clone().apply(planner.plan, planner.index, &envelope).err().map(|illegal| illegal.0)
 }
 
+/// The step and its question, while it is open.
+fn asking<'s>(state: &'s State, path: &StepPath) -> Option<(&'s StepInst, &'s Question)> {
+    let step = state.find(path).filter(|step| step.phase == Phase::Question)?;
+    Some((step, step.question.as_ref()?))
+}
+
+/// Who answers by a secret must have the one of this very question. It is looked at before all else.
+fn wrong_key(asking: Option<(&StepInst, &Question)>, key: Option<&str>, caller: Option<&Caller>) -> Option<String> {
+    let expected = asking.and_then(|(_, question)| question.key.as_deref());
+    let is_needed = caller.is_some_and(|caller| caller.auth == Auth::Token);
+    match key {
+        Some(key) if expected != Some(key) => {
+            Some("the secret is not the one of an open question of this step".to_owned())
+        }
+        None if is_needed => Some("the secret of the question is missing".to_owned()),
+        _ => None,
+    }
+}
+
+/// Why the question of a step is not for somebody to answer.
+fn not_theirs(planner: Planner<'_>, state: &State, path: &StepPath, caller: Option<&Caller>) -> Option<String> {
+    let gate = state.find(path).and_then(|inst| planner.plan.step(inst.step).approvals.as_ref());
+    approval::refusal(state.started.as_ref()?, gate, caller)
+}
+
+/// Who was shown something else than is asked now has not answered that.
+fn not_seen(planner: Planner<'_>, (step, question): (&StepInst, &Question), shown: &str) -> Option<String> {
+    let path = &step.path;
+    (view::shown(planner.plan, step, question) != shown)
+        .then(|| format!("`{path}` asks something else by now; look at it again, then answer"))
+}
+
 fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &Answer) -> Option<String> {
     let Some(inst) = state.find(path) else { return Some(format!("no step `{path}` was reached")) };
     let Some(question) = inst.question.as_ref().filter(|_| inst.phase == Phase::Question) else {
@@ -73,8 +123,12 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
     let output = planner.plan.step(inst.step).output.schema.as_ref();
     let refused = match (question.kind, meant(question, answer.clone())) {
         (_, Answer::TimedOut) => Some("only time can say that nobody answered".to_owned()),
-        (QuestionKind::Approval | QuestionKind::Operator, Answer::Value { value }) => no_choice(question, &value),
-        (QuestionKind::Approval, Answer::Edit { .. }) => Some(format!("there is nothing to edit; {}", takes(question))),
+        (QuestionKind::Approval | QuestionKind::Operator | QuestionKind::Consent, Answer::Value { value }) => {
+            no_choice(question, &value)
+        }
+        (QuestionKind::Approval | QuestionKind::Consent, Answer::Edit { .. }) => {
+            Some(format!("there is nothing to edit; {}", takes(question)))
+        }
         (QuestionKind::Question, Answer::Value { value } | Answer::Edit { value }) => {
             against(question.schema.as_ref(), &value)
         }
@@ -89,7 +143,7 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
 /// A yes or no in words, where that is a choice: `yes`, `true`, `no`, `false`.
 fn meant(question: &Question, answer: Answer) -> Answer {
     let Answer::Value { value } = &answer else { return answer };
-    let gate = matches!(question.kind, QuestionKind::Approval | QuestionKind::Operator);
+    let gate = matches!(question.kind, QuestionKind::Approval | QuestionKind::Operator | QuestionKind::Consent);
     if !gate || chosen(question, value) {
         return answer;
     }
@@ -114,7 +168,7 @@ fn takes(question: &Question) -> String {
     format!("it takes: {}", words.join(", "))
 }
 
-fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
+pub(super) fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
     let schema = schema?;
     let why = mismatch(schema, value)?;
     let text: String = schema.to_string().chars().take(SCHEMA_CHARS_MAX).collect();

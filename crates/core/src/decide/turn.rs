@@ -6,7 +6,7 @@ use super::start::Turn;
 use crate::Json;
 use crate::event::Session;
 use crate::ladder::{self, Climb, Rung};
-use crate::plan::Step;
+use crate::plan::{OnInterrupt, Step};
 use crate::state::{State, StepInst};
 
 /// The call, and in `params` what the agent is told.
@@ -21,8 +21,14 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     if let Some(told) = told {
         params.insert("text".to_owned(), Json::String(told));
     }
-    let agent = latest_fallback(step, climb);
-    Turn { agent, session, compact: climb.rung == Some(Rung::Compact), usd_left: None }
+    let restore = match climb.rung {
+        Some(Rung::Restore { before }) => Some(before),
+        _ => None,
+    };
+    // Whoever goes on in a conversation goes on with what was recorded before that began.
+    let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
+    let (agent, compact) = (latest_fallback(step, climb), climb.rung == Some(Rung::Compact));
+    Turn { agent, session, compact, keep, restore, usd_left: None }
 }
 
 /// What every conversation of the workflow begins with.
@@ -43,7 +49,7 @@ fn session(state: &State, climb: &Climb, params: &Map<String, Json>) -> Option<S
             | Rung::Resend
             | Rung::AwaitReset,
         ) => climb.resumable().cloned(),
-        Some(Rung::Reframe { .. } | Rung::Fallback { .. }) => None,
+        Some(Rung::Reframe { .. } | Rung::Fallback { .. } | Rung::Restore { .. }) => None,
         // Whoever takes over knows nothing of what another agent shares.
         None | Some(Rung::Again) if climb.fallbacks > 0 => None,
         None | Some(Rung::Again) => {
@@ -69,10 +75,15 @@ fn told(climb: &Climb, resumes: bool, task: Option<&str>, step: &Step) -> Option
         Rung::Repair { say } | Rung::Answer { say } if resumes => Some(say.clone()),
         // It knows nothing of the task any more.
         Rung::Repair { say } | Rung::Answer { say } => Some(format!("{}\n\n{say}", framed(task, climb, schema))),
+        Rung::Restore { .. } if climb.fallbacks > 0 => Some(format!("{}{task}", ladder::TAKE_OVER)),
         Rung::Fallback { .. } => Some(format!("{}{task}", ladder::TAKE_OVER)),
-        Rung::Again | Rung::Continue | Rung::AwaitReset | Rung::Resend | Rung::Reframe { .. } | Rung::Compact => {
-            (climb.framing > 0).then(|| framed(task, climb, schema))
-        }
+        Rung::Again
+        | Rung::Continue
+        | Rung::Restore { .. }
+        | Rung::AwaitReset
+        | Rung::Resend
+        | Rung::Reframe { .. }
+        | Rung::Compact => (climb.framing > 0).then(|| framed(task, climb, schema)),
     }
 }
 

@@ -4,12 +4,12 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event, Usage};
+use crate::event::{self, Answer, Ended, Envelope, Event, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
 use crate::path::StepPath;
-use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, Order, Plan, StepIx};
+use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,11 +71,23 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt, reserve } => self.attempt_started(path, *attempt, *reserve)?,
+            Event::AttemptStarted { path, attempt, reserve, hosted } => {
+                self.attempt_started(path, *attempt, *reserve, *hosted)?;
+            }
+            Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
+            Event::HeartbeatSeen { path, attempt, hint, until } => {
+                self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
+            }
+            Event::HandedBack { path, attempt } => self.handed_back(path, *attempt)?,
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }
+            Event::FilesKept { path, attempt, .. } => {
+                let at = self.open_attempt(path, *attempt)?;
+                self.state.step_mut(at).climb.get_or_insert_default().kept = Some(*attempt);
+            }
+            Event::FilesRestored { path, attempt, .. } => drop(self.open_attempt(path, *attempt)?),
             Event::AttemptSucceeded { path, attempt, result } => self.attempt_ended(path, *attempt, result, None)?,
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
@@ -103,7 +115,7 @@ impl Apply<'_> {
                 self.wants(at);
             }
             Event::BodyOpened { path, index, bound } => self.body_opened(path, *index, bound)?,
-            Event::QuestionAsked { path, kind, text, choices, schema, due, error } => {
+            Event::QuestionAsked { path, kind, text, choices, schema, due, error, key } => {
                 let question = Question {
                     kind: *kind,
                     text: text.clone(),
@@ -111,10 +123,11 @@ impl Apply<'_> {
                     schema: schema.clone(),
                     due: *due,
                     asked_at: self.state.now,
+                    key: key.clone(),
                 };
                 self.asked(path, question, error.as_ref())?;
             }
-            Event::Answered { path, answer, .. } => self.answered(path, answer)?,
+            Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
@@ -129,8 +142,10 @@ impl Apply<'_> {
                 self.state.step_mut(at).chosen = Some(to.clone());
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
-            Event::LimitReached { limit } => self.state.limits_reached.push(limit.clone()),
-            Event::Refused { .. } => {}
+            Event::LimitReached { limit, path } => self.limit_reached(limit, path.as_ref())?,
+            Event::UnitStopped { path, why } => self.unit_stopped(path, why)?,
+            Event::Refused { .. } | Event::Consented { .. } => {}
+            Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => self.state.paused = false,
@@ -173,9 +188,12 @@ impl Apply<'_> {
         let at = self.find(path)?;
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => {
-                Err(Illegal(format!("nothing is to be decided about `{path}`")))
-            }
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => Err(Illegal(format!("nothing is to be decided about `{path}`"))),
         }
     }
 
@@ -210,6 +228,10 @@ impl Apply<'_> {
             Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } => {
                 self.state.waiting.insert(at);
             }
+            Phase::Handed => {
+                self.state.waiting.insert(at);
+                self.state.handed.insert(at);
+            }
             Phase::Inside | Phase::Done => {}
         }
         self.state.step_mut(at).phase = phase;
@@ -219,36 +241,52 @@ impl Apply<'_> {
     fn leave(&mut self, at: StepNo) {
         self.state.open.remove(&at);
         // Of an attempt that is given up nobody tells the cost.
-        let reserve = self.state.step_mut(at).reserve.take();
-        self.state.assumed += reserve.unwrap_or_default();
+        if let Some(reserve) = self.state.step_mut(at).reserve.take() {
+            self.pay(at, Usage::default(), reserve);
+        }
         self.state.waiting.remove(&at);
+        if self.state.handed.remove(&at) {
+            self.state.step_mut(at).hand = None;
+        }
         let step = self.state.step(at);
         let list = match step.phase {
             Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
             Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
-            Phase::Attempt | Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Done => return,
+            Phase::Attempt
+            | Phase::Handed
+            | Phase::Retry { .. }
+            | Phase::Question
+            | Phase::Waiting { .. }
+            | Phase::Done => return,
         };
         if let Some(position) = list.iter().position(|other| *other == at) {
             list.remove(position);
         }
     }
 
-    fn attempt_started(&mut self, path: &StepPath, attempt: u32, reserve: Option<Usage>) -> Result<(), Illegal> {
+    fn attempt_started(
+        &mut self,
+        path: &StepPath,
+        attempt: u32,
+        reserve: Option<Usage>,
+        hosted: bool,
+    ) -> Result<(), Illegal> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
             return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
-        self.enter(at, Phase::Attempt);
+        self.begun(at, reserve, hosted);
         let step = self.state.step_mut(at);
         step.attempts = attempt;
-        step.reserve = reserve;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
         if attempt == 1 {
             self.state.steps_executed += 1;
             self.state.steps_idle += 1;
+            let body = self.state.step(at).body;
+            self.for_accounts(body, |account| (account.steps, account.idle) = (account.steps + 1, account.idle + 1));
         }
         Ok(())
     }
@@ -260,7 +298,11 @@ impl Apply<'_> {
         result: &event::Result,
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
-        let at = self.open_attempt(path, attempt)?;
+        let at = match result.by {
+            Some(_) => self.handed(path, attempt)?,
+            None => self.open_attempt(path, attempt)?,
+        };
+        self.submitted(result.by.as_deref());
         let step = self.state.step_mut(at);
         step.result = result.clone();
         step.error = error.cloned();
@@ -278,24 +320,28 @@ impl Apply<'_> {
         if let (Some(session), Some(total)) = (session, result.session_total) {
             session.total = Some(total);
             let id = session.id.clone();
-            self.state
-                .threads
-                .values_mut()
-                .filter(|thread| thread.id == id)
-                .for_each(|thread| thread.total = Some(total));
+            self.counted(&id, total);
         }
         let Some(usage) = result.usage else {
-            self.state.assumed += reserve.unwrap_or_default();
-            return;
+            return self.pay(at, Usage::default(), reserve.unwrap_or_default());
         };
         self.state.step_mut(at).usage += usage;
-        self.state.usage += usage;
         let dearest = &mut self.state.dearest;
         dearest.input_tokens = dearest.input_tokens.max(usage.tokens());
         dearest.usd = dearest.usd.max(usage.usd);
-        if usage.usd_unknown {
-            self.state.assumed.usd += reserve.map_or(0.0, |reserve| (reserve.usd - usage.usd).max(0.0));
+        let unknown = reserve.filter(|_| usage.usd_unknown).map_or(0.0, |reserve| (reserve.usd - usage.usd).max(0.0));
+        self.pay(at, usage, Usage { usd: unknown, ..Usage::default() });
+    }
+
+    /// Whoever goes on with a conversation that others share goes on from what all of them have used.
+    fn counted(&mut self, id: &str, total: Usage) {
+        let State { threads, steps, .. } = &mut *self.state;
+        if threads.is_empty() {
+            return;
         }
+        let others = steps.iter_mut().filter_map(|step| step.climb.as_mut()?.session.as_mut());
+        let same = threads.values_mut().chain(others).filter(|session| session.id == id);
+        same.for_each(|session| session.total = Some(total));
     }
 
     fn session_seen(
@@ -336,7 +382,8 @@ impl Apply<'_> {
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
-    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one.
+    /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
+    /// beginning, where the step says so.
     fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
         let at = self.open_attempt(path, attempt)?;
         self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
@@ -345,8 +392,18 @@ impl Apply<'_> {
         if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
             climb.rung = Some(Rung::Continue);
         }
+        self.interrupted(at);
         self.enter(at, Phase::Ready);
         Ok(())
+    }
+
+    /// What an agent left in the middle is not gone on with, where its step says so.
+    pub(super) fn interrupted(&mut self, at: StepNo) {
+        let step = self.state.step_mut(at);
+        if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
+            let rung = Rung::Restore { before: step.restorable() };
+            step.climb.get_or_insert_default().take(&rung, false, false);
+        }
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
@@ -355,6 +412,7 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(question.asked_at);
         step.answer = None;
+        step.comment = None;
         step.question = Some(question);
         if let Some(error) = error {
             step.error = Some(error.clone());
@@ -362,17 +420,21 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn answered(&mut self, path: &StepPath, answer: &Answer) -> Result<(), Illegal> {
+    fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Illegal> {
         let at = self.find(path)?;
         if self.state.step(at).phase != Phase::Question {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
         let step = self.state.step_mut(at);
         step.answer = Some(answer.clone());
+        step.comment = comment.map(str::to_owned);
         if let Some(climb) = &mut step.climb {
             climb.rested();
         }
-        self.enter(at, Phase::Judge);
+        let asked = step.question.as_ref().map(|question| question.kind);
+        // With consent it begins as if nobody had been asked: in its turn.
+        let begins = asked == Some(QuestionKind::Consent) && *answer == Answer::Approve;
+        self.enter(at, if begins { Phase::Ready } else { Phase::Judge });
         Ok(())
     }
 
@@ -416,8 +478,10 @@ impl Apply<'_> {
         };
         let Some(at) = self.state.by_path.get(path).copied() else { return };
         let now = self.state.now;
+        let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
         let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (kind, &self.state.step(at).phase) {
+            ("deadline", Phase::Inside) => self.late(at),
             ("retry", Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
             ("wait", Phase::Waiting { due: Some(due), signal }) if *due <= now => {
                 let late = signal.is_some();
@@ -429,6 +493,7 @@ impl Apply<'_> {
                 self.state.step_mut(at).answer = Some(Answer::TimedOut);
                 self.enter(at, Phase::Judge);
             }
+            ("claim", Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
             _ => {}
         }
     }
@@ -468,6 +533,10 @@ impl Apply<'_> {
             .iter()
             .map(|step| Slot { pending: number(self.plan.step(*step).deps.len()), ..Slot::default() });
         let at = BodyNo(number(self.state.bodies.len()));
+        let account = self.account_for(body);
+        if account.is_some() {
+            self.state.limited.insert(at);
+        }
         self.state.bodies.push(BodyInst {
             body,
             unit: plan_body.unit,
@@ -479,6 +548,7 @@ impl Apply<'_> {
             failed: false,
             verdict: None,
             ended: false,
+            account,
         });
         match plan_body.order {
             Order::Machine { start } => drop(self.reach(at, start)),
@@ -526,6 +596,7 @@ impl Apply<'_> {
         let visits = slot.visits;
         if matches!(order, Order::Machine { .. }) {
             self.state.visits_most = self.state.visits_most.max(visits);
+            self.for_accounts(body, |account| account.visits_most = account.visits_most.max(visits));
         }
         let path = self.path(body, &self.plan.step(step).id, visits);
         self.state.by_path.insert(path.to_string(), at);

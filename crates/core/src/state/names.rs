@@ -133,6 +133,7 @@ fn left_by(step: &StepInst) -> Json {
     left.insert("items".to_owned(), items);
     left.insert("approved".to_owned(), json!(step.ended == Some(Ended::Succeeded)));
     left.insert("choice".to_owned(), json!(step.choice));
+    left.insert("comment".to_owned(), json!(step.comment));
     if let Some(code) = step.result.exit_code {
         left.insert("exit_code".to_owned(), json!(code));
     }

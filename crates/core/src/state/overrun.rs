@@ -3,22 +3,22 @@
 //! **Invariant:** a step that cost something and ends while the run is over its limit counts once, in whatever order results arrive.
 
 use super::apply::Apply;
-use super::{State, StepNo};
+use super::{BodyNo, Payer, State, StepNo};
 use crate::plan::{Degrade, OnExceed, Plan};
 
 impl State {
     /// How the output of a step that is about to end is shortened; `None` if it stays as it is.
     pub(crate) fn shortens(&self, plan: &Plan, at: StepNo) -> Option<Degrade> {
-        let degrade = plan.main().limits.degrade.unwrap_or_default();
-        (self.overruns(plan, at) && self.degraded < degrade.max).then_some(degrade)
+        self.overrun_by(plan, at).into_iter().filter(has_room).map(|payer| degrade(&payer)).next()
     }
 
-    /// Whether a step has taken the run beyond its limit, or further.
-    fn overruns(&self, plan: &Plan, at: StepNo) -> bool {
-        let (limits, spent) = (&plan.main().limits, self.spent());
-        let tokens = limits.tokens.is_some_and(|limit| spent.tokens() >= limit);
-        let usd = limits.usd.is_some_and(|limit| spent.usd >= limit);
-        limits.on_exceed == OnExceed::Degrade && (tokens || usd) && self.has_cost(plan, at)
+    /// Whose limits a step has taken it beyond, or further.
+    fn overrun_by<'a>(&'a self, plan: &'a Plan, at: StepNo) -> Vec<Payer<'a>> {
+        if !self.has_cost(plan, at) {
+            return Vec::new();
+        }
+        let over = |payer: &Payer<'_>| payer.limits.on_exceed == OnExceed::Degrade && payer.is_overspent();
+        self.payers(plan, at).into_iter().filter(over).collect()
     }
 
     /// Whether a step has cost something. What an agent cost may not be known.
@@ -32,10 +32,23 @@ impl State {
 impl Apply<'_> {
     /// A step is over: what it has cost is let through, or is too much.
     pub(super) fn overrun(&mut self, at: StepNo) {
-        if self.state.shortens(self.plan, at).is_some() {
-            self.state.degraded += 1;
-        } else if self.state.overruns(self.plan, at) {
-            self.state.overdrawn = true;
+        let payers = self.state.overrun_by(self.plan, at);
+        let counted: Vec<(BodyNo, bool)> = payers.iter().map(|payer| (payer.body, has_room(payer))).collect();
+        for (body, lets_through) in counted {
+            let (degraded, overdrawn) = match self.state.bodies[body.at()].account.as_deref_mut() {
+                Some(account) => (&mut account.degraded, &mut account.overdrawn),
+                None => (&mut self.state.degraded, &mut self.state.overdrawn),
+            };
+            if lets_through { *degraded += 1 } else { *overdrawn = true }
         }
     }
+}
+
+fn degrade(payer: &Payer<'_>) -> Degrade {
+    payer.limits.degrade.unwrap_or_default()
+}
+
+/// Whether another output may be shortened.
+fn has_room(payer: &Payer<'_>) -> bool {
+    payer.degraded < degrade(payer).max
 }

@@ -9,7 +9,7 @@ use super::apply::{Apply, Illegal, needs_slot};
 use super::{BodyNo, Phase, StepNo};
 use crate::event::Ended;
 use crate::path::StepPath;
-use crate::plan::{Form, OnItemError, Order, Outcome, StepIx};
+use crate::plan::{ErrorClass, Form, OnItemError, Order, Outcome, StepIx};
 
 impl Apply<'_> {
     pub(super) fn reopen(&mut self, from: Option<&StepPath>) -> Result<(), Illegal> {
@@ -86,6 +86,7 @@ impl Apply<'_> {
         let ends: Vec<StepNo> = steps.filter(|(_, step)| ended(step)).map(|(at, _)| at).collect();
         for at in open.into_iter().chain(judged).chain(ends) {
             self.state.step_mut(at).ended = None;
+            self.interrupted(at);
             self.enter(at, Phase::Ready);
         }
     }
@@ -137,6 +138,10 @@ impl Apply<'_> {
         let owner = inst.owner;
         let failed = std::mem::take(&mut inst.failed);
         inst.verdict = None;
+        if inst.account.is_some() {
+            self.state.limited.insert(body);
+        }
+        let inst = self.state.body_mut(body);
         if !std::mem::take(&mut inst.ended) {
             return;
         }
@@ -204,6 +209,9 @@ impl Apply<'_> {
             return;
         }
         self.revived(at);
+        if self.state.step(at).error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost) {
+            self.interrupted(at);
+        }
         let step = self.state.step_mut(at);
         (step.ended, step.ended_at, step.chosen, step.lost) = (None, None, None, 0);
         (step.error, step.answer, step.question) = (None, None, None);

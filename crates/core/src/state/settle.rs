@@ -31,6 +31,8 @@ impl Apply<'_> {
         if end.progress.is_some() && end.progress != self.state.progress {
             self.state.progress.clone_from(&end.progress);
             self.state.steps_idle = 0;
+            let body = self.state.step(at).body;
+            self.for_accounts(body, |account| account.idle = 0);
         }
         self.publish(at, end);
         let ok = end.tolerated || is_ok(end.status);
@@ -177,7 +179,8 @@ impl Apply<'_> {
         self.state.body(body).slots[self.index.position(step)].current
     }
 
-    fn body_ended(&mut self, body: BodyNo) {
+    pub(super) fn body_ended(&mut self, body: BodyNo) {
+        self.state.limited.remove(&body);
         if std::mem::replace(&mut self.state.body_mut(body).ended, true) {
             return;
         }
@@ -297,6 +300,7 @@ impl Apply<'_> {
     }
 
     pub(super) fn abandon_body(&mut self, body: BodyNo) {
+        self.state.limited.remove(&body);
         if self.state.body(body).ended {
             return;
         }

@@ -1,11 +1,18 @@
 //! What a list of items will ask of agents, before it does.
+//!
+//! **Invariant:** money is an estimate from turns whose cost is known. Where nothing is known of a turn to come, nothing is
+//! said of the money.
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 
 use super::Limit;
+use super::cost::named;
 use crate::decide::PARALLEL;
 use crate::index::Index;
 use crate::plan::{BodyIx, Form, Order, Plan, StepIx};
+use crate::state::{State, StepInst};
 
 /// What is to come.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -16,30 +23,48 @@ pub struct Forecast {
     pub or_more: bool,
     /// How many of them at once at the most.
     pub at_once: u64,
+    /// What they will cost if they cost what such turns have cost so far in the run: an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
     /// How much they may spend.
     pub limit: Limit,
 }
 
 /// What the items of a `for_each` will ask of agents, on an engine that makes so many attempts at once. `None` if
 /// nothing.
-pub fn forecast(plan: &Plan, index: &Index, step: StepIx, items: u64, slots: u64) -> Option<Forecast> {
+pub fn forecast(
+    (plan, index): (&Plan, &Index),
+    state: &State,
+    step: StepIx,
+    items: u64,
+    slots: u64,
+) -> Option<Forecast> {
     let Form::ForEach { body, parallel, .. } = &plan.step(step).form else { return None };
-    let inside = Look { plan, index }.body(*body);
+    let inside = Look { plan, index, known: Known::of(plan, state) }.body(*body);
     if inside.turns == 0 {
         return None;
     }
     let turns = inside.turns.saturating_mul(items);
     let allowed = slots.min(plan.main().limits.parallel.unwrap_or(PARALLEL).into());
     let at_once = inside.at_once.saturating_mul(items.min((*parallel).into()));
-    Some(Forecast { turns, or_more: inside.or_more, at_once: at_once.min(allowed), limit: Limit::of(plan) })
+    let usd = inside.usd.map(|usd| usd * items as f64);
+    Some(Forecast { turns, or_more: inside.or_more, at_once: at_once.min(allowed), usd, limit: Limit::of(plan) })
 }
 
 /// What one pass through something asks of agents.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Ask {
     turns: u64,
     at_once: u64,
     or_more: bool,
+    /// `None` if nobody knows.
+    usd: Option<f64>,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self { turns: 0, at_once: 0, or_more: false, usd: Some(0.0) }
+    }
 }
 
 impl Ask {
@@ -54,18 +79,58 @@ impl Ask {
             turns: self.turns.saturating_add(other.turns),
             at_once: self.at_once.saturating_add(other.at_once),
             or_more: self.or_more || other.or_more,
+            usd: self.usd.zip(other.usd).map(|(one, other)| one + other),
         }
     }
 
     /// One or the other.
     fn or(self, other: Self) -> Self {
-        Self { turns: self.turns.max(other.turns), ..self.then(other) }
+        let usd = self.usd.zip(other.usd).map(|(one, other)| one.max(other));
+        Self { turns: self.turns.max(other.turns), usd, ..self.then(other) }
+    }
+}
+
+/// What turns have cost: of each step, and of each agent.
+struct Known {
+    steps: HashMap<StepIx, Mean>,
+    agents: HashMap<Option<String>, Mean>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    usd: f64,
+    turns: f64,
+}
+
+impl Mean {
+    fn add(&mut self, usd: f64) {
+        (self.usd, self.turns) = (self.usd + usd, self.turns + 1.0);
+    }
+}
+
+impl Known {
+    /// A step counts with all its attempts: those to come may need as many.
+    fn of(plan: &Plan, state: &State) -> Self {
+        let mut known = Self { steps: HashMap::new(), agents: HashMap::new() };
+        let over = |inst: &&StepInst| inst.ended.is_some() && plan.step(inst.step).is_agent();
+        for inst in state.steps().iter().filter(over).filter(|inst| inst.usage.usd > 0.0 && !inst.usage.usd_unknown) {
+            known.steps.entry(inst.step).or_default().add(inst.usage.usd);
+            known.agents.entry(named(plan.step(inst.step))).or_default().add(inst.usage.usd);
+        }
+        known
+    }
+
+    /// What a step will cost: as it did before, or as others did by the same agent.
+    fn cost(&self, plan: &Plan, step: StepIx) -> Option<f64> {
+        let mean = self.steps.get(&step).or_else(|| self.agents.get(&named(plan.step(step))))?;
+        Some(mean.usd / mean.turns)
     }
 }
 
 struct Look<'a> {
     plan: &'a Plan,
     index: &'a Index,
+    known: Known,
 }
 
 impl Look<'_> {
@@ -85,7 +150,9 @@ impl Look<'_> {
         let found = self.plan.step(step);
         let mut inner = self.index.inner(step).iter().map(|body| self.body(*body));
         match &found.form {
-            Form::Work(_) => Ask { turns: found.is_agent().into(), at_once: found.is_agent().into(), or_more: false },
+            Form::Work(_) if found.is_agent() => {
+                Ask { turns: 1, at_once: 1, or_more: false, usd: self.known.cost(self.plan, step) }
+            }
             Form::If { .. } | Form::Switch { .. } => inner.fold(Ask::default(), Ask::or),
             Form::ForEach { parallel, .. } => several(inner.next().unwrap_or_default(), (*parallel).into()),
             Form::Repeat { .. } => several(inner.next().unwrap_or_default(), 1),

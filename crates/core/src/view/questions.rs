@@ -1,12 +1,14 @@
 //! What people are asked.
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::Json;
+use crate::approval::Approvers;
 use crate::event::{Failure, QuestionKind};
 use crate::path::StepPath;
 use crate::plan::Plan;
-use crate::state::{State, StepInst};
+use crate::state::{Question, State, StepInst};
 
 /// An open question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +34,11 @@ pub struct Asked {
     /// The failure that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Who may answer, where the step says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<Approvers>,
+    /// The hash of all that: whoever answers can say by it what they were shown.
+    pub shown: String,
     /// When it was asked.
     pub asked_at: i64,
     /// When silence becomes an answer.
@@ -42,7 +49,12 @@ pub struct Asked {
 /// The open questions of a run; none of one that is over.
 pub fn questions(plan: &Plan, state: &State) -> Vec<Asked> {
     let open = state.questions().filter(|_| !state.is_finished());
-    open.map(|(step, question)| Asked {
+    open.map(|(step, question)| asked(plan, step, question)).collect()
+}
+
+/// What a step asks, as people see it.
+fn asked(plan: &Plan, step: &StepInst, question: &Question) -> Asked {
+    let mut asked = Asked {
         path: step.path.clone(),
         name: plan.step(step.step).name.clone(),
         kind: question.kind,
@@ -51,10 +63,26 @@ pub fn questions(plan: &Plan, state: &State) -> Vec<Asked> {
         schema: question.schema.clone().or_else(|| edited(plan, step, question.kind)),
         output: (question.kind == QuestionKind::Review).then(|| step.result.output.clone()),
         error: step.error.clone(),
+        approvals: plan.step(step.step).approvals.clone(),
+        shown: String::new(),
         asked_at: question.asked_at,
         due: question.due,
-    })
-    .collect()
+    };
+    asked.shown = hash(&asked);
+    asked
+}
+
+/// The hash of what people are shown of a question.
+pub(crate) fn shown(plan: &Plan, step: &StepInst, question: &Question) -> String {
+    asked(plan, step, question).shown
+}
+
+/// The hash of what is read before an answer is given: text, content, choices.
+fn hash(asked: &Asked) -> String {
+    let Asked { path, kind, text, choices, schema, output, error, .. } = asked;
+    let message = error.as_ref().map(|error| &error.message);
+    let content = json!([path, kind, text, choices, schema, output, message]);
+    blake3::hash(content.to_string().as_bytes()).to_hex().to_string()
 }
 
 /// What an output must look like that a person writes in the place of a step's own.

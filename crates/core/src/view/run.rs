@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::{awaited, status};
 use crate::Json;
 use crate::event::Usage;
-use crate::explain::{Explanation, explain};
+use crate::explain::{Explanation, explain_at};
+use crate::origin::Origin;
 use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::State;
@@ -18,9 +19,12 @@ pub struct Run {
     pub workflow: String,
     /// The text it was started with.
     pub task: String,
+    /// Who started it, and so who is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Origin>,
     /// In a word.
     pub status: &'static str,
-    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `operator`.
+    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<&'static str>,
     /// How far it is.
@@ -78,6 +82,7 @@ pub fn run(plan: &Plan, state: &State, now: i64) -> Run {
     Run {
         workflow: plan.main().name.clone(),
         task: started.map(|started| started.task.clone()).unwrap_or_default(),
+        owner: started.and_then(|started| started.owner.clone()),
         status: state.status_in(plan),
         waiting_for: waiting_for(state),
         progress: progress(state),
@@ -89,7 +94,7 @@ pub fn run(plan: &Plan, state: &State, now: i64) -> Run {
         message: finished.and_then(|finished| finished.message.clone()),
         outputs: finished.map(|finished| finished.outputs.clone()).unwrap_or_default(),
         limits_reached: state.limits_reached.clone(),
-        why: explain(plan, state),
+        why: explain_at(plan, state, now.max(state.now)),
     }
 }
 

@@ -161,6 +161,9 @@ impl Fold<'_> {
 
     fn at_work(&self, inst: &StepInst) -> Option<AtWork> {
         let plan = self.plan.step(inst.step);
+        if let Some(hand) = inst.hand.as_ref().filter(|_| !self.state.is_finished()) {
+            return Some(AtWork { name: hand.by.clone(), session: None, since: hand.since });
+        }
         if inst.phase != Phase::Attempt || !plan.is_agent() || self.state.is_finished() {
             return None;
         }

@@ -62,6 +62,7 @@ impl Fold {
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
             Event::AttemptStopped { path, .. } => self.end(path, at, "stopped"),
+            Event::HandedBack { path, .. } => self.end(path, at, "given back"),
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
@@ -73,11 +74,16 @@ impl Fold {
                 self.end(path, at, "over");
                 self.give_up(at, |inner| inner.is_inside(path));
             }
+            Event::UnitStopped { path, .. } => self.give_up(at, |inner| inner.is_inside(path)),
             Event::RunFinished { .. } => self.give_up(at, |_| true),
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
             | Event::SessionSeen { .. }
+            | Event::FilesKept { .. }
+            | Event::FilesRestored { .. }
+            | Event::Claimed { .. }
+            | Event::HeartbeatSeen { .. }
             | Event::ItemsFound { .. }
             | Event::BodyOpened { .. }
             | Event::TimerFired { .. }
@@ -86,6 +92,8 @@ impl Fold {
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }
+            | Event::Consented { .. }
+            | Event::ConsentRevoked { .. }
             | Event::CancelRequested { .. }
             | Event::Paused { .. }
             | Event::Unpaused { .. }

@@ -128,7 +128,7 @@ pub(crate) fn nested() -> Plan {
         vec![
             ("ours", call(notes)),
             ("theirs", call(notes)),
-            ("ask", Form::Ask { question: Text("Send?".to_owned()), answer: json!({}) }),
+            ("ask", Form::Ask { question: Text("Send?".to_owned()), answer: json!({}), timeout_ms: None }),
         ],
     );
     b.sequence(notes_body, vec![("log", run("git log --since yesterday")), ("send", call(mail))]);

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use longhaul_core::plan::StepIx;
+
 use super::meant::{Meant, agent_in};
 use super::{Context, agents};
 use crate::diagnostic::Diagnostic;
@@ -52,6 +54,12 @@ fn looking<'n>(context: &Context<'_, '_>, meant: &Meant<'n>) -> Option<&'n Node>
     let (node, persona) = meant.text("persona")?;
     let sandbox = context.world.described(Kind::Persona, persona)?.sandbox;
     (sandbox.as_deref() == Some("read-only")).then_some(node)
+}
+
+/// Whether an agent can not change any file.
+pub(super) fn only_looks(context: &Context<'_, '_>, ix: StepIx) -> bool {
+    let meant = Meant::of(context, context.model.unit_of(ix), context.model.step(ix));
+    looking(context, &meant).is_some()
 }
 
 /// Those that would have to do it and can not.

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use longhaul_core::plan::StepIx;
+
 use super::Context;
-use crate::model::{Step, Unit};
+use crate::model::{Step, Unit, step_ix};
 use crate::source::Node;
 use crate::world::{Kind, same_name};
 
@@ -18,7 +20,14 @@ impl<'n> Meant<'n> {
         prompts.map(|(ix, step)| Self::of(context, context.model.unit_of(ix), step)).collect()
     }
 
-    fn of(context: &Context<'_, 'n>, unit: &Unit<'n>, step: &Step<'n>) -> Self {
+    /// The agents of all prompts, also those of other files.
+    pub(super) fn everywhere(context: &Context<'_, 'n>) -> Vec<(StepIx, Self)> {
+        let steps = context.model.steps.iter().enumerate().map(|(at, step)| (step_ix(at), step));
+        let prompts = steps.filter(|(_, step)| step.action.key() == "prompt");
+        prompts.map(|(ix, step)| (ix, Self::of(context, context.model.unit_of(ix), step))).collect()
+    }
+
+    pub(super) fn of(context: &Context<'_, 'n>, unit: &Unit<'n>, step: &Step<'n>) -> Self {
         let default = unit.node.get("defaults").and_then(|defaults| defaults.get("agent"));
         let mut meant = Self::default();
         for node in [default, step.node.get("agent")].into_iter().flatten() {

@@ -1,5 +1,6 @@
 //! Scalars: words, numbers, time spans, patterns.
 
+use longhaul_core::approval::Approvers;
 use longhaul_core::catalog::Shape;
 use longhaul_core::{duration, id};
 
@@ -82,6 +83,7 @@ impl Conform<'_> {
             Shape::DurationOrNone if text != "none" => self.duration(node, text, what),
             Shape::Id if !id::is_step_id(text) => self.out.push(bad_id(node, text)),
             Shape::Name if !id::is_name(text) => self.out.push(bad_name(node, text)),
+            Shape::Approvers => self.out.extend(no_approvers(node, text, what)),
             Shape::Cron => self.out.extend(when::cron_problem(node.span, text)),
             Shape::TimeZone => self.out.extend(when::zone_problem(node.span, text)),
             Shape::Time if !expr::is_template(text) => self.out.extend(when::time_problem(node.span, text)),
@@ -100,6 +102,14 @@ impl Conform<'_> {
                 .help("write a number and a unit, as in `90s`, `30m`, `2h`, `7d` or `1d12h`"),
         );
     }
+}
+
+fn no_approvers(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
+    text.parse::<Approvers>().err().map(|_| {
+        Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
+            .label("nobody who could answer")
+            .help("write `initiator`, `anyone` or `role:NAME`")
+    })
 }
 
 pub(super) fn bad_id(node: &Node, text: &str) -> Diagnostic {
@@ -133,6 +143,7 @@ pub(super) fn words(shape: &Shape) -> String {
         Shape::Time => "a moment".to_owned(),
         Shape::Cron => "a cron line".to_owned(),
         Shape::TimeZone => "a time zone".to_owned(),
+        Shape::Approvers => "`initiator`, `anyone` or `role:NAME`".to_owned(),
         Shape::Id => "a step id".to_owned(),
         Shape::Name => "a name".to_owned(),
         Shape::Choice(known) => format!("one of {}", known.join(", ")),

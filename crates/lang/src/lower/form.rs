@@ -40,6 +40,7 @@ impl<'n> Lowering<'_, 'n> {
             "ask" => Some(Form::Ask {
                 question: values::text(value),
                 answer: step.node.get("answer").map_or(json!({"type": "string"}), schema::to_json),
+                timeout_ms: values::span_ms(step.node.get("timeout")),
             }),
             "wait" => wait(step, value).map(Form::Wait),
             "workflow" => self.workflow(step, value),

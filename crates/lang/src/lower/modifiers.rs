@@ -2,8 +2,8 @@
 
 use longhaul_core::id::Name;
 use longhaul_core::plan::{
-    Backoff, Budget, Cache, Consent, ErrorClass, OnError, OnExhausted, Output, Parse, Retry, Rewind, Risk, RunIf, Show,
-    Text, Timeout,
+    Backoff, Budget, Cache, Consent, ErrorClass, OnError, OnExhausted, OnInterrupt, Output, Parse, Retry, Rewind, Risk,
+    RunIf, Show, Text, Timeout,
 };
 
 use super::{Lowering, values};
@@ -33,6 +33,15 @@ impl Lowering<'_, '_> {
             (Some("ask"), _) => OnError::Ask,
             _ => OnError::Fail,
         }
+    }
+}
+
+/// Only agents are interrupted in something that can go on.
+pub(super) fn on_interrupt(step: &Step<'_>, defaults: Option<&Node>) -> OnInterrupt {
+    let said = step.node.get("on_interrupt").or_else(|| defaults?.get("on_interrupt"));
+    match said.filter(|_| step.action.key() == "prompt").and_then(Node::as_text) {
+        Some("restore") => OnInterrupt::Restore,
+        _ => OnInterrupt::Continue,
     }
 }
 
@@ -137,12 +146,7 @@ pub(super) fn consent(node: &Node) -> Consent {
 }
 
 pub(super) fn risk(node: Option<&Node>) -> Option<Risk> {
-    match node.and_then(Node::as_text)? {
-        "low" => Some(Risk::Low),
-        "medium" => Some(Risk::Medium),
-        "high" => Some(Risk::High),
-        _ => None,
-    }
+    Risk::read(node.and_then(Node::as_text)?)
 }
 
 pub(super) fn cache(node: Option<&Node>) -> Option<Cache> {

@@ -1,6 +1,7 @@
 //! `prompt`: one turn of an agent, by whoever the step and the settings mean.
 
 mod drive;
+mod keep;
 mod scripted;
 mod tell;
 
@@ -37,6 +38,9 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         return Done::failed(ErrorClass::Invalid, message);
     };
     attempt.keep("prompt.md", prompt);
+    if let Err(done) = keep::files(attempt).await {
+        return *done;
+    }
     let driver = attempt.choice.as_ref().map(|choice| choice.driver.as_str());
     match (driver, &attempt.choice) {
         // Whoever asks for the script gets the script, whatever a workflow names.

@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use indexmap::IndexMap;
-use longhaul_agents::scripted::Script;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;
@@ -45,19 +42,8 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let workspace = dir.path().join("workspace");
         std::fs::create_dir(&workspace).unwrap();
-        let options = Options {
-            runs_dir: dir.path().join("home/runs"),
-            workspace,
-            script: Arc::new(Script::builtin()),
-            agent: "scripted".to_owned(),
-            backends: longhaul_runtime::Backends::default(),
-            attempts_max: 8,
-            lease: Duration::from_secs(60),
-            channels: IndexMap::new(),
-            refresh_cache: false,
-            backends_max: IndexMap::new(),
-            guard: None,
-        };
+        let options =
+            Options { runs_dir: dir.path().join("home/runs"), workspace, attempts_max: 8, ..Options::default() };
         Self { dir, store: Arc::new(Memory::default()), clock: Arc::default(), options }
     }
 

@@ -3,14 +3,14 @@
 //! **Invariant:** nobody climbs higher than the rules say, no entry of `fallback` is used twice, and no conversation
 //! is gone on with that was not recorded, or by another agent than the one whose it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, Start};
 use longhaul_core::event::{Event, Session, Usage};
 use longhaul_core::ladder::{Rules, Rung};
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::{Arg, Compat, Form, Step};
+use longhaul_core::plan::{Arg, Compat, ErrorClass, Form, OnInterrupt, Step};
 use longhaul_core::state::{Phase, State};
 
 use crate::sim::doer;
@@ -23,6 +23,8 @@ pub(super) struct Agents {
     totals: HashMap<String, Usage>,
     /// The conversation of each step.
     latest: HashMap<String, String>,
+    /// Steps whose files must be put back before anybody works on them again.
+    interrupted: HashSet<String>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -41,7 +43,14 @@ impl Agents {
                 self.latest.insert(path.to_string(), session.id.clone());
                 self.sessions.insert(session.id.clone(), session.clone());
             }
+            Event::AttemptStopped { path, .. } if restores(planner, before, path) => {
+                self.interrupted.insert(path.to_string());
+            }
             Event::AttemptSucceeded { path, result, .. } | Event::AttemptFailed { path, result, .. } => {
+                let lost = matches!(event, Event::AttemptFailed { error, .. } if error.class == ErrorClass::Lost);
+                if lost && restores(planner, before, path) {
+                    self.interrupted.insert(path.to_string());
+                }
                 if let (Some(id), Some(total)) = (self.latest.get(&path.to_string()), result.session_total) {
                     self.totals.insert(id.clone(), total);
                 }
@@ -85,6 +94,9 @@ impl Agents {
                 *climbed = Climbed { fallbacks: fallbacks + 1, ..Climbed::default() };
                 self.latest.remove(&path.to_string());
             }
+            Rung::Restore { .. } => {
+                self.latest.remove(&path.to_string());
+            }
             Rung::Again | Rung::Continue | Rung::Resend | Rung::Answer { .. } => {}
         }
         let climbed = &self.climbs[&path.to_string()];
@@ -98,7 +110,11 @@ impl Agents {
     }
 
     /// An attempt that goes on with a conversation.
-    pub(super) fn begins(&self, start: &Start) -> Result<(), String> {
+    pub(super) fn begins(&mut self, start: &Start) -> Result<(), String> {
+        let fresh = start.turn.restore.is_some() && start.turn.session.is_none() && start.turn.keep;
+        if self.interrupted.remove(&start.path.to_string()) && !fresh {
+            return Err(format!("`{}@{}` goes on with what was interrupted", start.path, start.attempt));
+        }
         let Some(session) = &start.turn.session else { return Ok(()) };
         let who = format!("`{}@{}` goes on with {}", start.path, start.attempt, session.id);
         let known = self.sessions.get(&session.id).ok_or_else(|| format!("{who}, which nobody recorded"))?;
@@ -113,6 +129,12 @@ impl Agents {
         }
         Ok(())
     }
+}
+
+/// Whether the files of a step are put back after an interruption.
+fn restores(planner: Planner<'_>, state: &State, path: &StepPath) -> bool {
+    let step = state.find(path).map(|inst| planner.plan.step(inst.step));
+    step.is_some_and(|step| step.on_interrupt == OnInterrupt::Restore)
 }
 
 /// An entry of `fallback`.

@@ -26,7 +26,7 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn event(&mut self, planner: Planner<'_>, event: &Event) -> Result<(), String> {
         match event {
-            Event::AttemptStarted { path, attempt, reserve } => {
+            Event::AttemptStarted { path, attempt, reserve, .. } => {
                 self.may_begin(planner).map_err(|why| format!("`{path}@{attempt}` is begun, but {why}"))?;
                 self.aside.insert((path.to_string(), *attempt), reserve.unwrap_or_default());
             }
@@ -36,7 +36,7 @@ impl Budget {
             Event::AttemptStopped { path, attempt, usage } => {
                 self.settle((path.to_string(), *attempt), *usage, false);
             }
-            Event::LimitReached { limit } => self.passed.push(limit.clone()),
+            Event::LimitReached { limit, path: None } => self.passed.push(limit.clone()),
             _ => {}
         }
         Ok(())
@@ -45,7 +45,7 @@ impl Budget {
     /// Attempts that nobody makes any more have cost something too; and the run must have counted as we did.
     pub(super) fn after(&mut self, state: &State) -> Result<(), String> {
         let open: Vec<(String, u32)> =
-            state.open_attempts().map(|step| (step.path.to_string(), step.attempts)).collect();
+            state.open_attempts().chain(state.handed()).map(|step| (step.path.to_string(), step.attempts)).collect();
         for key in self.aside.keys().filter(|key| !open.contains(key)).cloned().collect::<Vec<_>>() {
             self.settle(key, None, false);
         }

@@ -1,9 +1,10 @@
 //! What happens next, and what goes wrong: outcomes, latencies, duplicates, people.
 
 use longhaul_core::Json;
+use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{
-    Answer, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
+    Answer, Driver, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
 };
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan, SEMANTICS};
@@ -23,7 +24,7 @@ const CLASSES: [ErrorClass; 6] = [
 /// How often a run that went wrong is started again.
 const REOPENED_MAX: u32 = 3;
 
-pub(super) fn started(plan: &Plan) -> Event {
+pub(super) fn started(plan: &Plan, driver: Driver) -> Event {
     Event::RunStarted(RunStarted {
         workflow: plan.main().name.clone(),
         plan: "sim".to_owned(),
@@ -33,7 +34,10 @@ pub(super) fn started(plan: &Plan) -> Event {
         about: Default::default(),
         trigger: Json::Null,
         owner: None,
+        approvals: None,
+        consent: Some(Terms { granted: true, ..Terms::default() }),
         forked: None,
+        driver,
     })
 }
 
@@ -77,6 +81,9 @@ impl Sim {
         let (open, waiting) = (self.open.len(), waits.len());
         if open > 0 && (waiting == 0 || self.chance.one_in(2)) {
             let at = self.chance.index(open);
+            if let Some(kept) = self.files_kept(at).filter(|_| self.chance.one_in(4)) {
+                return Some(kept);
+            }
             if let Some(seen) = self.session(at) {
                 return Some(seen);
             }
@@ -95,6 +102,7 @@ impl Sim {
                     None => Some(self.answer(path)),
                 }
             }
+            Phase::Handed => Some(self.hosted(&path)),
             Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
                 // Some wait for a number; what else comes must be refused.
                 let data = if self.is_patient() && self.chance.one_in(3) { json!("none") } else { json!({"n": 1}) };
@@ -152,7 +160,7 @@ impl Sim {
             _ if !patient && kind == Some(QuestionKind::Operator) => Answer::Edit { value: self.good(&path) },
             _ => Answer::Approve,
         };
-        Event::Answered { path, answer, by: None }
+        Event::answered(path, answer)
     }
 
     /// Starts a run again: from what failed, or from any step that counts.
@@ -172,7 +180,7 @@ impl Sim {
     /// Something that does not fit: it must be refused and change nothing.
     pub(super) fn disturb(&mut self) -> Result<(), String> {
         let stale: Vec<Event> = self.delivered.iter().rev().take(5).cloned().collect();
-        for event in stale.into_iter().chain([Event::RunStarted(match started(&self.plan) {
+        for event in stale.into_iter().chain([Event::RunStarted(match started(&self.plan, self.driver) {
             Event::RunStarted(started) => started,
             other => return Err(format!("{other:?} does not start a run")),
         })]) {

@@ -24,6 +24,7 @@ pub(super) fn workflow(seed: u64) -> String {
         if maker.chance.one_in(2) {
             unit.insert("inputs".to_owned(), json!({"x": {"type": "integer", "default": 1}}));
         }
+        maker.own_limits(&mut unit);
         maker.subs.insert(format!("sub{number}"), Json::Object(unit));
         maker.budget = budget;
     }

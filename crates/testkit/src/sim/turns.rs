@@ -30,6 +30,13 @@ impl Sim {
         Some(Event::SessionSeen { path: start.path, attempt: start.attempt, session, thread })
     }
 
+    /// The files of an agent are recorded, and the journal gets to know it: sooner or later, or never.
+    pub(super) fn files_kept(&mut self, at: usize) -> Option<Event> {
+        let start = self.open.get(at).filter(|start| start.turn.keep)?;
+        let (path, attempt) = (start.path.clone(), start.attempt);
+        Some(Event::FilesKept { name: format!("{path}@{attempt}"), path, attempt })
+    }
+
     fn new_session(&self) -> String {
         format!("session-{}", self.named.len() + 1)
     }
@@ -57,7 +64,7 @@ impl Sim {
     }
 
     /// What a turn cost, as far as anybody says so.
-    fn cost(&mut self) -> Option<Usage> {
+    pub(super) fn cost(&mut self) -> Option<Usage> {
         let told = !self.chance.one_in(3);
         let usage = Usage {
             input_tokens: self.chance.below(40),

@@ -1,7 +1,7 @@
 //! `prompt`: one agent turn.
 
 use crate::catalog::Shape::{Any, Either, Map, Object, PromptFile, Template, Text};
-use crate::catalog::modifiers::AGENT;
+use crate::catalog::modifiers::{AGENT, ON_INTERRUPT};
 use crate::catalog::{Field, Kind, field};
 
 const PROMPT: &[Field] = &[
@@ -22,11 +22,18 @@ pub const KIND: Kind = Kind {
 `{skill: …}` takes it from a skill. The answer is the step's output: text, or a value that follows
 `output.schema`, in which case the agent is asked again until it does, within bounds.",
     shape: Either(&[Template, Object(PROMPT)]),
-    fields: &[field(
-        "agent",
-        Either(&[Text, Object(AGENT)]),
-        "Who does it: a profile of the file, a persona, a backend, or all of it in full.",
-    )],
+    fields: &[
+        field(
+            "agent",
+            Either(&[Text, Object(AGENT)]),
+            "Who does it: a profile of the file, a persona, a backend, or all of it in full.",
+        ),
+        field(
+            "on_interrupt",
+            ON_INTERRUPT,
+            "After an interruption: go on in the same conversation, or put the files back and begin anew.",
+        ),
+    ],
     example: r#"- id: verdict
   agent: code-reviewer
   prompt: "Judge the diff of {{ task }}."

@@ -163,7 +163,8 @@ async fn come_back(
         shim::Found::Ended(exit) => {
             let mut lines = shim.lines(0);
             while let Some(line) = lines.next().await? {
-                teller.entries(reader.line(&line.text)).await;
+                teller.entries(reader.line(&line.text));
+                teller.written().await;
             }
             Ok(Some(exit))
         }
@@ -183,9 +184,13 @@ async fn see_through(
         tokio::select! {
             line = lines.next() => match line? {
                 Some(line) => {
-                    let entries = reader.line(&line.text);
-                    life.saw(&entries);
-                    teller.entries(entries).await;
+                    // Everything that was read at once is told at once.
+                    for line in std::iter::once(line).chain(std::iter::from_fn(|| lines.ready())) {
+                        let entries = reader.line(&line.text);
+                        life.saw(&entries);
+                        teller.entries(entries);
+                    }
+                    teller.written().await;
                 }
                 None => break,
             },

@@ -22,6 +22,8 @@ pub(super) struct Teller<'a> {
     choice: &'a Choice,
     compacting: bool,
     transcript: File,
+    /// What the transcript does not have yet.
+    unwritten: Vec<u8>,
     /// The conversation that the journal knows.
     known: Option<String>,
     model: Option<String>,
@@ -41,11 +43,12 @@ impl<'a> Teller<'a> {
         let transcript = File::create(folder.join("transcript.jsonl"))?;
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
-        Ok(Self { attempt, agent, choice, compacting, transcript, known, model, said: String::new() })
+        let unwritten = Vec::new();
+        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, known, model, said: String::new() })
     }
 
     /// What a line of the stream meant.
-    pub(super) async fn entries(&mut self, entries: Vec<Entry>) {
+    pub(super) fn entries(&mut self, entries: Vec<Entry>) {
         for entry in entries {
             if let Entry::Session { id, model } = &entry {
                 self.session(id, model.as_deref());
@@ -54,6 +57,12 @@ impl<'a> Teller<'a> {
             self.keep(&entry);
             self.attempt.show(entry);
         }
+    }
+
+    /// The transcript has everything that was told.
+    pub(super) async fn written(&mut self) {
+        // For people; the shim has the whole output anyway.
+        let _ = self.transcript.write_all(&std::mem::take(&mut self.unwritten));
         // One that talks faster than it is read would keep the thread, and everybody else would wait.
         tokio::task::yield_now().await;
     }
@@ -99,14 +108,13 @@ impl<'a> Teller<'a> {
         self.seen(session);
     }
 
-    /// For people; the shim has the whole output anyway.
     fn keep(&mut self, entry: &Entry) {
         if *entry == Entry::Alive {
             return;
         }
-        if let Ok(mut line) = serde_json::to_string(entry) {
-            line.push('\n');
-            let _ = self.transcript.write_all(line.as_bytes());
+        if let Ok(line) = serde_json::to_vec(entry) {
+            self.unwritten.extend(line);
+            self.unwritten.push(b'\n');
         }
     }
 

@@ -20,6 +20,11 @@ impl Maker {
             }
             step.insert("output".to_owned(), Json::Object(output));
         }
+        if self.chance.one_in(3) && step["agent"].get("thread").is_none() {
+            // In a folder that is made up later, so that it may stand beside others.
+            step.insert("cwd".to_owned(), json!("{{ task }}"));
+            step.insert("on_interrupt".to_owned(), json!("restore"));
+        }
         step
     }
 
@@ -39,6 +44,14 @@ impl Maker {
     }
 
     pub(super) fn limits(&mut self, top: &mut Map<String, Json>) {
+        self.own_limits(top);
+        if self.chance.one_in(3) {
+            top.insert("on_failure".to_owned(), json!({"notify": "owner"}));
+        }
+    }
+
+    /// The limits of a workflow or of one that it uses.
+    pub(super) fn own_limits(&mut self, unit: &mut Map<String, Json>) {
         let mut limits = Map::new();
         if self.chance.one_in(4) {
             limits.insert("parallel".to_owned(), json!(1 + self.chance.below(3)));
@@ -54,11 +67,8 @@ impl Maker {
             limits.insert(limit.to_owned(), value);
             limits.insert("on_exceed".to_owned(), json!(*self.chance.pick(&["fail", "ask", "warn", "degrade"])));
         }
-        if self.chance.one_in(3) {
-            top.insert("on_failure".to_owned(), json!({"notify": "owner"}));
-        }
         if !limits.is_empty() {
-            top.insert("limits".to_owned(), Json::Object(limits));
+            unit.insert("limits".to_owned(), Json::Object(limits));
         }
     }
 }

@@ -1,0 +1,282 @@
+//! Who may answer what a run asks: who started it, who was given the secret, and never the run itself.
+//!
+//! **Invariant:** an answer that is refused leaves the run exactly as it was.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod binary;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use binary::{Told, command, told};
+use longhaul_core::event::Answer;
+use longhaul_core::id::RunId;
+use longhaul_core::origin::{Caller, Face, Origin};
+use longhaul_core::plan::Plan;
+use longhaul_runtime::{Engine, Message, Options, StartRequest, System};
+use longhaul_store::Sqlite;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const RUN: &str = "run-1";
+const GATE: &str = "do:\n  - {id: go, approve: Go on?}\n  - {id: a, run: echo done}\n";
+
+/// A project with one workflow, and a home in which nothing is.
+struct Project(TempDir);
+
+impl Project {
+    fn new(workflow: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
+        std::fs::write(folder.path().join("w.yaml"), workflow).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The user's own settings.
+    fn user_settings(&self, text: &str) {
+        std::fs::create_dir_all(self.path("no-such-home/.longhaul")).unwrap();
+        std::fs::write(self.path("no-such-home/.longhaul/config.toml"), text).unwrap();
+    }
+
+    fn longhaul(&self, args: &[&str]) -> Told {
+        let mut command = command(self.0.path(), args);
+        command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("OUT", self.path("out"));
+        told(command.output().unwrap())
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        let told = self.longhaul(args);
+        assert_eq!(told.code, 0, "{args:?}: {}{}", told.stdout, told.stderr);
+        told.stdout
+    }
+
+    fn events(&self) -> Vec<Value> {
+        self.ok(&["events", RUN, "--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn found(&self, event: &str) -> Value {
+        self.events().into_iter().rfind(|found| found["event"] == event).unwrap_or_default()
+    }
+
+    fn refuses(&self, args: &[&str], reason: &str) {
+        let before = self.events();
+        let told = self.longhaul(args);
+        assert_eq!(told.code, 2, "{args:?}: {}{}", told.stdout, told.stderr);
+        assert!(told.stderr.contains(reason), "{args:?}: {}", told.stderr);
+        assert_eq!(self.events(), before, "{args:?}");
+        assert_eq!(self.longhaul(&["resume", RUN]).code, 3, "it waits as before");
+    }
+
+    /// What another face does with the same store.
+    fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let store = Sqlite::open(self.path(".longhaul/longhaul.db"), Default::default()).unwrap();
+            let options = Options { runs_dir: self.path(".longhaul/runs"), ..Options::default() };
+            act(Engine::new(Arc::new(store), Arc::new(System), options)).await
+        })
+    }
+
+    /// What a step of the run wrote down.
+    fn out(&self) -> String {
+        std::fs::read_to_string(self.path("out")).unwrap_or_default()
+    }
+}
+
+/// A run that waits at its gate.
+fn waiting(workflow: &str) -> Project {
+    let project = Project::new(workflow);
+    assert_eq!(project.longhaul(&["run", "w.yaml", "--run-id", RUN]).code, 3);
+    project
+}
+
+#[test]
+fn an_answer_says_who_gave_it_and_what_they_saw() {
+    let project = waiting(GATE);
+    let status: Value = serde_json::from_str(&project.ok(&["status", RUN, "--json"])).unwrap();
+    let owner = project.found("run_started")["owner"].clone();
+    assert_eq!(owner["face"], "cli");
+    assert!(owner["user"].is_string(), "{owner}");
+    project.ok(&["approve", RUN, "--comment", "looks good"]);
+    project.ok(&["resume", RUN]);
+    let answered = project.found("answered");
+    assert_eq!(answered["caller"], json!({"who": owner, "auth": "os_user"}));
+    assert_eq!(answered["comment"], "looks good");
+    assert_eq!(answered["shown"], status["questions"][0]["shown"]);
+    assert!(answered["shown"].as_str().is_some_and(|hash| hash.len() == 64), "{answered}");
+}
+
+#[test]
+fn the_secret_of_a_gate_is_shown_nowhere() {
+    let project = waiting(GATE);
+    let key = project.found("question_asked")["key"].as_str().unwrap().to_owned();
+    let path = "go".parse().unwrap();
+    let secret = project.inside(async |engine| engine.secret(&RunId::new(RUN).unwrap(), &path).await.unwrap().unwrap());
+    assert_eq!(secret.len(), 64);
+    for look in [&["events", RUN, "--json"][..], &["export", RUN], &["status", RUN, "--json"], &["events", RUN]] {
+        assert!(!project.ok(look).contains(&secret), "{look:?}");
+    }
+    project.refuses(&["approve", RUN, "--secret", "wrong"], "the secret is not the one");
+    project.refuses(&["approve", RUN, "--secret", &key], "the secret is not the one");
+    project.ok(&["approve", RUN, "--secret", &secret]);
+    project.ok(&["resume", RUN]);
+    assert_eq!(project.found("answered")["caller"]["auth"], "token");
+}
+
+#[test]
+fn every_question_has_a_secret_of_its_own() {
+    let project = waiting("steps:\n  - {id: a, approve: A?}\n  - {id: b, approve: B?}\n");
+    let keys: Vec<Value> = project.events().iter().map(|event| event["key"].clone()).filter(Value::is_string).collect();
+    assert_eq!(keys.len(), 2);
+    assert_ne!(keys[0], keys[1]);
+}
+
+#[test]
+fn a_fork_has_secrets_of_its_own() {
+    let project =
+        waiting("steps:\n  - {id: a, approve: A?}\n  - {id: b, run: echo}\n  - {id: c, run: echo, depends_on: b}\n");
+    let forked = project.ok(&["fork", RUN, "--at", "c"]);
+    let (a, [old, new]) = ("a".parse().unwrap(), [RUN, forked.trim()].map(|run| RunId::new(run).unwrap()));
+    let secrets = project.inside(async |engine| {
+        (engine.secret(&old, &a).await.unwrap().unwrap(), engine.secret(&new, &a).await.unwrap().unwrap())
+    });
+    assert_ne!(secrets.0, secrets.1);
+    let told = project.longhaul(&["approve", new.as_str(), "--secret", &secrets.0]);
+    assert!(told.stderr.contains("the secret is not the one"), "{}", told.stderr);
+    project.ok(&["approve", new.as_str(), "--secret", &secrets.1]);
+}
+
+#[test]
+fn what_was_shown_before_is_not_an_answer_to_what_is_asked_now() {
+    let project = waiting(GATE);
+    let caller = || Caller::os_user(serde_json::from_value(project.found("run_started")["owner"].clone()).unwrap());
+    let message = |seen: String| {
+        let mut message = Message::answer("go".parse().unwrap(), Answer::Approve, caller());
+        if let Message::Answer { shown, .. } = &mut message {
+            *shown = Some(seen);
+        }
+        message
+    };
+    let run = RunId::new(RUN).unwrap();
+    let told =
+        |message| project.inside(async |engine| engine.tell(&run, message, None).await.map_err(|why| why.to_string()));
+    assert_eq!(
+        told(message("0".repeat(64))).unwrap_err(),
+        "`go` asks something else by now; look at it again, then answer"
+    );
+    let status: Value = serde_json::from_str(&project.ok(&["status", RUN, "--json"])).unwrap();
+    assert!(told(message(status["questions"][0]["shown"].as_str().unwrap().to_owned())).is_ok());
+}
+
+/// A run that another face starts.
+fn started_by(project: &Project, owner: Origin) {
+    project.ok(&["run", "w.yaml", "--run-id", "other-1", "--detach"]);
+    let exported: Value = serde_json::from_str(&project.ok(&["export", "other-1"])).unwrap();
+    let plan: Plan = serde_json::from_value(exported["plan"].clone()).unwrap();
+    let request = StartRequest { run: RunId::new(RUN), owner: Some(owner), ..StartRequest::default() };
+    project.inside(async |engine| engine.start(&plan, request).await.unwrap());
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 3);
+}
+
+#[test]
+fn what_a_client_started_is_answered_there_or_on_purpose() {
+    let project = Project::new(GATE);
+    let (client, session) = (Some("Claude Code".to_owned()), Some("s-1".to_owned()));
+    started_by(&project, Origin { face: Face::Mcp, client, session, ..Origin::default() });
+    project.refuses(
+        &["approve", RUN],
+        "started by Claude Code (session s-1): answer there; or answer in its place, with --override",
+    );
+    project.refuses(&["deny", RUN], "with --override");
+    project.ok(&["approve", RUN, "--override"]);
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
+    assert_eq!(project.found("answered")["caller"]["overrides"], true);
+    assert!(project.ok(&["events", RUN]).contains("who was not asked"));
+}
+
+#[test]
+fn another_user_is_told_where_to_answer() {
+    let project = Project::new(GATE);
+    started_by(&project, Origin::cli("somebody-else"));
+    project.refuses(&["approve", RUN], "started by somebody-else at the command line: answer there");
+    project.refuses(&["approve", RUN, "--override"], "the policy lets nobody answer in its place");
+}
+
+#[test]
+fn a_role_answers_and_nobody_else() {
+    let gate = GATE.replace("Go on?}", "Go on?, approvals: 'role:release'}");
+    let project = waiting(&gate);
+    project.refuses(&["approve", RUN], "only `release` may answer this");
+    project.refuses(&["approve", RUN, "--override"], "only `release` may answer this");
+    let user = project.found("run_started")["owner"]["user"].as_str().unwrap().to_owned();
+    project.user_settings(&format!("[roles]\nrelease = ['{user}']\n"));
+    project.ok(&["approve", RUN]);
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
+    assert_eq!(project.found("answered")["caller"]["roles"], json!(["release"]));
+}
+
+#[test]
+fn a_checkout_does_not_say_who_may_answer() {
+    let project = Project::new(GATE);
+    std::fs::write(project.path(".longhaul/config.toml"), "[approvals]\nwho = 'anyone'\n").unwrap();
+    let told = project.longhaul(&["run", "w.yaml"]);
+    assert_ne!(told.code, 0);
+    assert!(told.stderr.contains("`approvals` says who may let work pass"), "{}", told.stderr);
+}
+
+#[test]
+fn a_run_keeps_the_policy_it_was_started_with() {
+    let project = Project::new(GATE);
+    project.user_settings("[approvals]\nwho = 'role:release'\n");
+    assert_eq!(project.longhaul(&["run", "w.yaml", "--run-id", RUN]).code, 3);
+    project.user_settings("");
+    project.refuses(&["approve", RUN], "only `release` may answer this");
+}
+
+/// A gate, and beside it a step that tries to answer it. What it is told ends up in a file.
+fn answering_itself(script: &str) -> Project {
+    let project = Project::new("steps:\n  - {id: go, approve: Go on?}\n  - {id: sly, run: {script: sly.sh}}\n");
+    std::fs::write(project.path("sly.sh"), format!("exec >>$OUT 2>&1\n{script}\necho code $?\nexit 0\n")).unwrap();
+    let told = project.longhaul(&["run", "w.yaml", "--run-id", RUN]);
+    assert_eq!(told.code, 3, "{}{}", told.stdout, told.stderr);
+    project
+}
+
+#[test]
+fn a_step_does_not_answer_for_its_run() {
+    let scrubbed = "env -i HOME=$HOME $LONGHAUL approve run-1 go";
+    for how in ["$LONGHAUL approve run-1 go --override", scrubbed, "setsid -w env -i $LONGHAUL approve run-1 go"] {
+        let project = answering_itself(how);
+        let out = project.out();
+        assert!(out.contains("run-1 can not answer for itself") && out.contains("code 2"), "{how}: {out}");
+        assert_eq!(project.found("answered"), Value::Null, "{how}");
+    }
+}
+
+#[test]
+fn a_step_that_hides_where_it_comes_from_does_not_answer() {
+    // Whoever started it has ended, and nothing in its environment tells: only the engine above it does.
+    let orphan = "mkfifo start end
+env -i PATH=$PATH sh -c '(read go <start; '$LONGHAUL' approve run-1 go >orphan 2>&1; echo >end) &'
+echo >start; read go <end; cat orphan; false";
+    let project = answering_itself(orphan);
+    assert!(project.out().contains("a step of a run can not answer for itself"), "{}", project.out());
+    assert_eq!(project.found("answered"), Value::Null);
+}
+
+#[test]
+fn a_run_that_a_step_started_is_not_its_to_answer() {
+    let child = "do:\n  - {id: go, approve: Go on?}\n";
+    let parent = "do:\n  - {id: a, run: '$LONGHAUL run child.yaml --run-id child-1 >>$OUT 2>&1; $LONGHAUL approve child-1 >>$OUT 2>&1; true'}\n";
+    let project = Project::new(parent);
+    std::fs::write(project.path("child.yaml"), child).unwrap();
+    project.ok(&["run", "w.yaml", "--run-id", RUN]);
+    assert!(project.out().contains("run-1 can not answer for itself"), "{}", project.out());
+    project.ok(&["approve", "child-1"]);
+    assert_eq!(project.longhaul(&["resume", "child-1"]).code, 0, "a person outside of it may");
+}

@@ -1,0 +1,91 @@
+//! Holds an action to policy and grants.
+//!
+//! The order is fixed: what a run may never do; the policy; a grant for the action itself; the grant of the run; a grant for
+//! its workflow.
+
+use super::{Grant, Key, Ledger, Request, RunGrant};
+use crate::plan::Risk;
+use crate::policy::{Policy, Verdict};
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What is to happen.
+    pub verdict: Verdict,
+    /// By which rule or grant.
+    pub rule: String,
+    /// The grant that is used by it.
+    pub used: Option<u64>,
+}
+
+impl Decision {
+    fn new(verdict: Verdict, rule: impl Into<String>) -> Self {
+        Self { verdict, rule: rule.into(), used: None }
+    }
+}
+
+impl Ledger {
+    /// Whether an action may be done now, by which rule, and which grant that uses.
+    pub fn decide(&self, policy: &Policy, request: &Request, run: Option<&RunGrant>, now: i64) -> Decision {
+        if request.run.is_some() && changes_itself(&request.action.name) {
+            let rule = "no run changes workflows, triggers or proposals; let a person do it outside of the run";
+            return Decision::new(Verdict::Deny, rule);
+        }
+        let ruling = policy.judge(&request.action);
+        if ruling.verdict != Verdict::Ask {
+            return Decision::new(ruling.verdict, ruling.rule);
+        }
+        if let Some((id, grant)) = self.live(now).find(|(_, grant)| covers(grant, request)) {
+            let rule = format!("grant {id}: {} for {}", grant.span.word(), grant.key);
+            return Decision { used: Some(id), ..Decision::new(Verdict::Allow, rule) };
+        }
+        match run.and_then(|run| self.by_workflow(request, run, now)) {
+            Some(decision) => decision,
+            None => Decision::new(Verdict::Ask, ruling.rule),
+        }
+    }
+
+    /// What the grants of a run and of its workflow let pass.
+    fn by_workflow(&self, request: &Request, run: &RunGrant, now: i64) -> Option<Decision> {
+        let own = request.action.risk >= Risk::High || request.fingerprint.is_some() || request.replayed;
+        if own || run.suspended {
+            return None;
+        }
+        if run.live {
+            let id = request.run.as_deref().unwrap_or_default();
+            let key = Key::Run { workflow: run.workflow.clone(), run: id.to_owned() };
+            return Some(Decision::new(Verdict::Allow, format!("grant of the run: {key}")));
+        }
+        let (id, grant) = self.class(&run.workflow, request.session.as_deref(), now)?;
+        let rule = format!("grant {id}: {} for {}", grant.span.word(), grant.key);
+        Some(Decision { used: Some(id), ..Decision::new(Verdict::Allow, rule) })
+    }
+
+    /// The grant for runs of a workflow that holds now.
+    pub fn class(&self, workflow: &str, session: Option<&str>, now: i64) -> Option<(u64, &Grant)> {
+        let fits =
+            |grant: &Grant| matches!(&grant.key, Key::Class(name) if name == workflow) && of_session(grant, session);
+        self.live(now).find(|(_, grant)| fits(grant))
+    }
+}
+
+/// Whether a grant is for the action itself. A call that is consented to by itself needs a grant for itself.
+fn covers(grant: &Grant, request: &Request) -> bool {
+    let names_it = matches!(&grant.key, Key::Action(name) if *name == request.action.name);
+    names_it && grant.fingerprint == request.fingerprint && of_session(grant, request.session.as_deref())
+}
+
+fn of_session(grant: &Grant, session: Option<&str>) -> bool {
+    grant.session.as_deref().is_none_or(|own| Some(own) == session)
+}
+
+/// Whether an action changes what runs: workflows, triggers, or what becomes of proposals. To propose is no change.
+pub(super) fn changes_itself(name: &str) -> bool {
+    let Some((service, action)) = name.split_once(':') else { return false };
+    let verb = action.split('_').next().unwrap_or_default();
+    let changes = match action.contains("proposal") {
+        true => matches!(verb, "review" | "apply"),
+        false => matches!(verb, "create" | "sync" | "update" | "delete" | "rollback"),
+    };
+    matches!(service, "workflows" | "triggers") && changes
+}

@@ -1,0 +1,170 @@
+//! What the client of a hosted run sees of it: who has what, what the engine did meanwhile, and which results go with a step.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::shown::shown;
+use crate::Json;
+use crate::decide::Planner;
+use crate::event::{Ended, Envelope, Event};
+use crate::path::StepPath;
+use crate::plan::{Form, Plan, Step, StepIx};
+use crate::state::{BodyNo, Slot, State, StepInst};
+
+/// Without a sign of life for so long, whoever has a step counts as silent.
+pub const SILENT_MS: i64 = 10 * 60 * 1000;
+
+/// A step that somebody has taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// Its address.
+    pub path: StepPath,
+    /// Which attempt.
+    pub attempt: u32,
+    /// Who.
+    pub by: String,
+    /// Since when.
+    pub since: i64,
+    /// When it is given up if nothing is heard.
+    pub until: i64,
+    /// When something was last heard.
+    pub last_seen: i64,
+    /// What they are at, in their own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Whether nothing was heard for a long time.
+    pub stale: bool,
+}
+
+/// The steps that somebody has taken, in the order in which they were reached.
+pub fn held(state: &State, now: i64) -> Vec<Held> {
+    let taken = state.handed().filter(|_| !state.is_finished()).filter_map(|step| {
+        let hand = step.hand.as_deref()?;
+        Some(Held {
+            path: step.path.clone(),
+            attempt: step.attempts,
+            by: hand.by.clone(),
+            since: hand.since,
+            until: hand.until,
+            last_seen: hand.seen,
+            hint: hand.hint.clone(),
+            stale: now - hand.seen >= SILENT_MS,
+        })
+    });
+    taken.collect()
+}
+
+/// The steps that are handed out and that nobody has taken.
+pub fn free(state: &State) -> Vec<StepPath> {
+    let free = state.handed().filter(|step| step.hand.is_none() && !state.is_finished());
+    free.map(|step| step.path.clone()).collect()
+}
+
+/// Something that the engine did, or left out, without a client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AutoRan {
+    /// Its address.
+    pub path: StepPath,
+    /// The id of the step.
+    pub id: String,
+    /// What people see instead of the id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How it ended: `ok`, `error`, `skipped`.
+    pub status: &'static str,
+    /// Why it failed, or was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What the engine did in a part of the history: steps that are no agent's, and those that were left out.
+pub fn auto_ran(plan: &Plan, state: &State, events: &[Envelope]) -> Vec<AutoRan> {
+    let ran = |path: &StepPath, status: &'static str, reason: Option<String>| {
+        let step = plan.step(state.find(path)?.step);
+        let (id, name) = (step.id.to_string(), step.name.clone());
+        (is_engines(step) || status == "skipped").then(|| AutoRan { path: path.clone(), id, name, status, reason })
+    };
+    let ended = |event: &Event| match event {
+        Event::StepEnded { path, end } => match end.status {
+            Ended::Succeeded => ran(path, "ok", None),
+            Ended::Skipped => ran(path, "skipped", end.error.as_ref().map(|error| error.message.clone())),
+            Ended::Failed | Ended::Cancelled => {
+                let own = || state.find(path)?.error.as_ref();
+                ran(path, "error", end.error.as_ref().or_else(own).map(|error| error.message.clone()))
+            }
+        },
+        Event::StepSkipped { path, why } => ran(path, "skipped", Some(why.words().to_owned())),
+        _ => None,
+    };
+    events.iter().filter_map(|envelope| ended(&envelope.event)).collect()
+}
+
+/// Whether the engine does a step by itself, and it is no container.
+fn is_engines(step: &Step) -> bool {
+    match &step.form {
+        Form::Work(_) => !step.is_agent(),
+        Form::Set { .. } => true,
+        _ => false,
+    }
+}
+
+/// How many steps at the top of the workflow are done, and how many there are.
+pub fn counted(plan: &Plan, state: &State) -> (usize, usize) {
+    let top = BodyNo(0);
+    let total = plan.body(plan.main().body).steps.len();
+    if state.started.is_none() {
+        return (0, total);
+    }
+    let current = state.body(top).slots.iter().filter_map(|slot| slot.current);
+    (current.filter(|at| is_done(state.step(*at))).count(), total)
+}
+
+fn is_done(step: &StepInst) -> bool {
+    step.ok && matches!(step.ended, Some(Ended::Succeeded | Ended::Skipped))
+}
+
+/// The names that are set at the top of the workflow. Those of steps that start over are not there until they are done again.
+pub fn outputs(plan: &Plan, state: &State) -> Vec<String> {
+    let Some(slots) = state.started.as_ref().map(|_| &state.body(BodyNo(0)).slots) else { return Vec::new() };
+    let steps = plan.body(plan.main().body).steps.iter().zip(slots);
+    let undone = |slot: &Slot| slot.current.is_none_or(|at| !is_done(state.step(at)));
+    let missing: Vec<&str> = steps
+        .filter(|(_, slot)| undone(slot))
+        .filter_map(|(step, _)| plan.step(*step).output.alias.as_ref().map(|alias| alias.as_str()))
+        .collect();
+    state.top_names().into_keys().filter(|name| !missing.contains(&name.as_str())).collect()
+}
+
+/// The results that go with some steps, by address, each as its step lets it be shown: those of the steps before them, those
+/// that the engine will need right after them, and those of `news`.
+pub fn results(planner: Planner<'_>, state: &State, work: &[StepPath], news: &[StepPath]) -> IndexMap<String, Json> {
+    let mut results = IndexMap::new();
+    let steps = work.iter().filter_map(|path| state.find(path));
+    let around = steps.flat_map(|inst| around(planner, state, inst));
+    for inst in around.chain(news.iter().filter_map(|path| state.find(path))) {
+        if inst.ended == Some(Ended::Succeeded) {
+            let step = planner.plan.step(inst.step);
+            results.insert(inst.path.to_string(), shown(step.id.as_str(), &step.output, &inst.result.output));
+        }
+    }
+    results
+}
+
+/// What stands before a step, and before the chain of the engine's steps that follows it.
+fn around<'s>(planner: Planner<'_>, state: &'s State, inst: &StepInst) -> Vec<&'s StepInst> {
+    let mut chain = vec![inst.step];
+    let mut at = 0;
+    while let Some(step) = chain.get(at).copied() {
+        let follows = |other: &StepIx| {
+            let plan = planner.plan.step(*other);
+            plan.deps.contains(&step) && is_engines(plan) && !chain.contains(other)
+        };
+        let body = &planner.plan.body(planner.plan.step(step).body).steps;
+        let next: Vec<StepIx> = body.iter().copied().filter(follows).collect();
+        chain.extend(next);
+        at += 1;
+    }
+    let slots = &state.body(inst.body).slots;
+    let sources = chain.iter().flat_map(|step| &planner.plan.step(*step).deps);
+    sources.filter_map(|dep| slots[planner.index.position(*dep)].current).map(|at| state.step(at)).collect()
+}

@@ -1,0 +1,245 @@
+//! The files of a work tree, recorded in git and put back.
+//!
+//! What is recorded is a commit beside every branch: the files as they are, new ones too, ignored ones not. Its first
+//! parent is where HEAD stood and its second what was staged, so `git stash apply` understands it; where HEAD pointed is in
+//! its message.
+//!
+//! **Invariant:** nothing is put back before what is there was recorded. Ignored files, the engine's own folder and
+//! everything outside the folder that the work is in are not touched.
+
+mod git;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use longhaul_agents::process::Mark;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use git::Trouble;
+use git::{Git, Said};
+
+/// The files below a folder of a work tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    git: Git,
+    /// The folder below the top of the work tree; empty for the top.
+    prefix: String,
+    /// What is recorded: the folder, without the engine's own.
+    scope: Vec<String>,
+}
+
+/// Where HEAD and the index stood.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Stand {
+    branch: Option<String>,
+    head: Option<String>,
+    staged: Option<String>,
+}
+
+/// What is recorded under a name: a commit, and the index file that matches the work tree.
+struct Recorded {
+    commit: String,
+    index: PathBuf,
+}
+
+impl Tree {
+    /// The files of a folder. `own` is where the engine keeps its state; `scratch` is for what is needed meanwhile.
+    pub(crate) async fn of(
+        (cwd, own): (&Path, &Path),
+        scratch: PathBuf,
+        mark: Mark,
+        cancel: CancellationToken,
+    ) -> Result<Self, Trouble> {
+        std::fs::create_dir_all(&scratch).map_err(|error| Trouble::Git(error.to_string()))?;
+        let mut git = Git { cwd: cwd.to_owned(), scratch, mark, cancel };
+        let (top, prefix) = match git.ask(None, &["rev-parse", "--show-toplevel", "--show-prefix"], Vec::new()).await {
+            Ok(said) => places(said).ok_or_else(|| Trouble::NoWorkTree(cwd.to_owned()))?,
+            Err(trouble) => return Err(trouble),
+        };
+        git.cwd = PathBuf::from(&top);
+        let mut scope = vec![format!(":(top,literal){prefix}")];
+        let own = std::fs::canonicalize(own).ok();
+        if let Some(own) = own.as_deref().and_then(|own| own.strip_prefix(&top).ok()?.to_str())
+            && !is_ignored(&git, own).await?
+        {
+            scope.push(format!(":(top,exclude,literal){own}"));
+        }
+        Ok(Self { git, prefix, scope })
+    }
+
+    /// Whether something was recorded under a name.
+    pub(crate) async fn has(&self, name: &str) -> Result<bool, Trouble> {
+        Ok(self.commit_of(name).await?.is_some())
+    }
+
+    /// Records the files under a name.
+    pub(crate) async fn keep(&self, name: &str) -> Result<(), Trouble> {
+        self.record(name, None).await.map(|_| ())
+    }
+
+    /// Puts the files back as they were recorded under `name`, after recording under `left` what they are.
+    pub(crate) async fn restore(&self, name: &str, left: &str) -> Result<(), Trouble> {
+        let Some(kept) = self.commit_of(name).await? else { return Ok(()) };
+        let now = self.record(left, Some(&kept)).await?;
+        self.spare_ignored(&kept, &now).await?;
+        self.git.line(Some(&now.index), &["read-tree", "--reset", "-u", &kept]).await?;
+        // Whoever works in a folder of its own shares HEAD and the index with others.
+        if self.prefix.is_empty() {
+            self.stand_back(&kept).await?;
+        }
+        Ok(())
+    }
+
+    /// Records the files. `like` names files that count even if they are ignored by now.
+    async fn record(&self, name: &str, like: Option<&str>) -> Result<Recorded, Trouble> {
+        let index = self.copy_index().await?;
+        let stand = self.stand(&index).await?;
+        if let Some(like) = like {
+            self.git.line(Some(&index), &["read-tree", "--reset", like]).await?;
+        }
+        let scope = self.scope.iter().map(String::as_str);
+        let add: Vec<&str> = ["add", "--all", "--"].into_iter().chain(scope).collect();
+        self.git.line(Some(&index), &add).await?;
+        let tree = self.git.line(Some(&index), &["write-tree"]).await?;
+        let staged = match &stand.staged {
+            Some(staged) => Some(self.commit(staged, stand.head.as_slice(), "index").await?),
+            None => None,
+        };
+        let parents: Vec<String> = stand.head.iter().cloned().chain(staged).collect();
+        let commit = self.commit(&tree, &parents, &format!("{name}\n\n{}", stand.words())).await?;
+        self.git.line(None, &["update-ref", name, &commit]).await?;
+        Ok(Recorded { commit, index })
+    }
+
+    /// A copy of the index, so that files which did not change need not be read.
+    async fn copy_index(&self) -> Result<PathBuf, Trouble> {
+        let index = self.git.line(None, &["rev-parse", "--git-path", "index"]).await?;
+        let (index, copy) = (self.git.cwd.join(index), self.git.scratch.join("index"));
+        let copied = match copy_file(&index, &copy) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::remove_file(&copy).or(Ok(())),
+            copied => copied,
+        };
+        copied.map_err(|error| Trouble::Git(format!("{}: {error}", index.display())))?;
+        Ok(copy)
+    }
+
+    async fn commit(&self, tree: &str, parents: &[String], message: &str) -> Result<String, Trouble> {
+        let parents = parents.iter().flat_map(|parent| ["-p", parent]);
+        let args: Vec<&str> = ["commit-tree", tree, "-m", message].into_iter().chain(parents).collect();
+        self.git.line(None, &args).await
+    }
+
+    async fn commit_of(&self, name: &str) -> Result<Option<String>, Trouble> {
+        let commit = format!("{name}^{{commit}}");
+        Ok(self.git.ask(None, &["rev-parse", "--quiet", "--verify", &commit], Vec::new()).await?.line())
+    }
+
+    async fn stand(&self, index: &PathBuf) -> Result<Stand, Trouble> {
+        let branch = self.git.ask(None, &["symbolic-ref", "--quiet", "HEAD"], Vec::new()).await?.line();
+        let head = self.commit_of("HEAD").await?;
+        // An index with conflicts in it is no tree.
+        let staged = self.git.ask(Some(index), &["write-tree"], Vec::new()).await?.line();
+        Ok(Stand { branch, head, staged })
+    }
+
+    /// Files that were ignored when the others were recorded are none of those that came since. What is ignored is
+    /// what was ignored then.
+    async fn spare_ignored(&self, kept: &str, now: &Recorded) -> Result<(), Trouble> {
+        let index = Some(&now.index);
+        let differs = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", kept, &now.commit];
+        let rules = only_rules(&self.git.must(None, &differs, Vec::new()).await?);
+        let added = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=A", kept, &now.commit];
+        let added = self.git.must(None, &added, Vec::new()).await?;
+        if rules.is_empty() || added.is_empty() {
+            return Ok(());
+        }
+        let back = ["rm", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", "--ignore-unmatch"];
+        let literal: Vec<&str> = ["--literal-pathspecs"].into_iter().chain(back).collect();
+        self.git.must(index, &literal, rules.clone()).await?;
+        let known = self.git.must(None, &["ls-tree", "-r", "-z", "--name-only", kept], Vec::new()).await?;
+        let known = both(&rules, &known);
+        if !known.is_empty() {
+            let back = ["checkout", "--quiet", kept, "--pathspec-from-file=-", "--pathspec-file-nul"];
+            let literal: Vec<&str> = ["--literal-pathspecs"].into_iter().chain(back).collect();
+            self.git.must(index, &literal, known).await?;
+        }
+        let ignored = self.git.ask(index, &["check-ignore", "-z", "--stdin", "--no-index"], added).await?;
+        self.git.must(index, &["update-index", "-z", "--force-remove", "--stdin"], ignored.stdout).await.map(|_| ())
+    }
+
+    /// HEAD and the index as they stood. What came since is a parent of what was recorded just now.
+    async fn stand_back(&self, kept: &str) -> Result<(), Trouble> {
+        let message = self.git.line(None, &["show", "--no-patch", "--format=%B", kept]).await?;
+        let (then, now) = (Stand::from_words(&message), self.stand(&self.copy_index().await?).await?);
+        const WHY: &str = "longhaul: put back";
+        match (&then.branch, &then.head) {
+            _ if (&then.branch, &then.head) == (&now.branch, &now.head) => {}
+            (Some(branch), Some(head)) => {
+                self.git.line(None, &["symbolic-ref", "-m", WHY, "HEAD", branch]).await?;
+                self.git.line(None, &["update-ref", "-m", WHY, branch, head]).await?;
+            }
+            (Some(branch), None) => {
+                self.git.line(None, &["symbolic-ref", "-m", WHY, "HEAD", branch]).await?;
+                self.git.line(None, &["update-ref", "-d", branch]).await?;
+            }
+            (None, Some(head)) => {
+                self.git.line(None, &["update-ref", "--no-deref", "-m", WHY, "HEAD", head]).await?;
+            }
+            (None, None) => {}
+        }
+        if let Some(staged) = then.staged.as_ref().filter(|staged| now.staged.as_ref() != Some(staged)) {
+            self.git.line(None, &["read-tree", "--reset", staged]).await?;
+        }
+        // It says no if something is not as it is staged, which is fine.
+        self.git.ask(None, &["update-index", "-q", "--refresh"], Vec::new()).await.map(|_| ())
+    }
+}
+
+impl Stand {
+    fn words(&self) -> String {
+        let line = |what: &str, value: &Option<String>| format!("{what}: {}\n", value.as_deref().unwrap_or("none"));
+        line("branch", &self.branch) + &line("head", &self.head) + &line("staged", &self.staged)
+    }
+
+    fn from_words(words: &str) -> Self {
+        let value = |what: &str| {
+            let found = words.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(": "));
+            found.filter(|value| *value != "none").map(str::to_owned)
+        };
+        Self { branch: value("branch"), head: value("head"), staged: value("staged") }
+    }
+}
+
+/// With its time: git takes files that are as young as its index for changed.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let modified = std::fs::metadata(from)?.modified()?;
+    std::fs::copy(from, to)?;
+    std::fs::File::options().write(true).open(to)?.set_modified(modified)
+}
+
+/// The top of the work tree and the folder below it.
+fn places(said: Said) -> Option<(String, String)> {
+    let text = said.line()?;
+    let mut lines = text.lines();
+    Some((lines.next()?.to_owned(), lines.next().unwrap_or_default().to_owned()))
+}
+
+async fn is_ignored(git: &Git, path: &str) -> Result<bool, Trouble> {
+    Ok(git.ask(None, &["check-ignore", "--quiet", "--", path], Vec::new()).await?.code == 0)
+}
+
+/// Of paths, those that say what is ignored.
+fn only_rules(paths: &[u8]) -> Vec<u8> {
+    let is_rule = |path: &&[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(b".gitignore".as_slice());
+    joined(paths.split(|byte| *byte == 0).filter(is_rule))
+}
+
+/// Paths that are in both lists.
+fn both(some: &[u8], others: &[u8]) -> Vec<u8> {
+    let others: std::collections::HashSet<&[u8]> = others.split(|byte| *byte == 0).collect();
+    joined(some.split(|byte| *byte == 0).filter(|path| !path.is_empty() && others.contains(path)))
+}
+
+fn joined<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
+    paths.flat_map(|path| path.iter().copied().chain([0])).collect()
+}

@@ -1,0 +1,124 @@
+//! Calls of git, so that nothing of the repository's own settings runs and nothing is left behind.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use longhaul_agents::process::{self, Command, Ended, Files, InheritEnv, Mark};
+use tokio_util::sync::CancellationToken;
+
+/// What git needs to find its programs and settings. Variables that point it elsewhere are not among it.
+const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TMPDIR", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"];
+
+/// No hooks, no helpers; what is written survives a power cut.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.fsync=all",
+    "core.quotePath=false",
+    "submodule.recurse=false",
+    "advice.addEmbeddedRepo=false",
+    "gc.auto=0",
+];
+
+/// More than any answer that is read here.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// Why git did not do what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Trouble {
+    /// It was stopped on purpose.
+    #[error("stopped")]
+    Stopped,
+    /// The files are in no work tree.
+    #[error("{} is in no git work tree", .0.display())]
+    NoWorkTree(PathBuf),
+    /// What git says.
+    #[error("{0}")]
+    Git(String),
+}
+
+/// What one call said.
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: Vec<u8>,
+    complaint: String,
+}
+
+impl Said {
+    /// Its output without the newline at the end, if it ended well.
+    pub(crate) fn line(self) -> Option<String> {
+        (self.code == 0).then(|| String::from_utf8_lossy(&self.stdout).trim_end().to_owned())
+    }
+}
+
+/// Git in a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Git {
+    pub(crate) cwd: PathBuf,
+    /// Where the output of a call is kept while it runs.
+    pub(crate) scratch: PathBuf,
+    pub(crate) mark: Mark,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl Git {
+    /// A call that must go well; its output as a line.
+    pub(crate) async fn line(&self, index: Option<&PathBuf>, args: &[&str]) -> Result<String, Trouble> {
+        let said = self.must(index, args, Vec::new()).await?;
+        Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
+    }
+
+    /// A call that must go well.
+    pub(crate) async fn must(
+        &self,
+        index: Option<&PathBuf>,
+        args: &[&str],
+        stdin: Vec<u8>,
+    ) -> Result<Vec<u8>, Trouble> {
+        let said = self.ask(index, args, stdin).await?;
+        match said.code {
+            0 => Ok(said.stdout),
+            _ => Err(Trouble::Git(format!("git {}: {}", args.first().unwrap_or(&""), said.complaint))),
+        }
+    }
+
+    /// A call that may answer no.
+    pub(crate) async fn ask(&self, index: Option<&PathBuf>, args: &[&str], stdin: Vec<u8>) -> Result<Said, Trouble> {
+        let output = process::run(self.command(index, args, stdin), self.cancel.clone(), |_| {}).await;
+        let output = output.map_err(|error| Trouble::Git(error.to_string()))?;
+        let code = match output.ended {
+            Ended::Exited(code) => code,
+            Ended::Cancelled => return Err(Trouble::Stopped),
+            Ended::Signalled(_) | Ended::TimedOut => return Err(Trouble::Git("git was ended".to_owned())),
+        };
+        if output.stdout.is_cut() {
+            return Err(Trouble::Git("git said more than can be read".to_owned()));
+        }
+        let complaint = output.stderr.text_lossy().trim().to_owned();
+        Ok(Said { code, stdout: [output.stdout.head, output.stdout.tail].concat(), complaint })
+    }
+
+    fn command(&self, index: Option<&PathBuf>, args: &[&str], stdin: Vec<u8>) -> Command {
+        let files = Files { stdout: self.scratch.join("stdout"), stderr: self.scratch.join("stderr") };
+        let settings = SETTINGS.iter().flat_map(|setting| [OsString::from("-c"), OsString::from(setting)]);
+        let index = index.map(|index| ("GIT_INDEX_FILE".into(), index.clone().into_os_string()));
+        Command {
+            args: settings.chain(args.iter().map(OsString::from)).collect(),
+            env: identity().into_iter().chain(index).collect(),
+            inherit_env: InheritEnv::Only(ENVIRONMENT.iter().map(|name| (*name).to_owned()).collect()),
+            cwd: Some(self.cwd.clone()),
+            stdin,
+            keep_bytes: ANSWER_BYTES_MAX,
+            ..Command::new("git", files, self.mark.clone())
+        }
+    }
+}
+
+/// Who records, whatever the person's own settings are.
+fn identity() -> Vec<(OsString, OsString)> {
+    let who = ["GIT_AUTHOR", "GIT_COMMITTER"];
+    let names = who.iter().map(|who| (format!("{who}_NAME"), "Longhaul"));
+    let mails = who.iter().map(|who| (format!("{who}_EMAIL"), "longhaul@localhost"));
+    let fixed = [("LC_ALL".to_owned(), "C"), ("GIT_OPTIONAL_LOCKS".to_owned(), "0")];
+    names.chain(mails).chain(fixed).map(|(name, value)| (name.into(), OsStr::new(value).to_owned())).collect()
+}

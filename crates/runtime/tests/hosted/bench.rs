@@ -1,0 +1,87 @@
+//! A store in a file, a clock that stands still, and a new engine for every call: whatever is not in the store is gone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use longhaul_core::event::{Driver, Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::plan::Plan;
+use longhaul_lang::world::Bare;
+use longhaul_lang::{Request, check};
+use longhaul_runtime::{Clock, Engine, Handed, Options, StartRequest, Submission};
+use longhaul_store::{Options as StoreOptions, Sqlite};
+use tempfile::TempDir;
+
+/// A clock that stands still until it is moved.
+#[derive(Debug, Default)]
+pub(crate) struct Hand(AtomicI64);
+
+impl Clock for Hand {
+    fn now_ms(&self) -> i64 {
+        1_800_000_000_000 + self.0.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) dir: TempDir,
+    clock: Arc<Hand>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), clock: Arc::default() }
+    }
+
+    pub(crate) fn forward(&self, ms: i64) {
+        self.clock.0.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    /// A new engine on the store of this bench, as after a restart.
+    pub(crate) fn engine(&self) -> Engine {
+        let store = Sqlite::open(self.dir.path().join("store.db"), StoreOptions::default()).unwrap();
+        let options = Options {
+            runs_dir: self.dir.path().join("runs"),
+            workspace: self.dir.path().to_owned(),
+            ..Options::default()
+        };
+        Engine::new(Arc::new(store), Arc::clone(&self.clock) as Arc<dyn Clock>, options)
+    }
+
+    /// Starts a hosted run.
+    pub(crate) async fn start(&self, workflow: &str) -> RunId {
+        let request = StartRequest { task: "the task".to_owned(), driver: Driver::Host, ..StartRequest::default() };
+        self.engine().start(&plan(workflow), request).await.unwrap()
+    }
+
+    pub(crate) async fn events(&self, run: &RunId) -> Vec<Envelope> {
+        self.engine().events(run, 0, 10_000).await.unwrap()
+    }
+
+    /// How often a step has got a result.
+    pub(crate) async fn results_of(&self, run: &RunId, step: &str) -> usize {
+        let is_result = |envelope: &&Envelope| matches!(&envelope.event, Event::AttemptSucceeded { path, .. } if path.to_string() == step);
+        self.events(run).await.iter().filter(is_result).count()
+    }
+}
+
+pub(crate) fn plan(text: &str) -> Plan {
+    let request = Request {
+        file: "test.yaml".to_owned(),
+        name: "test".to_owned(),
+        dir: String::new(),
+        text: text.to_owned(),
+        dialect: None,
+    };
+    let report = check(request, &Bare::default());
+    let mistakes: Vec<String> = report.diagnostics.iter().map(|found| found.message.clone()).collect();
+    report.workflows.into_iter().find_map(|workflow| workflow.plan).unwrap_or_else(|| panic!("{mistakes:?}"))
+}
+
+/// A result in words.
+pub(crate) fn said(text: &str) -> Submission {
+    Submission { output: text.into(), ..Submission::default() }
+}
+
+pub(crate) fn prompts(handed: &Handed) -> Vec<String> {
+    handed.ready.iter().map(|work| work.prompt.clone()).collect()
+}

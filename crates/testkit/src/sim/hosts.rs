@@ -1,0 +1,68 @@
+//! What clients of hosted runs do: they take steps, go silent, submit late, twice, and what does not fit.
+
+use longhaul_core::decide::held_until;
+use longhaul_core::event::{Envelope, Event, Failure, Result as Left};
+use longhaul_core::path::StepPath;
+use longhaul_core::plan::ErrorClass;
+use serde_json::json;
+
+use super::Sim;
+
+const CLIENTS: [&str; 3] = ["ann", "bob", "cleo"];
+
+impl Sim {
+    /// The next thing that happens to a step that is handed out.
+    pub(super) fn hosted(&mut self, path: &StepPath) -> Event {
+        let step = self.state.find(path).map(|step| (step.attempts, step.hand.clone()));
+        let (attempt, hand) = step.unwrap_or_default();
+        let by = (*self.chance.pick(&CLIENTS)).to_owned();
+        let until = held_until(self.now);
+        let path = path.clone();
+        match (hand, self.chance.below(if self.is_patient() { 10 } else { 2 })) {
+            // Whoever asks first gets it; the others must be refused, and nobody else may have it.
+            (None, 0..=6) => Event::Claimed { path, attempt, by, until },
+            (Some(_), 2) => Event::Claimed { path, attempt, by, until },
+            (Some(hand), 3) => {
+                self.now = self.now.max(hand.until);
+                Event::TimerFired { timer: format!("claim:{path}") }
+            }
+            (Some(_), 4) => Event::HeartbeatSeen { path, attempt, hint: Some("half".to_owned()), until },
+            (_, 5) => Event::HandedBack { path, attempt },
+            // Of an attempt that was given up, or that nobody was ever given.
+            (_, 6) => self.submitted(path, attempt + 1, by),
+            (_, 7) => self.submitted(path, attempt.saturating_sub(1), by),
+            (_, 8) => {
+                let error = Failure::new(ErrorClass::Failed, "it could not be done");
+                let result = Left { usage: self.cost(), by: Some(by), ..Left::default() };
+                Event::AttemptFailed { path, attempt, error, result }
+            }
+            // It may fit all the same, where nothing is asked for.
+            (_, 9) => Event::AttemptSucceeded {
+                path,
+                attempt,
+                result: Left { output: json!(["nonsense"]), by: Some(by), ..Left::default() },
+            },
+            _ => {
+                let event = self.submitted(path.clone(), attempt, by);
+                self.owed = Some((path.to_string(), attempt));
+                self.delivered.push(event.clone());
+                event
+            }
+        }
+    }
+
+    fn submitted(&mut self, path: StepPath, attempt: u32, by: String) -> Event {
+        let result = Left { output: self.good(&path), usage: self.cost(), by: Some(by), ..Left::default() };
+        Event::AttemptSucceeded { path, attempt, result }
+    }
+}
+
+/// Whether a submission that fits was recorded.
+pub(super) fn is_kept(owed: Option<(String, u32)>, events: &[Envelope]) -> Result<(), String> {
+    let Some((of, number)) = owed else { return Ok(()) };
+    let is_it = |envelope: &Envelope| matches!(&envelope.event, Event::AttemptSucceeded { path, attempt, .. } if path.to_string() == of && *attempt == number);
+    match events.iter().any(is_it) {
+        true => Ok(()),
+        false => Err(format!("what was submitted for `{of}@{number}` is lost")),
+    }
+}
