@@ -13,7 +13,7 @@ describe("workflows", () => {
     await dialog.getByLabel("Task").fill("Greet the moon");
     await dialog.getByLabel("channel").selectOption("stable");
     const asked = at.page.waitForRequest((request) => request.method() === "POST");
-    await dialog.getByRole("button", { name: "Run it" }).click();
+    await dialog.getByRole("button", { name: "Run it", exact: true }).click();
     const request = await asked;
     expect(request.postDataJSON()).toEqual({ workflow: "release", task: "Greet the moon", inputs: { version: "1.4.0", channel: "stable", dry_run: true } });
     expect(request.headers()["x-longhaul"]).toBe("1");

@@ -77,6 +77,8 @@ describe("a run", () => {
   });
 
   it("is the same after a reload in the middle", async () => {
+    // Only what is on the screen is there; so all of it has to be.
+    await at.page.setViewportSize({ width: 1440, height: 3000 });
     await open();
     await toTheEnd();
     await status("announce/sure", "waiting");

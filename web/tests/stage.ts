@@ -25,6 +25,7 @@ export class Server {
   }
 
   async kill(): Promise<void> {
+    if (this.process?.exitCode !== null) return;
     const over = new Promise((tell) => this.process?.once("exit", tell));
     this.process?.kill("SIGKILL");
     await over;

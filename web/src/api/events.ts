@@ -21,7 +21,12 @@ export interface End {
 }
 
 export type Happened =
-  | { event: "attempt_started"; path: Path; attempt: number }
+  | { event: "attempt_started"; path: Path; attempt: number; hosted?: boolean }
+  | { event: "claimed"; path: Path; attempt: number; by: string; until: number }
+  | { event: "heartbeat_seen"; path: Path; attempt: number; hint?: string; until: number }
+  | { event: "handed_back"; path: Path; attempt: number }
+  | { event: "files_kept"; path: Path; attempt: number }
+  | { event: "files_restored"; path: Path; attempt: number }
   | { event: "attempt_adopted"; path: Path; attempt: number }
   | { event: "session_seen"; path: Path; attempt: number; session: { id: string; agent: string } }
   | { event: "attempt_succeeded"; path: Path; attempt: number; result: Result }
@@ -32,11 +37,14 @@ export type Happened =
   | { event: "items_found"; path: Path; items: Json[] }
   | { event: "body_opened"; path: Path; index: number }
   | { event: "question_asked"; path: Path; kind: QuestionKind; text: string; due?: number; error?: Failure }
-  | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string }
+  | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string; comment?: string }
+  | { event: "consented"; path: Path; rule: string }
+  | { event: "consent_revoked"; by?: string }
   | { event: "wait_started"; path: Path; due?: number; signal?: string }
   | { event: "step_ended"; path: Path; end: End }
   | { event: "rewound"; path: Path; to: string }
   | { event: "limit_reached"; limit: string }
+  | { event: "unit_stopped"; path: Path; why: string }
   | { event: "cancel_requested"; by?: string; reason?: string }
   | { event: "paused"; by?: string }
   | { event: "unpaused"; by?: string }

@@ -319,7 +319,7 @@ export interface Here {
   override?: boolean;
 }
 
-export type QuestionKind = "approval" | "question" | "review" | "operator";
+export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent";
 
 export interface Question {
   run: string;
@@ -335,7 +335,8 @@ export interface Question {
   error?: Failure;
   asked_at: number;
   due?: number;
-  shown?: string;
+  shown: string;
+  approvals?: string;
   here: Here;
 }
 

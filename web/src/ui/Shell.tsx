@@ -24,9 +24,9 @@ export function Shell() {
         <Link to="/runs" className={styles.brand}>Longhaul</Link>
         <nav aria-label="Pages" className={styles.nav}>
           {PAGES.map(({ to, title }) => (
-            <Link key={to} to={to} className={styles.link} activeProps={{ "data-active": true, "aria-current": "page" }}>
+            <Link key={to} to={to} className={styles.link} activeProps={{ "data-active": true, "aria-current": "page" }} {...(to === "/approvals" && open > 0 ? { "aria-label": `${title}, ${open} open` } : {})}>
               {title}
-              {to === "/approvals" && open > 0 && <span className={styles.badge}><span className="unseen">, </span>{open}<span className="unseen"> open</span></span>}
+              {to === "/approvals" && open > 0 && <span className={styles.badge}>{open}</span>}
             </Link>
           ))}
         </nav>

@@ -17,7 +17,7 @@ export function AnswerForm({ question }: { question: Question }) {
   const client = useQueryClient();
   const { run, path, shown, here } = question;
   const say = useMutation({
-    mutationFn: (answer: Answer) => post(address(`/runs/${run}/answer`), { path, answer, ...(shown ? { shown } : {}), ...(overriding ? { override: true } : {}) }),
+    mutationFn: (answer: Answer) => post(address(`/runs/${run}/answer`), { path, answer, shown, ...(overriding ? { override: true } : {}) }),
     onSettled: () => void client.invalidateQueries({ queryKey: ["questions"] }),
   });
   if (!here.ok && !overriding) return <NotHere question={question} override={() => override(true)} />;

@@ -8,7 +8,7 @@ import { useNow } from "../../ui/useNow";
 import { AnswerForm } from "./AnswerForm";
 import styles from "./approvals.module.css";
 
-const WORDS: Record<Question["kind"], string> = { approval: "Approval", question: "Question", review: "Review", operator: "Decision" };
+const WORDS: Record<Question["kind"], string> = { approval: "Approval", question: "Question", review: "Review", operator: "Decision", consent: "Consent" };
 
 export function QuestionCard({ question, where }: { question: Question; where?: ReactNode }) {
   const now = useNow(true, 5_000);

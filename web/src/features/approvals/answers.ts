@@ -13,6 +13,7 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
   const own = choices.map((choice): Choice => ({ title: choice, answer: { value: { value: choice } }, look: "plain" }));
   switch (kind) {
     case "approval":
+    case "consent":
       return own.length ? own.map((choice, at) => ({ ...choice, look: at === 0 ? "main" : "plain" })) : [{ title: "Approve", answer: "approve", look: "main" }];
     case "review":
       return [{ title: "Approve", answer: "approve", look: "main" }, ...own];

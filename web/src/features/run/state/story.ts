@@ -13,6 +13,16 @@ export function story(envelope: Envelope): string {
       return event.attempt > 1 ? `${event.path} starts, attempt ${event.attempt}` : `${event.path} starts`;
     case "attempt_adopted":
       return `${event.path} was at work all the time`;
+    case "claimed":
+      return `${event.path} was taken by ${event.by}`;
+    case "heartbeat_seen":
+      return `${event.path} is alive${event.hint ? `: ${event.hint}` : ""}`;
+    case "handed_back":
+      return `${event.path} was given back, and is offered anew`;
+    case "files_kept":
+      return `${event.path}: the files it works on were recorded`;
+    case "files_restored":
+      return `${event.path}: the files of the interrupted turn were put back`;
     case "session_seen":
       return `${event.path} talks to ${event.session.agent}, session ${event.session.id}`;
     case "attempt_succeeded":
@@ -32,7 +42,11 @@ export function story(envelope: Envelope): string {
     case "question_asked":
       return `${event.path} asks: ${event.text}`;
     case "answered":
-      return `${event.path} was answered${event.by ? ` by ${event.by}` : ""}: ${said(event.answer)}`;
+      return `${event.path} was answered${event.by ? ` by ${event.by}` : ""}: ${said(event.answer)}${event.comment ? ` (${event.comment})` : ""}`;
+    case "consented":
+      return `${event.path} may do what it does, by ${event.rule}`;
+    case "consent_revoked":
+      return `consent was taken back${event.by ? ` by ${event.by}` : ""}`;
     case "wait_started":
       return event.signal === undefined ? `${event.path} sleeps` : `${event.path} waits for the signal ${event.signal}`;
     case "step_ended":
@@ -41,6 +55,8 @@ export function story(envelope: Envelope): string {
       return `${event.path} goes back to ${event.to}`;
     case "limit_reached":
       return `the limit on ${event.limit} was reached`;
+    case "unit_stopped":
+      return `${event.path} was ended by its limit: ${event.why}`;
     case "cancel_requested":
       return `is being cancelled${event.reason ? `: ${event.reason}` : ""}`;
     case "paused":
