@@ -88,6 +88,7 @@ describe("the keyboard", () => {
 
   it("reaches nodes of the picture", async () => {
     await at.page.goto(at.server.url("/runs/release-0"));
+    await at.page.getByRole("tab", { name: "Summary" }).click();
     await at.page.getByRole("button", { name: "Write the notes, prompt, succeeded" }).focus();
     await press("Enter");
     await at.page.locator('article[data-path=notes][data-selected="true"]').waitFor();

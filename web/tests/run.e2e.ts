@@ -154,8 +154,11 @@ describe("a run", () => {
 describe("a run with twenty thousand events", () => {
   const at = stage({ options: ["--large", "5000"] });
 
-  it("is shown without making all of it", async () => {
+  it("keeps up while they arrive, and is shown without making all of it", async () => {
     await at.page.goto(at.server.url("/runs/large-1"));
+    await at.page.locator('article[data-path="each"]').waitFor();
+    await at.server.control({ run: "large-1", commits: 20_000 });
+    await at.page.getByText("5,000 steps done").waitFor();
     await at.page.locator('article[data-path="each[0]/work"]').waitFor();
     expect(await at.page.locator("article[data-path]").count()).toBeLessThan(60);
     await at.page.getByRole("tab", { name: "Log" }).click();

@@ -88,7 +88,8 @@ function useLook(fold: Fold, search: RunSearch): View {
   const places = useMemo(() => new Places(graph), [graph.nodes.length]);
   const [turns, setTurns] = useState<Turns>(new Map());
   const setTurn = useCallback((key: string, turn: number | undefined) => setTurns((before) => withTurn(before, key, turn)), []);
-  const select = useCallback((step: Path) => void navigate({ search: (before) => ({ ...before, step }), replace: true, resetScroll: false }), [navigate]);
+  // Whatever tab it was chosen in: the step is among the steps.
+  const select = useCallback((step: Path) => void navigate({ search: { step }, replace: true, resetScroll: false }), [navigate]);
   const now = useNow(fold.head.ended_at === undefined);
   return { places, turns, setTurn, selected: search.step, select, now };
 }

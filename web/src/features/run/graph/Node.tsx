@@ -5,6 +5,7 @@ import { StatusIcon, toneOf } from "../../../ui/Status";
 import styles from "./graph.module.css";
 import { useLooks } from "./looks";
 import { isLoop } from "./nodes";
+import { TurnField } from "./TurnField";
 
 interface Props {
   data: { node: GraphNode };
@@ -58,10 +59,5 @@ function TurnPicker({ node }: { node: GraphNode }) {
   const count = counts?.get(node.key) ?? 0;
   if (!setTurn || count < 2) return null;
   const word = node.kind === "repeat" ? "round" : "item";
-  return (
-    <select className={`${styles.turns} nopan`} aria-label={`Which ${word} of ${node.title}`} value={turns?.get(node.key) ?? "all"} onChange={(event) => setTurn(node.key, event.target.value === "all" ? undefined : Number(event.target.value))}>
-      <option value="all">all {count}</option>
-      {Array.from({ length: count }, (_, at) => <option key={at} value={at}>{word} {at + 1}</option>)}
-    </select>
-  );
+  return <TurnField word={word} label={`Which ${word} of ${node.title}`} count={count} chosen={turns?.get(node.key)} choose={(turn) => setTurn(node.key, turn)} className={`${styles.turns} nopan`} />;
 }

@@ -13,16 +13,18 @@ import styles from "./steps.module.css";
 import { Transcript } from "./Transcript";
 
 export function AttemptView({ path, attempt, isLast = false }: { path: Path; attempt: Attempt; isLast?: boolean }) {
+  const { transcripts } = useWatched();
   const { prompt, has } = attempt;
+  const talks = has.includes("transcript") || transcripts.of(path, attempt.attempt).length > 0;
   return (
     <section className={styles.attempt} aria-label={`Attempt ${attempt.attempt}`}>
       <Facts attempt={attempt} />
       {!isLast && attempt.error && <p className={styles.error}>{attempt.error.message}</p>}
       {prompt && <Fold title="Prompt">{() => <Text text={prompt} />}</Fold>}
-      {has.includes("transcript") && (isLast ? <Transcript path={path} attempt={attempt.attempt} /> : <Fold title="What it said and did">{() => <Transcript path={path} attempt={attempt.attempt} />}</Fold>)}
+      {talks && (isLast ? <Transcript path={path} attempt={attempt.attempt} /> : <Fold title="What it said and did">{() => <Transcript path={path} attempt={attempt.attempt} />}</Fold>)}
       {(["stdout", "stderr"] as const).filter((stream) => has.includes(stream)).map((stream) => (
         <Fold key={stream} title={stream === "stdout" ? "Raw output" : "Raw errors"} open={isLast && stream === "stderr" && attempt.status === "failed"}>
-          {() => <Printed path={path} attempt={attempt.attempt} stream={stream} />}
+          {() => <Printed path={path} attempt={attempt} stream={stream} />}
         </Fold>
       ))}
     </section>
@@ -41,9 +43,13 @@ function Facts({ attempt }: { attempt: Attempt }) {
   return <p className={styles.facts}>{facts.filter(Boolean).map((fact) => <span key={String(fact)}>{fact}</span>)}</p>;
 }
 
-function Printed({ path, attempt, stream }: { path: Path; attempt: number; stream: "stdout" | "stderr" }) {
+/** How often it is looked for more. */
+const AGAIN_MS = 2_000;
+
+function Printed({ path, attempt, stream }: { path: Path; attempt: Attempt; stream: "stdout" | "stderr" }) {
   const { run } = useWatched();
-  const { data, error } = useQuery(printedQuery(run, path, attempt, stream));
+  const going = attempt.status === "running" && AGAIN_MS;
+  const { data, error } = useQuery({ ...printedQuery(run, path, attempt.attempt, stream), refetchInterval: going });
   if (error) return <ErrorNote error={error} />;
   if (!data) return null;
   return (

@@ -13,11 +13,14 @@ import { AttemptView } from "./AttemptView";
 import { FromHere } from "./FromHere";
 import styles from "./steps.module.css";
 
+/** How often what is under way is looked at again; what agents say comes by itself. */
+const AGAIN_MS = 2_000;
 const CUT = /… \(\d+ characters\)$/;
 
 export function StepDetails({ step, kind }: { step: FlatStep; kind: string }) {
   const { run } = useWatched();
-  const { data, error } = useQuery({ ...attemptsQuery(run, step.path, `${step.attempts} ${step.status}`), enabled: step.attempts > 0 });
+  const going = step.status === "running" && AGAIN_MS;
+  const { data, error } = useQuery({ ...attemptsQuery(run, step.path, `${step.attempts} ${step.status}`), enabled: step.attempts > 0, refetchInterval: going });
   const attempts = data?.attempts ?? [];
   const last = attempts.at(-1);
   return (

@@ -29,7 +29,9 @@ export function StepList() {
   const measured = top > 0;
   useEffect(() => {
     const at = measured ? list.findIndex((row) => row.path === selected) : -1;
-    if (at > 0) virtual.scrollToIndex(at, { align: "auto" });
+    const item = virtual.getVirtualItems().find((item) => item.index === at);
+    const isSeen = item && item.start >= window.scrollY + BAR && item.end <= window.scrollY + window.innerHeight;
+    if (at > 0 && !isSeen) virtual.scrollToIndex(at, { align: "start" });
   }, [selected, measured]);
   return (
     <div ref={element} className={styles.list} role="list" aria-label="Steps" style={{ height: virtual.getTotalSize() }}>
