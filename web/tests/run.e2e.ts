@@ -83,7 +83,8 @@ describe("a run", () => {
     await toTheEnd();
     await status("announce/sure", "waiting");
     const seen = async () => at.page.locator("article[data-path][data-status]").evaluateAll((cards) => cards.map((card) => `${card.getAttribute("data-path")} ${card.getAttribute("data-status")}`));
-    await at.page.getByText("waits for an approval").first().waitFor();
+    // What may still come is known with the snapshot that brings the question.
+    await at.page.getByRole("article", { name: "Approval: Send this?" }).waitFor();
     const before = await seen();
     await at.page.reload();
     await status("announce/sure", "waiting");
@@ -104,6 +105,22 @@ describe("a run", () => {
     const numbers = await at.page.getByRole("log").locator("p > span:first-child").allTextContents();
     expect(numbers.map(Number)).toEqual(numbers.map((_, n) => n + 1));
     expect(numbers.length).toBe(14);
+  });
+
+  it("is not watched by a page that nobody sees, and is right when somebody looks", async () => {
+    await open();
+    await status("plan", "running");
+    const see = (seen: boolean) =>
+      at.page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, !seen);
+    await expect.poll(async () => (await at.server.control({ run: "release-1" })).watched).toBe(1);
+    await see(false);
+    await expect.poll(async () => (await at.server.control({ run: "release-1" })).watched).toBe(0);
+    await at.server.control({ run: "release-1", commits: 1 });
+    await see(true);
+    await status("go", "waiting");
   });
 
   it("looks at one turn of a loop when asked to", async () => {

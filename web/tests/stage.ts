@@ -40,9 +40,10 @@ export class Server {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** Makes something happen in a run. */
-  async control(happens: { run: string; commits?: number; say?: { path: string; attempt: number; entry: object } }): Promise<void> {
-    await fetch(this.url("/control"), { method: "POST", body: JSON.stringify(happens) });
+  /** Makes something happen in a run; how far it is, and how many pages watch it. */
+  async control(happens: { run: string; commits?: number; say?: { path: string; attempt: number; entry: object } }): Promise<{ seq: number; watched: number }> {
+    const response = await fetch(this.url("/control"), { method: "POST", body: JSON.stringify(happens) });
+    return (await response.json()) as { seq: number; watched: number };
   }
 }
 

@@ -2,6 +2,8 @@
 //
 // A browser reconnects by itself after a break, and sends the last id it saw. It gives up when it gets an answer that is no
 // stream, which is what a server that is just starting gives; then a new connection is made from where the page is.
+//
+// A page that nobody sees is not connected: browsers allow six connections to a server, and people leave many tabs open.
 
 /** How the connection is. */
 export type Connection = "open" | "lost";
@@ -31,9 +33,19 @@ export function listen(listener: Listener): () => void {
       source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data)));
     }
   };
-  connect();
-  return () => {
+  const disconnect = () => {
     clearTimeout(timer);
     source?.close();
+    source = undefined;
+  };
+  const follow = () => {
+    disconnect();
+    if (!document.hidden) connect();
+  };
+  follow();
+  document.addEventListener("visibilitychange", follow);
+  return () => {
+    document.removeEventListener("visibilitychange", follow);
+    disconnect();
   };
 }

@@ -12,6 +12,7 @@ export function ApprovalsPage() {
   const { data, error } = useQuery(questionsQuery);
   return (
     <section aria-labelledby="approvals" className={styles.page}>
+      <title>Approvals · Longhaul</title>
       <h1 id="approvals">Approvals and questions</h1>
       {error && <ErrorNote error={error} />}
       {data?.questions.length === 0 && (

@@ -18,6 +18,7 @@ export function PersistedPage() {
   const { data, error } = useQuery(persistedQuery);
   return (
     <section aria-labelledby="persisted" className={styles.page}>
+      <title>Persisted runs · Longhaul</title>
       <h1 id="persisted">Persisted runs</h1>
       {error && <ErrorNote error={error} />}
       {data && PARTS.map(({ id, title, empty }) => <Part key={id} title={title} empty={empty} notes={data[id]} />)}

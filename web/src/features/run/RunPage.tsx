@@ -53,6 +53,7 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
   return (
     <LookedAt value={view}>
       <section aria-labelledby="run" className={styles.page}>
+        <title>{`${fold.head.status}: ${fold.head.task || fold.head.workflow} · Longhaul`}</title>
         <Header head={fold.head} />
         <div className={styles.columns}>
           <div className={styles.left}>

@@ -16,6 +16,7 @@ export function RunsPage({ filter }: { filter: Filter }) {
   const runs = query.data?.pages.flatMap((page) => page.runs) ?? [];
   return (
     <section aria-label="Runs" className={styles.page}>
+      <title>Runs · Longhaul</title>
       <Filters filter={filter} workflows={names} />
       {query.error && <ErrorNote error={query.error} />}
       {query.data && runs.length === 0 && <Nothing filtered={Object.keys(filter).length > 0} />}

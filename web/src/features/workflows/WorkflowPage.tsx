@@ -27,6 +27,7 @@ function Page({ workflow }: { workflow: Workflow }) {
   const [running, run] = useState(false);
   return (
     <section aria-labelledby="workflow" className={styles.page}>
+      <title>{`${workflow.name} · Longhaul`}</title>
       <header className={styles.head}>
         <div>
           <h1 id="workflow">{workflow.name}</h1>

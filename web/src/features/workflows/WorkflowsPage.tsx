@@ -16,6 +16,7 @@ export function WorkflowsPage() {
   const about = useQuery(aboutQuery).data;
   return (
     <section aria-labelledby="workflows" className={styles.page}>
+      <title>Workflows · Longhaul</title>
       <header>
         <h1 id="workflows">Workflows</h1>
         {about && <p className="quiet">of {about.project}, and those that come with Longhaul {about.version}</p>}

@@ -1,7 +1,7 @@
 // A run that is watched: its snapshot, its events as they come, and what its agents say meanwhile.
 //
-// Invariant: every event is folded once and in order. What came after a snapshot is kept until a later one has it, so a
-// snapshot that was taken while events arrived takes nothing back.
+// Invariant: every event is folded once and in order. What came after a snapshot is kept until a later one has it, and a
+// snapshot that is older than the last one is dropped, so none of them takes anything back.
 
 import { ApiError, address, get } from "../../../api/client";
 import type { Envelope } from "../../../api/events";
@@ -26,7 +26,8 @@ export class RunStore {
   version = 0;
 
   private readonly listeners = new Set<() => void>();
-  /** Events after the last snapshot. */
+  /** The number of the last snapshot, and the events after it. */
+  private base = 0;
   private tail: Envelope[] = [];
   private arrived: Envelope[] = [];
   private stop: (() => void) | undefined;
@@ -54,6 +55,7 @@ export class RunStore {
       this.stop?.();
       this.stop = undefined;
       clearTimeout(this.timer);
+      this.timer = undefined;
     };
   }
 
@@ -77,6 +79,8 @@ export class RunStore {
 
   private take(snapshot: Run): void {
     this.problem = undefined;
+    if (snapshot.seq < this.base) return;
+    this.base = snapshot.seq;
     if (snapshot.ended_at === undefined) this.skew = snapshot.started_at + snapshot.duration_ms - Date.now();
     const shape = this.fold?.shape ?? 0;
     this.fold = new Fold(snapshot);
@@ -93,13 +97,16 @@ export class RunStore {
     const passes = status === 0 || status >= 500;
     // A page that shows something goes on showing it; it says by itself that the connection is lost.
     if (!this.fold || !passes) this.problem = error;
-    if (passes && !this.ended) this.timer = setTimeout(() => void this.refresh(), AGAIN_MS);
+    if (passes && !this.ended) this.refreshSoon(AGAIN_MS);
     this.changed();
   }
 
-  private refreshSoon(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.refresh(), Math.max(REFRESH_MS, this.took * 10));
+  /** Asks for a snapshot once, however many events ask for one meanwhile. */
+  private refreshSoon(after = Math.max(REFRESH_MS, this.took * 10)): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.refresh();
+    }, after);
   }
 
   private connect(): () => void {
@@ -111,9 +118,8 @@ export class RunStore {
         gone: () => void this.refresh(),
       },
       changed: (connection) => {
-        const back = this.connection === "lost" && connection === "open";
         this.connection = connection;
-        if (back) this.transcripts.catchUp();
+        if (connection === "open") this.transcripts.catchUp();
         this.changed();
       },
     });
