@@ -9,6 +9,7 @@ mod cold;
 mod crowd;
 mod killed;
 mod machine;
+mod mcp;
 mod others;
 mod parked;
 mod plans;
@@ -40,10 +41,11 @@ pub(crate) enum Part {
     Cold,
     Agent,
     Agents,
+    Mcp,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Chain,
         Self::FanOut,
         Self::Crowd,
@@ -54,6 +56,7 @@ impl Part {
         Self::Cold,
         Self::Agent,
         Self::Agents,
+        Self::Mcp,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -68,6 +71,7 @@ impl Part {
             Self::Cold => "cold",
             Self::Agent => "agent",
             Self::Agents => "agents",
+            Self::Mcp => "mcp",
         }
     }
 }
@@ -91,6 +95,8 @@ pub(crate) struct Sizes {
     /// Agents at once, and how long they are watched.
     agents: usize,
     talk: Duration,
+    /// Runs that are over, and calls of each tool.
+    mcp: (usize, usize),
 }
 
 impl Sizes {
@@ -105,6 +111,7 @@ impl Sizes {
         cold: 20,
         agents: 50,
         talk: Duration::from_secs(5),
+        mcp: (10_000, 200),
     };
     pub(crate) const SMOKE: Self = Self {
         steps: 20,
@@ -117,6 +124,7 @@ impl Sizes {
         cold: 1,
         agents: 2,
         talk: Duration::from_millis(50),
+        mcp: (5, 2),
     };
 }
 
@@ -197,6 +205,7 @@ pub(crate) async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
         Part::Cold => cold::measure(bench).await,
         Part::Agent => agents::one(bench).await,
         Part::Agents => agents::many(bench).await,
+        Part::Mcp => mcp::measure(bench).await,
     }
 }
 

@@ -11,6 +11,7 @@ mod graph;
 mod init;
 mod list;
 mod logs;
+mod mcp;
 mod prune;
 mod run;
 mod runs;
@@ -29,12 +30,12 @@ use longhaul_lang::Report;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
 use longhaul_lang::world::Kind;
+use longhaul_project::disk;
+use longhaul_project::library::Entry;
 use serde_json::{Value, json};
 
 use tell::What;
 
-use crate::disk;
-use crate::library::Entry;
 use crate::ui;
 
 /// Runs multi-step work of AI coding agents, unattended, for days, without losing anything.
@@ -80,6 +81,7 @@ enum Command {
     Consent(consent::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Mcp(mcp::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
     Init(init::Args),
@@ -123,6 +125,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Consent(args) => consent::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
         Command::Init(args) => init::run(&args),

@@ -5,20 +5,13 @@
 
 mod amounts;
 mod bench;
-mod builtin;
 mod commands;
-mod disk;
 mod identity;
 mod init;
-mod library;
 mod live;
 mod office;
 mod onlooker;
-mod project;
-mod settings;
-mod shelf;
 mod story;
-mod trusted;
 mod ui;
 
 use std::process::ExitCode;

@@ -1,19 +1,17 @@
 //! The engine of a project: its store, its files, its settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
+use longhaul_project::{Project, Settings};
 use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, System, is_dead};
 use longhaul_store::{Sqlite, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-
-use crate::project::Project;
-use crate::settings::Settings;
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
@@ -57,8 +55,8 @@ impl AgentArgs {
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let project = Project::current()?;
-    let home = project.root.join(".longhaul");
-    let file = args.store.clone().unwrap_or_else(|| home.join("longhaul.db"));
+    let home = home(&project);
+    let file = store_file(args, &project);
     if args.store.is_none() {
         prepare(&home)?;
     }
@@ -66,7 +64,7 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         .with_context(|| format!("{} can not be opened", file.display()))?;
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
-    let runs_dir = file.parent().map_or_else(|| home.join("runs"), |folder| folder.join("runs"));
+    let runs_dir = beside(&file, &home).join("runs");
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
@@ -86,6 +84,24 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(Arc::new(store))?, Arc::new(System), options))
+}
+
+fn home(project: &Project) -> PathBuf {
+    project.root.join(".longhaul")
+}
+
+fn store_file(args: &EngineArgs, project: &Project) -> PathBuf {
+    args.store.clone().unwrap_or_else(|| home(project).join("longhaul.db"))
+}
+
+fn beside(store: &Path, home: &Path) -> PathBuf {
+    store.parent().unwrap_or(home).to_owned()
+}
+
+/// The folder that holds the runs of the project around the current folder.
+pub(crate) fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
+    let project = Project::current()?;
+    Ok(beside(&store_file(args, &project), &home(&project)))
 }
 
 /// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
@@ -114,7 +130,7 @@ fn script(agents: &AgentArgs) -> Result<Script> {
 }
 
 /// The folder of the project, with what should not be committed left out.
-fn prepare(home: &std::path::Path) -> Result<()> {
+fn prepare(home: &Path) -> Result<()> {
     std::fs::create_dir_all(home).with_context(|| format!("{} can not be made", home.display()))?;
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
@@ -148,8 +164,17 @@ pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
 
 /// Runs a future on a Tokio runtime.
 pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    block_on_then(future, Duration::from_secs(10))
+}
+
+/// The same for a future that leaves nothing behind but reads that may never end.
+pub(crate) fn block_on_and_leave<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    block_on_then(future, Duration::ZERO)
+}
+
+fn block_on_then<T>(future: impl Future<Output = Result<T>>, rest: Duration) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(future);
-    runtime.shutdown_timeout(Duration::from_secs(10));
+    runtime.shutdown_timeout(rest);
     result
 }

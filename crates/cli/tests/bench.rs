@@ -28,6 +28,7 @@ fn every_workload_completes_with_the_right_counts() {
         ("cold", 1),
         ("agent", 2),
         ("agents", 2),
+        ("mcp", 1),
     ] {
         assert_eq!(counted(workload), counts, "{workload}");
     }

@@ -62,10 +62,15 @@ impl Engine {
     /// Everything that happened to consent, the oldest first.
     pub async fn consent_log(&self) -> Result<Vec<Recorded>, Error> {
         let mut log = Vec::new();
-        while let Some(after) = next_page(&self.shared, &mut log).await? {
-            debug_assert!(after > 0, "a page has an end");
+        loop {
+            let after = log.last().map_or(0, |recorded: &Recorded| recorded.id);
+            let page = page(&self.shared, after).await?;
+            let last = page.len() < PAGE;
+            log.extend(page);
+            if last {
+                return Ok(log);
+            }
         }
-        Ok(log)
     }
 
     /// Holds an action to policy and grants, and records what came of it. What must be asked for is pending under the number
@@ -104,14 +109,17 @@ impl Engine {
 
     /// Records a grant; one that answers a pending action ends its wait. Answers its number.
     pub async fn grant(&self, grant: Grant, operation: Option<u64>) -> Result<u64, Error> {
-        write(&self.shared, |_| Ok(Entry::Granted { grant: grant.clone(), operation })).await
+        write(&self.shared, |ledger| {
+            operation.map_or(Ok(()), |operation| is_pending(ledger, operation))?;
+            Ok(Entry::Granted { grant: grant.clone(), operation })
+        })
+        .await
     }
 
     /// Says no to a pending action.
     pub async fn dismiss(&self, operation: u64, by: Option<String>) -> Result<(), Error> {
-        let unknown = || Error::Refused(format!("nothing is pending under {operation}; see: longhaul consent list"));
         write(&self.shared, |ledger| {
-            ledger.operation(operation).ok_or_else(unknown)?;
+            is_pending(ledger, operation)?;
             Ok(Entry::Dismissed { operation, by: by.clone() })
         })
         .await
@@ -265,6 +273,12 @@ fn journal() -> RunId {
     RunId::new(LEDGER).expect("the name follows the grammar")
 }
 
+/// Two who answer the same: the second is told.
+fn is_pending(ledger: &Ledger, operation: u64) -> Result<(), Error> {
+    let unknown = || Error::Refused(format!("nothing is pending under {operation}; see: longhaul consent list"));
+    ledger.operation(operation).map(|_| ()).ok_or_else(unknown)
+}
+
 /// Reads what is new.
 async fn refresh(shared: &Shared, ledger: &mut Ledger) -> Result<(), Error> {
     loop {
@@ -276,15 +290,6 @@ async fn refresh(shared: &Shared, ledger: &mut Ledger) -> Result<(), Error> {
             return Ok(());
         }
     }
-}
-
-/// Adds the next page; answers where the one after it begins.
-async fn next_page(shared: &Shared, log: &mut Vec<Recorded>) -> Result<Option<u64>, Error> {
-    let after = log.last().map_or(0, |recorded| recorded.id);
-    let page = page(shared, after).await?;
-    let full = page.len() == PAGE;
-    log.extend(page);
-    Ok(log.last().map(|recorded| recorded.id).filter(|_| full))
 }
 
 async fn page(shared: &Shared, after: u64) -> Result<Vec<Recorded>, Error> {

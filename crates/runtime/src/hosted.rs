@@ -112,6 +112,26 @@ impl Engine {
         held.into_iter().find(|held| held.path == path).ok_or_else(gone)
     }
 
+    /// Gives back everything that a client has taken, so that nobody waits for one that is gone; answers how much that was.
+    pub async fn give_back(&self, run: &RunId, client: &str) -> Result<usize, Error> {
+        for _ in 0..TRIES {
+            let mut loaded = self.hosted(run).await?;
+            let given = given_back(&loaded.state, client);
+            if given.is_empty() {
+                return Ok(0);
+            }
+            match record_alone(&self.shared, run, &mut loaded, &given).await {
+                Ok(()) => {
+                    self.shared.mailroom.tell(run);
+                    return Ok(given.len());
+                }
+                Err(error) if moved_on(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(busy(run))
+    }
+
     /// A run whose turns a client makes.
     async fn hosted(&self, run: &RunId) -> Result<Loaded, Error> {
         let loaded = self.load(run).await?;
@@ -254,6 +274,12 @@ fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Resu
     let unit = plan.unit(plan.body(step.body).unit);
     perform::accepted(&step.output, &unit.compat, sent.clone())
         .map_err(|why| Error::Misfit { step: path.to_string(), why })
+}
+
+fn given_back(state: &State, client: &str) -> Vec<Event> {
+    let held = state.handed().filter(|step| step.hand.as_ref().is_some_and(|hand| hand.by == client));
+    let held = held.filter(|_| !state.is_finished());
+    held.map(|step| Event::HandedBack { path: step.path.clone(), attempt: step.attempts }).collect()
 }
 
 /// Whether there is something for a client: free, or its own.

@@ -419,3 +419,14 @@ async fn people_find_the_prompt_and_the_result_among_the_files_of_the_run() {
     assert_eq!(std::fs::read_to_string(folder.join("prompt.md")).unwrap(), "do a");
     assert_eq!(std::fs::read_to_string(folder.join("output.json")).unwrap(), "\"done\"");
 }
+
+#[tokio::test]
+async fn what_a_client_gives_back_is_there_for_the_next_one_at_once() {
+    let bench = Bench::new();
+    let run = bench.start(ONE).await;
+    bench.engine().next(&run, "gone").await.unwrap();
+    assert_eq!(bench.engine().give_back(&run, "gone").await.unwrap(), 1);
+    assert_eq!(bench.engine().give_back(&run, "gone").await.unwrap(), 0);
+    let next = bench.engine().next(&run, "here").await.unwrap();
+    assert_eq!((next.ready[0].attempt, next.running[0].by.as_str()), (2, "here"));
+}

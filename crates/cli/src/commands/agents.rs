@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_agents::contract::{Abilities, Agent, Found, Missing};
 use longhaul_agents::drivers;
+use longhaul_project::{Project, Settings};
 use longhaul_runtime::{Backends, Profile, told_hash};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::project::Project;
-use crate::settings::Settings;
 use crate::ui;
 
 /// List the agents that can be driven, whether they are here, and what each can do by itself

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use longhaul_lang::diagnostic::{self, Diagnostic, Severity, render};
 use longhaul_lang::{Report, Request};
+use longhaul_project::disk::{self, Disk};
+use longhaul_project::library::{self, Entry, Origin};
 use serde_json::{Value, json};
 
 use super::DialectArg;
-use crate::disk::{self, Disk};
-use crate::library::{self, Entry, Origin};
 use crate::ui;
 
 /// Check workflows: read them and say everything that is wrong, with the place and the remedy

@@ -7,10 +7,10 @@ use anyhow::Result;
 use longhaul_lang::dialect::Dialect;
 use longhaul_lang::source::{Sources, emit};
 use longhaul_lang::{Report, format};
+use longhaul_project::disk::Disk;
 use serde_json::json;
 
 use super::DialectArg;
-use crate::disk::Disk;
 use crate::ui;
 
 /// Print a workflow of any dialect as native text

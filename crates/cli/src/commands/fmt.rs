@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use longhaul_lang::diagnostic::render;
 use longhaul_lang::format;
 use longhaul_lang::source::Sources;
+use longhaul_project::disk::{self, Disk};
+use longhaul_project::library::{self, Origin};
 use serde_json::json;
 
-use crate::disk::{self, Disk};
-use crate::library::{self, Origin};
 use crate::ui;
 
 /// Lay workflow files out in the canonical way; comments are kept

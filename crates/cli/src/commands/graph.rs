@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::ValueEnum;
 use longhaul_core::plan::Plan;
+use longhaul_project::disk::Disk;
 
 use super::DialectArg;
-use crate::disk::Disk;
 use crate::ui;
 
 /// Draw a workflow

@@ -7,16 +7,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
+use longhaul_project::Project;
+use longhaul_project::disk::{self, Disk};
+use longhaul_project::library::Origin;
 use serde_json::json;
 
 use super::list;
-use crate::disk::{self, Disk};
 use crate::init::change::{Change, What, backup_of};
 use crate::init::command::{Told, is_ours};
 use crate::init::editor::{self, Editor, Scope};
 use crate::init::entry::{Edit, NAME, Server};
-use crate::library::Origin;
-use crate::project::Project;
 use crate::ui;
 
 /// Hook Longhaul up with your editor: MCP server and slash commands

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use longhaul_lang::diagnostic::plain;
+use longhaul_project::disk::{self, Disk};
+use longhaul_project::library::Entry;
 use serde_json::{Value, json};
 
-use crate::disk::{self, Disk};
-use crate::library::Entry;
 use crate::ui;
 
 /// List the workflows that can be found by name, where each came from, and what it hides

@@ -11,12 +11,12 @@ use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_project::disk::Disk;
 use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
-use crate::disk::Disk;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::{Manner, Onlooker};
 use crate::{identity, ui};

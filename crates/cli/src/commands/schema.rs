@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use longhaul_core::catalog::schema;
+use longhaul_project::Project;
 use serde_json::{Value, json};
 
-use crate::project::Project;
 use crate::ui;
 
 /// Files that the schema is for, seen from the project's folder.

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use longhaul_lang::diagnostic::plain;
 use longhaul_lang::world::{Kind, same_name};
+use longhaul_project::Project;
+use longhaul_project::disk;
 use serde_json::{Value, json};
 
-use crate::disk;
-use crate::project::Project;
-use crate::shelf::{self, Card};
 use crate::ui;
+use longhaul_project::shelf::{self, Card};
 
 /// What is listed, or shown.
 #[derive(Debug, clap::Args)]

@@ -8,11 +8,11 @@ use longhaul_core::duration::format_ms;
 use longhaul_core::plan::{Form, Input, Limits, Plan, Step, Unit};
 use longhaul_lang::Report;
 use longhaul_lang::diagnostic::plain;
+use longhaul_project::disk::{self, Disk};
+use longhaul_project::library::Entry;
 use serde_json::{Value, json};
 
 use super::DialectArg;
-use crate::disk::{self, Disk};
-use crate::library::Entry;
 use crate::ui;
 
 /// Show a workflow: its inputs, steps and gates, where it came from, and what it hides

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use longhaul_project::{Project, disk, trusted};
 use longhaul_runtime::{told_files, told_hash};
 use serde_json::json;
 
-use crate::project::Project;
-use crate::{disk, trusted, ui};
+use crate::ui;
 
 /// Let this project's agent settings, hooks and servers take effect
 ///

@@ -9,16 +9,16 @@ use crate::disk;
 
 /// A project: the nearest folder upwards with `.longhaul`, `.agents` or `.git`.
 #[derive(Debug, Clone)]
-pub(crate) struct Project {
+pub struct Project {
     /// Its folder.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// The user's own `~/.longhaul`, if there is a home.
-    pub(crate) user: Option<PathBuf>,
+    pub user: Option<PathBuf>,
 }
 
 impl Project {
     /// The project that a folder belongs to; the folder itself if there is none.
-    pub(crate) fn around(folder: &Path) -> Self {
+    pub fn around(folder: &Path) -> Self {
         let marks = [".longhaul", ".agents", ".git"];
         let user = etcetera::choose_base_strategy().ok().map(|base| base.home_dir().join(".longhaul"));
         let is_root = |folder: &&Path| {
@@ -30,20 +30,20 @@ impl Project {
     }
 
     /// The project around the current folder.
-    pub(crate) fn current() -> Result<Self> {
+    pub fn current() -> Result<Self> {
         let folder = std::env::current_dir().context("the current folder can not be found")?;
         Ok(Self::around(&folder))
     }
 
     /// Names that the configuration defines in a table such as `agents` or `channels`.
-    pub(crate) fn configured(&self, table: &str) -> Vec<String> {
+    pub fn configured(&self, table: &str) -> Vec<String> {
         let user = self.user.iter().map(|user| user.join("config.toml"));
         let files = std::iter::once(self.root.join(".longhaul/config.toml")).chain(user);
         files.flat_map(|file| names_in_table(&file, table)).collect()
     }
 
     /// Names of the MCP servers in `.mcp.json`.
-    pub(crate) fn mcp_servers(&self) -> Vec<String> {
+    pub fn mcp_servers(&self) -> Vec<String> {
         let text = disk::text_if_any(&self.root.join(".mcp.json"));
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let servers = value.get("mcpServers").and_then(|servers| servers.as_object());

@@ -14,7 +14,7 @@ use longhaul_core::policy::Authority;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use gates::Gates;
+pub use gates::Gates;
 
 use crate::project::Project;
 use crate::{disk, trusted};
@@ -28,19 +28,20 @@ struct Origin<'a> {
 
 /// What the engine is told.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) channels: IndexMap<String, Channel>,
+pub struct Settings {
+    /// Ways to reach people, by name.
+    pub channels: IndexMap<String, Channel>,
     /// Prompts at once, by backend.
-    pub(crate) backends_max: IndexMap<String, usize>,
+    pub backends_max: IndexMap<String, usize>,
     /// How agents are called.
-    pub(crate) backends: Backends,
+    pub backends: Backends,
     /// Who may answer.
-    pub(crate) gates: Gates,
+    pub gates: Gates,
 }
 
 impl Settings {
     /// The settings of a project and its user.
-    pub(crate) fn of(project: &Project) -> Result<Self> {
+    pub fn of(project: &Project) -> Result<Self> {
         let user = project.user.iter().map(|user| user.join("config.toml"));
         let own = project.root.join(".longhaul/config.toml");
         let mut settings = Self::default();

@@ -24,15 +24,18 @@ use crate::settings::Settings;
 use crate::shelf;
 
 /// A project and its library, asked lazily.
-pub(crate) struct Disk {
-    pub(crate) project: Project,
-    pub(crate) library: Library,
+pub struct Disk {
+    /// The project.
+    pub project: Project,
+    /// Where its workflows are looked for.
+    pub library: Library,
     names: HashMap<Kind, OnceCell<Vec<String>>>,
     profiles: OnceCell<IndexMap<String, Profile>>,
 }
 
 impl Disk {
-    pub(crate) fn new(project: Project) -> Self {
+    /// The world around a project.
+    pub fn new(project: Project) -> Self {
         let kinds =
             [Kind::Persona, Kind::Profile, Kind::Backend, Kind::Channel, Kind::ToolServer, Kind::Skill, Kind::Workflow];
         let library = Library::of(&project);
@@ -41,12 +44,12 @@ impl Disk {
     }
 
     /// The world around the current folder.
-    pub(crate) fn current() -> Result<Self> {
+    pub fn current() -> Result<Self> {
         Ok(Self::new(Project::current()?))
     }
 
     /// A workflow by path or name.
-    pub(crate) fn find(&self, what: &str) -> Result<Entry> {
+    pub fn find(&self, what: &str) -> Result<Entry> {
         let path = Path::new(what);
         if path.is_file() {
             return Ok(library::at_path(Origin::Path, path));
@@ -66,7 +69,7 @@ impl Disk {
     }
 
     /// The text of a workflow.
-    pub(crate) fn text(&self, entry: &Entry) -> Result<String> {
+    pub fn text(&self, entry: &Entry) -> Result<String> {
         let builtin =
             builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
         match builtin {
@@ -76,7 +79,7 @@ impl Disk {
     }
 
     /// Reads and checks a workflow.
-    pub(crate) fn check(&self, entry: &Entry, dialect: Option<longhaul_lang::dialect::Dialect>) -> Result<Report> {
+    pub fn check(&self, entry: &Entry, dialect: Option<longhaul_lang::dialect::Dialect>) -> Result<Report> {
         let text = match self.text(entry) {
             Ok(text) => text,
             Err(error) => match unreadable(&entry.file) {
@@ -172,7 +175,7 @@ impl World for Disk {
 }
 
 /// A path as people write it: without a leading `./`.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     path.strip_prefix("./").unwrap_or(path).display().to_string()
 }
 
@@ -196,7 +199,7 @@ fn missing(error: &std::io::Error) -> Missing {
 }
 
 /// The text of a file, or why it can not be had.
-pub(crate) fn text_of(path: &Path) -> Result<String> {
+pub fn text_of(path: &Path) -> Result<String> {
     read_text(path).map_err(|why| anyhow::anyhow!("{}: {}", path.display(), in_words(&why)))
 }
 
@@ -207,7 +210,7 @@ fn read_text(path: &Path) -> Result<String, Missing> {
 }
 
 /// The text of a file that may not be there, or not be what it should be.
-pub(crate) fn text_if_any(path: &Path) -> String {
+pub fn text_if_any(path: &Path) -> String {
     read_text(path).unwrap_or_default()
 }
 
@@ -250,7 +253,7 @@ fn in_words(why: &Missing) -> String {
 }
 
 /// Reads what stands on standard input as a workflow.
-pub(crate) fn from_stdin() -> Result<String> {
+pub fn from_stdin() -> Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()

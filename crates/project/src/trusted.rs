@@ -15,19 +15,19 @@ fn file(project: &Project) -> Result<PathBuf> {
 }
 
 /// Every hash that was trusted.
-pub(crate) fn hashes(project: &Project) -> HashSet<String> {
+pub fn hashes(project: &Project) -> HashSet<String> {
     let text = file(project).map(|file| disk::text_if_any(&file)).unwrap_or_default();
     text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 /// Remembers a hash, with the folder it was seen in for people.
-pub(crate) fn add(project: &Project, hash: &str, workspace: &Path) -> Result<()> {
+pub fn add(project: &Project, hash: &str, workspace: &Path) -> Result<()> {
     let line = format!("{hash} {}", workspace.display());
     rewrite(project, |lines| lines.push(line))
 }
 
 /// Forgets what was trusted of a folder.
-pub(crate) fn forget(project: &Project, workspace: &Path) -> Result<()> {
+pub fn forget(project: &Project, workspace: &Path) -> Result<()> {
     let suffix = format!(" {}", workspace.display());
     rewrite(project, |lines| lines.retain(|line| !line.ends_with(&suffix)))
 }

@@ -7,7 +7,7 @@ macro_rules! files {
 }
 
 /// Workflows, by name.
-pub(crate) const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
+pub const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
     "add-integration-tests"
     "brainstorm"
     "build"
@@ -40,7 +40,7 @@ pub(crate) const WORKFLOWS: &[(&str, &str)] = files!("workflows", ".yaml":
 );
 
 /// Personas, by name.
-pub(crate) const PERSONAS: &[(&str, &str)] = files!("personas", ".md":
+pub const PERSONAS: &[(&str, &str)] = files!("personas", ".md":
     "analyst"
     "architect"
     "code-reviewer"

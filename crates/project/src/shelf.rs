@@ -13,7 +13,6 @@ use crate::builtin;
 use crate::disk;
 use crate::library::Origin;
 use crate::project::Project;
-
 /// Where a project describes who its agents are.
 const PERSONAS: &[&str] =
     &[".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"];
@@ -22,24 +21,26 @@ const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills"
 
 /// A persona or a skill that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Card {
-    pub(crate) name: String,
-    pub(crate) origin: Origin,
+pub struct Card {
+    /// What it is called.
+    pub name: String,
+    /// Where it came from.
+    pub origin: Origin,
     /// The file; for built-in ones what people are shown.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// What a built-in one says.
     shipped: Option<&'static str>,
 }
 
 impl Card {
     /// What an agent is told, and what the file wants of it; `None` if it can not be read.
-    pub(crate) fn described(&self) -> Option<Described> {
+    pub fn described(&self) -> Option<Described> {
         let text = self.text()?;
         Some(if self.is_toml() { Described::from_toml(&text) } else { Described::from_markdown(&text) })
     }
 
     /// What the file says it is for, in one line.
-    pub(crate) fn description(&self) -> String {
+    pub fn description(&self) -> String {
         let text = self.text().unwrap_or_default();
         let mut sources = Sources::default();
         let id = sources.add(self.file.display().to_string(), text);
@@ -59,14 +60,14 @@ impl Card {
 }
 
 /// Every persona or skill of every place, those that are hidden by an earlier one included.
-pub(crate) fn all(project: &Project, kind: Kind) -> Vec<Card> {
+pub fn all(project: &Project, kind: Kind) -> Vec<Card> {
     let places = places(project, kind).into_iter();
     let on_disk = places.flat_map(|(origin, folder)| in_folder(origin, &folder));
     on_disk.chain(shipped(kind)).collect()
 }
 
 /// The first persona or skill with a name, as people spell it.
-pub(crate) fn find(project: &Project, kind: Kind, name: &str) -> Option<Card> {
+pub fn find(project: &Project, kind: Kind, name: &str) -> Option<Card> {
     all(project, kind).into_iter().find(|card| same_name(&card.name, name))
 }
 

@@ -14,7 +14,7 @@ const ENDINGS: &[&str] = &["yaml", "yml", "json", "toml"];
 /// Where a workflow came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Origin {
+pub enum Origin {
     /// A path that was given.
     Path,
     /// `.longhaul/workflows` or `.agents/workflows` of the project.
@@ -27,7 +27,7 @@ pub(crate) enum Origin {
 
 impl Origin {
     /// As lists show it.
-    pub(crate) fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Self::Path => "path",
             Self::Project => "project",
@@ -39,23 +39,25 @@ impl Origin {
 
 /// A workflow that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The name it is found by.
-    pub(crate) name: String,
-    pub(crate) origin: Origin,
+    pub name: String,
+    /// Where it came from.
+    pub origin: Origin,
     /// The file; for built-in ones what diagnostics call it.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// Where its prompts and scripts are.
-    pub(crate) dir: PathBuf,
+    pub dir: PathBuf,
 }
 
 /// All places in which workflows are looked for, first match first.
-pub(crate) struct Library {
+pub struct Library {
     places: Vec<(Origin, PathBuf)>,
 }
 
 impl Library {
-    pub(crate) fn of(project: &Project) -> Self {
+    /// The places of a project.
+    pub fn of(project: &Project) -> Self {
         let mut places = vec![
             (Origin::Project, project.root.join(".longhaul/workflows")),
             (Origin::Project, project.root.join(".agents/workflows")),
@@ -65,13 +67,13 @@ impl Library {
     }
 
     /// Every workflow of every place, those that are hidden by an earlier one included.
-    pub(crate) fn all(&self) -> Vec<Entry> {
+    pub fn all(&self) -> Vec<Entry> {
         let on_disk = self.places.iter().flat_map(|(origin, folder)| in_folder(*origin, folder));
         on_disk.chain(builtin::WORKFLOWS.iter().map(|(name, _)| builtin_entry(name))).collect()
     }
 
     /// The first workflow with a name.
-    pub(crate) fn find(&self, name: &str) -> Option<Entry> {
+    pub fn find(&self, name: &str) -> Option<Entry> {
         let on_disk = self.places.iter().find_map(|(origin, folder)| named(*origin, folder, name));
         let builtin =
             || builtin::WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(name, _)| builtin_entry(name));
@@ -80,7 +82,7 @@ impl Library {
 }
 
 /// The workflow with a name in a folder.
-pub(crate) fn named(origin: Origin, folder: &Path, name: &str) -> Option<Entry> {
+pub fn named(origin: Origin, folder: &Path, name: &str) -> Option<Entry> {
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
         return None;
     }
@@ -90,12 +92,12 @@ pub(crate) fn named(origin: Origin, folder: &Path, name: &str) -> Option<Entry> 
 }
 
 /// The file of a workflow that has a folder of its own.
-pub(crate) fn file_in(folder: &Path) -> Option<PathBuf> {
+pub fn file_in(folder: &Path) -> Option<PathBuf> {
     ["workflow.yaml", "workflow.yml"].into_iter().map(|file| folder.join(file)).find(|file| file.is_file())
 }
 
 /// The workflows of a folder, by name.
-pub(crate) fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
+pub fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
     let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
     let files = read.filter_map(Result::ok).map(|entry| entry.path()).filter_map(|path| {
         if path.is_dir() {
@@ -122,7 +124,7 @@ fn is_workflow_file(path: &Path) -> bool {
 }
 
 /// The workflow in a file.
-pub(crate) fn at_path(origin: Origin, file: &Path) -> Entry {
+pub fn at_path(origin: Origin, file: &Path) -> Entry {
     let stem = |path: &Path| path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let dir = file.parent().unwrap_or(Path::new("")).to_owned();
     let own_folder = stem(file) == "workflow" && dir.file_name().is_some();

@@ -25,15 +25,15 @@ use super::entries;
 
 /// What the files say about who may answer.
 #[derive(Debug, Default)]
-pub(crate) struct Gates {
+pub struct Gates {
     /// As the first file has it that says anything.
-    pub(crate) approvals: Option<Approvals>,
+    pub approvals: Option<Approvals>,
     /// Users by role.
-    pub(crate) roles: IndexMap<String, Vec<String>>,
+    pub roles: IndexMap<String, Vec<String>>,
     /// What may be done.
-    pub(crate) policy: Policy,
+    pub policy: Policy,
     /// How long starting a run is consent, where a file says so.
-    pub(crate) run_ceiling_ms: Option<i64>,
+    pub run_ceiling_ms: Option<i64>,
 }
 
 /// The first key that a checkout can not set by itself: who may let work pass.

@@ -1,0 +1,20 @@
+//! `longhaul mcp`, the real program, spoken to over pipes and HTTP: raw, by the client of the library it is made with, and by the official
+//! clients for Python and TypeScript.
+//!
+//! `scripts/install-mcp-clients` fetches the latter two; what could not be fetched is skipped, and says so.
+
+#![cfg(test)]
+
+#[path = "../binary/mod.rs"]
+mod binary;
+
+mod clients;
+mod gates;
+mod hosted;
+mod malformed;
+mod officials;
+mod project;
+mod runs;
+mod web;
+mod wire;
+mod workflows;

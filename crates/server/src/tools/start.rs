@@ -1,0 +1,43 @@
+//! `start`: a hosted run, whose steps the client does.
+
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use longhaul_core::event::Driver;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::hosted;
+use crate::arguments::schema;
+use crate::desk::Order;
+use crate::tool::{Call, Nature, Problem, Reply, Tool};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "start",
+    title: "Start a workflow, hosted",
+    about: "Starts a workflow whose steps YOU do: answers with the first steps, each with its prompt and how to close it. \
+            Do them (a subagent each, side by side, is fine), `submit` each result, and go on until the status is `succeeded` or `failed`. \
+            Commands and other fixed steps are done by the engine in between.",
+    nature: Nature::Adds,
+    schema: schema::<Args>,
+    call: |call| Box::pin(start(call)),
+};
+
+/// What a run is started with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The name of a workflow, as `workflow_list` gives it.
+    workflow: String,
+    /// What is to be done, in the user's words.
+    #[serde(default)]
+    task: String,
+    /// Inputs of the workflow by name, as `workflow_show` lists them.
+    #[serde(default)]
+    inputs: IndexMap<String, Json>,
+}
+
+async fn start(mut call: Call) -> Result<Reply, Problem> {
+    let Args { workflow, task, inputs } = call.arguments()?;
+    let run = call.desk.start(&workflow, Order { task, inputs }, Driver::Host, &call.caller).await?;
+    hosted::next(&call, &run).await
+}
