@@ -15,7 +15,11 @@ describe("workflows", () => {
     const asked = at.page.waitForRequest((request) => request.method() === "POST");
     await dialog.getByRole("button", { name: "Run it", exact: true }).click();
     const request = await asked;
-    expect(request.postDataJSON()).toEqual({ workflow: "release", task: "Greet the moon", inputs: { version: "1.4.0", channel: "stable", dry_run: true } });
+    expect(request.postDataJSON()).toEqual({
+      workflow: "release",
+      task: "Greet the moon",
+      inputs: { version: "1.4.0", channel: "stable", dry_run: true },
+    });
     expect(request.headers()["x-longhaul"]).toBe("1");
     expect(request.headers()["idempotency-key"]).toMatch(/^[0-9a-f]{32}$/);
     await at.page.getByRole("heading", { name: "Greet the moon" }).waitFor();
@@ -41,9 +45,16 @@ describe("the inbox", () => {
     await review.getByRole("button", { name: "Use this instead" }).click();
     await review.getByText("This should be JSON").waitFor();
     await review.getByLabel("Instead of it").fill('{"name": "waver", "parts": []}');
+    await review.getByText("Say something beside it").click();
+    await review.getByLabel("For others to read").fill("shorter");
     const asked = at.page.waitForRequest((request) => request.method() === "POST");
     await review.getByRole("button", { name: "Use this instead" }).click();
-    expect((await asked).postDataJSON()).toEqual({ path: "outline", answer: { edit: { value: { name: "waver", parts: [] } } }, shown: "shown-outline" });
+    expect((await asked).postDataJSON()).toEqual({
+      path: "outline",
+      answer: { edit: { value: { name: "waver", parts: [] } } },
+      shown: expect.stringMatching(/^[0-9a-f]{64}$/),
+      comment: "shorter",
+    });
     await review.waitFor({ state: "detached" });
     await at.page.getByRole("link", { name: "Approvals, 1 open" }).waitFor();
   });
@@ -100,7 +111,17 @@ describe("a telephone", () => {
   const at = stage({ width: 390, height: 844 });
 
   it("shows every page without scrolling sideways", async () => {
-    for (const path of ["/runs", "/runs/release-0", "/runs/release-0?tab=picture", "/runs/release-0?tab=summary", "/runs/nightly-1", "/workflows", "/workflows/release", "/approvals", "/persisted"]) {
+    for (const path of [
+      "/runs",
+      "/runs/release-0",
+      "/runs/release-0?tab=picture",
+      "/runs/release-0?tab=summary",
+      "/runs/nightly-1",
+      "/workflows",
+      "/workflows/release",
+      "/approvals",
+      "/persisted",
+    ]) {
       await at.page.goto(at.server.url(path));
       await at.page.locator("main h1, main [role=list]").first().waitFor();
       const width = await at.page.evaluate(() => document.documentElement.scrollWidth);

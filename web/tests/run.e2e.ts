@@ -32,7 +32,8 @@ describe("a run", () => {
 
   it("streams what an agent says, once, also over a reload", async () => {
     await open();
-    const say = (text: string, delta = true) => at.server.control({ run: "release-1", say: { path: "plan", attempt: 1, entry: { type: "text", text, delta } } });
+    const say = (text: string, delta = true) =>
+      at.server.control({ run: "release-1", say: { path: "plan", attempt: 1, entry: { type: "text", text, delta } } });
     await card("plan").locator("button[aria-expanded]").click();
     await card("plan").getByText("before I plan anything.").waitFor();
     await say("Now I", false);
@@ -82,7 +83,10 @@ describe("a run", () => {
     await open();
     await toTheEnd();
     await status("announce/sure", "waiting");
-    const seen = async () => at.page.locator("article[data-path][data-status]").evaluateAll((cards) => cards.map((card) => `${card.getAttribute("data-path")} ${card.getAttribute("data-status")}`));
+    const seen = async () =>
+      at.page
+        .locator("article[data-path][data-status]")
+        .evaluateAll((cards) => cards.map((card) => `${card.getAttribute("data-path")} ${card.getAttribute("data-status")}`));
     // What may still come is known with the snapshot that brings the question.
     await at.page.getByRole("article", { name: "Approval: Send this?" }).waitFor();
     const before = await seen();

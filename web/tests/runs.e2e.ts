@@ -35,10 +35,14 @@ describe("the list of runs", () => {
   it("makes few of ten thousand rows, and reaches the last one", async () => {
     await line("release-1").waitFor();
     expect(await at.page.locator("[data-run]").count()).toBeLessThan(60);
-    await at.page.waitForFunction(() => {
-      window.scrollTo(0, document.body.scrollHeight);
-      return document.querySelector('[data-run="old-09999"]') !== null;
-    }, undefined, { timeout: 55_000 });
+    await at.page.waitForFunction(
+      () => {
+        window.scrollTo(0, document.body.scrollHeight);
+        return document.querySelector('[data-run="old-09999"]') !== null;
+      },
+      undefined,
+      { timeout: 55_000 },
+    );
     expect(await at.page.locator("[data-run]").count()).toBeLessThan(60);
   });
 

@@ -41,7 +41,11 @@ export class Server {
   }
 
   /** Makes something happen in a run; how far it is, and how many pages watch it. */
-  async control(happens: { run: string; commits?: number; say?: { path: string; attempt: number; entry: object } }): Promise<{ seq: number; watched: number }> {
+  async control(happens: {
+    run: string;
+    commits?: number;
+    say?: { path: string; attempt: number; entry: object };
+  }): Promise<{ seq: number; watched: number }> {
     const response = await fetch(this.url("/control"), { method: "POST", body: JSON.stringify(happens) });
     return (await response.json()) as { seq: number; watched: number };
   }

@@ -15,7 +15,8 @@ const RUNS_PAGE = 500;
 export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
   infiniteQueryOptions({
     queryKey: ["runs", { status, workflow, text }],
-    queryFn: ({ pageParam, signal }) => get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
+    queryFn: ({ pageParam, signal }) =>
+      get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
     // The stream keeps it as it is.
@@ -23,7 +24,11 @@ export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
     refetchOnWindowFocus: false,
   });
 
-export const aboutQuery = queryOptions({ queryKey: ["about"], queryFn: ({ signal }) => get<About>(address("/about"), signal), staleTime: Infinity });
+export const aboutQuery = queryOptions({
+  queryKey: ["about"],
+  queryFn: ({ signal }) => get<About>(address("/about"), signal),
+  staleTime: Infinity,
+});
 
 export const questionsQuery = queryOptions({
   queryKey: ["questions"],
@@ -36,9 +41,15 @@ export const workflowsQuery = queryOptions({
 });
 
 export const workflowQuery = (name: string) =>
-  queryOptions({ queryKey: ["workflow", name], queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal) });
+  queryOptions({
+    queryKey: ["workflow", name],
+    queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
+  });
 
-export const persistedQuery = queryOptions({ queryKey: ["persisted"], queryFn: ({ signal }) => get<Persisted>(address("/persisted"), signal) });
+export const persistedQuery = queryOptions({
+  queryKey: ["persisted"],
+  queryFn: ({ signal }) => get<Persisted>(address("/persisted"), signal),
+});
 
 /** `version`: what makes the answer another one, such as how many attempts there are and how the last one stands. */
 export const attemptsQuery = (run: string, path: Path, version: string) =>
@@ -49,7 +60,10 @@ export const attemptsQuery = (run: string, path: Path, version: string) =>
   });
 
 export const outputQuery = (run: string, path: Path) =>
-  queryOptions({ queryKey: ["output", run, path], queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal) });
+  queryOptions({
+    queryKey: ["output", run, path],
+    queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal),
+  });
 
 export const printedQuery = (run: string, path: Path, attempt: number, stream: "stdout" | "stderr") =>
   queryOptions({
@@ -58,7 +72,10 @@ export const printedQuery = (run: string, path: Path, attempt: number, stream: "
   });
 
 export const artifactsQuery = (run: string) =>
-  queryOptions({ queryKey: ["artifacts", run], queryFn: ({ signal }) => get<{ artifacts: Artifact[] }>(address(`/runs/${run}/artifacts`), signal) });
+  queryOptions({
+    queryKey: ["artifacts", run],
+    queryFn: ({ signal }) => get<{ artifacts: Artifact[] }>(address(`/runs/${run}/artifacts`), signal),
+  });
 
 export const artifactAddress = (run: string, name: string) => address(`/runs/${run}/artifact`, { name });
 

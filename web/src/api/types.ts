@@ -340,12 +340,7 @@ export interface Question {
   here: Here;
 }
 
-export type Answer =
-  | "approve"
-  | "skip"
-  | { deny: { reason?: string } }
-  | { edit: { value: Json } }
-  | { value: { value: Json } };
+export type Answer = "approve" | "skip" | { deny: { reason?: string } } | { edit: { value: Json } } | { value: { value: Json } };
 
 export interface Note {
   run: string;

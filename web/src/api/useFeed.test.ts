@@ -4,11 +4,16 @@ import type { RunRow, Status } from "./types";
 import { withRow } from "./useFeed";
 
 const row = (run: string, started_at: number, status: Status = "running"): RunRow => ({
-  run, workflow: "w", status, updated_at: 0, summary: { task: "Do it", done: 0, started_at, usd: 0 },
+  run,
+  workflow: "w",
+  status,
+  updated_at: 0,
+  summary: { task: "Do it", done: 0, started_at, usd: 0 },
 });
 
 const list = { pages: [{ runs: [row("c", 30), row("b", 20)], next: "b" }, { runs: [row("a", 10)] }], pageParams: [undefined, "b"] };
-const runs = (change: RunRow, filter: RunsFilter = {}) => withRow(list, change, filter).pages.map((page) => page.runs.map((run) => `${run.run}:${run.status}`).join(" "));
+const runs = (change: RunRow, filter: RunsFilter = {}) =>
+  withRow(list, change, filter).pages.map((page) => page.runs.map((run) => `${run.run}:${run.status}`).join(" "));
 
 describe("a row that arrives", () => {
   it("takes the place of the one that is known, on whatever page", () => {

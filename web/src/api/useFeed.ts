@@ -44,7 +44,11 @@ export function withRow(lists: Lists, row: RunRow, filter: RunsFilter): Lists {
   const fits = isMeant(row, filter);
   if (!known && !fits) return lists;
   const pages = lists.pages.map((page, at) => {
-    const runs = known ? page.runs.flatMap((other) => (other.run !== row.run ? [other] : fits ? [row] : [])) : at === 0 ? placed(page.runs, row) : page.runs;
+    const runs = known
+      ? page.runs.flatMap((other) => (other.run !== row.run ? [other] : fits ? [row] : []))
+      : at === 0
+        ? placed(page.runs, row)
+        : page.runs;
     return { ...page, runs };
   });
   return { ...lists, pages };
@@ -59,5 +63,9 @@ function placed(runs: RunRow[], row: RunRow): RunRow[] {
 
 function isMeant(row: RunRow, { status, workflow, text }: RunsFilter): boolean {
   const words = `${row.run} ${row.workflow} ${row.summary.task}`.toLowerCase();
-  return (!status?.length || status.includes(row.status)) && (!workflow || row.workflow === workflow) && (!text || words.includes(text.toLowerCase()));
+  return (
+    (!status?.length || status.includes(row.status)) &&
+    (!workflow || row.workflow === workflow) &&
+    (!text || words.includes(text.toLowerCase()))
+  );
 }

@@ -6,8 +6,15 @@ import styles from "./ui.module.css";
 export type Tone = "good" | "bad" | "busy" | "wait" | "none";
 
 const TONES: Record<RunStatus | StepStatus, Tone> = {
-  succeeded: "good", failed: "bad", running: "busy", waiting: "wait", paused: "wait",
-  queued: "none", pending: "none", skipped: "none", cancelled: "none",
+  succeeded: "good",
+  failed: "bad",
+  running: "busy",
+  waiting: "wait",
+  paused: "wait",
+  queued: "none",
+  pending: "none",
+  skipped: "none",
+  cancelled: "none",
 };
 
 /** What is drawn in a square of 12. */
@@ -29,7 +36,18 @@ export function toneOf(status: RunStatus | StepStatus): Tone {
 
 export function StatusIcon({ status, size = 12 }: { status: RunStatus | StepStatus; size?: number }) {
   return (
-    <svg width={size} height={size} viewBox="0 0 12 12" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true" className={status === "running" ? styles.turning : undefined}>
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 12 12"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      className={status === "running" ? styles.turning : undefined}
+    >
       <path d={SHAPES[status]} />
     </svg>
   );

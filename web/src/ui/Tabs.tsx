@@ -24,7 +24,16 @@ export function Tabs<T extends string>({ label, tabs, chosen, choose }: Props<T>
   return (
     <div className={styles.tabs} role="tablist" aria-label={label} onKeyDown={move}>
       {shown.map(({ id, title }) => (
-        <button key={id} id={`tab-${id}`} type="button" role="tab" className={styles.tab} aria-selected={id === chosen} tabIndex={id === chosen ? 0 : -1} onClick={() => choose(id)}>
+        <button
+          key={id}
+          id={`tab-${id}`}
+          type="button"
+          role="tab"
+          className={styles.tab}
+          aria-selected={id === chosen}
+          tabIndex={id === chosen ? 0 : -1}
+          onClick={() => choose(id)}
+        >
           {title}
         </button>
       ))}

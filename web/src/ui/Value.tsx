@@ -11,7 +11,11 @@ export function Value({ value }: { value: Json }) {
 }
 
 export function Text({ text }: { text: string }) {
-  return <pre className={styles.pre} tabIndex={0}>{text}</pre>;
+  return (
+    <pre className={styles.pre} tabIndex={0}>
+      {text}
+    </pre>
+  );
 }
 
 type Fields = { [key: string]: Json };
@@ -32,7 +36,9 @@ function Fields({ fields }: { fields: Fields }) {
           {Object.entries(fields).map(([name, value]) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              <td><Cell value={value} /></td>
+              <td>
+                <Cell value={value} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -47,11 +53,23 @@ function Rows({ rows }: { rows: Fields[] }) {
     <div className={styles.scroll}>
       <table className={styles.table}>
         <thead>
-          <tr>{names.map((name) => <th key={name} scope="col">{name}</th>)}</tr>
+          <tr>
+            {names.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
         </thead>
         <tbody>
           {rows.map((row, at) => (
-            <tr key={at}>{names.map((name) => <td key={name}><Cell value={row[name] ?? ""} /></td>)}</tr>
+            <tr key={at}>
+              {names.map((name) => (
+                <td key={name}>
+                  <Cell value={row[name] ?? ""} />
+                </td>
+              ))}
+            </tr>
           ))}
         </tbody>
       </table>

@@ -2,7 +2,12 @@
 
 import type { Awaited, Origin, Usage } from "../api/types";
 
-const UNITS: readonly [number, string][] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "m"], [1_000, "s"]];
+const UNITS: readonly [number, string][] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1_000, "s"],
+];
 
 /** A duration in at most two units: `2h 5m`, `3.4s`, `120ms`. */
 export function duration(ms: number): string {
@@ -38,7 +43,7 @@ export function tokens(usage: Usage): string {
 /** A number in at most four characters: `940`, `5.2k`, `31k`, `1.4M`. */
 export function short(n: number): string {
   if (n < 1_000) return String(n);
-  const [size, unit] = n < 999_500 ? [1_000, "k"] as const : [1_000_000, "M"] as const;
+  const [size, unit] = n < 999_500 ? ([1_000, "k"] as const) : ([1_000_000, "M"] as const);
   const value = n / size;
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
 }
@@ -65,7 +70,12 @@ export function clock(at: number): string {
 }
 
 const AWAITED: Record<Awaited, string> = {
-  approval: "an approval", question: "an answer", operator: "a decision", timer: "a moment", event: "a signal", host: "its host",
+  approval: "an approval",
+  question: "an answer",
+  operator: "a decision",
+  timer: "a moment",
+  event: "a signal",
+  host: "its host",
 };
 
 /** What something waits for, in words. */
@@ -74,7 +84,11 @@ export function awaited(what: Awaited[]): string {
 }
 
 const FACES: Record<Origin["face"], string> = {
-  cli: "the command line", mcp: "an MCP client", dashboard: "the dashboard", api: "the API", trigger: "a trigger",
+  cli: "the command line",
+  mcp: "an MCP client",
+  dashboard: "the dashboard",
+  api: "the API",
+  trigger: "a trigger",
 };
 
 /** Who started something. */

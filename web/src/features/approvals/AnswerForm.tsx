@@ -7,6 +7,7 @@ import type { Answer, Question } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Actions } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
+import { Fold } from "../../ui/Fold";
 import { ErrorNote, Note } from "../../ui/Note";
 import { typed, written } from "../../ui/schema";
 import { choicesFor, denialFor, typedFor } from "./answers";
@@ -14,17 +15,36 @@ import styles from "./approvals.module.css";
 
 export function AnswerForm({ question }: { question: Question }) {
   const [overriding, override] = useState(false);
+  const [comment, type] = useState("");
   const client = useQueryClient();
   const { run, path, shown, here } = question;
   const say = useMutation({
-    mutationFn: (answer: Answer) => post(address(`/runs/${run}/answer`), { path, answer, shown, ...(overriding ? { override: true } : {}) }),
+    mutationFn: (answer: Answer) =>
+      post(address(`/runs/${run}/answer`), {
+        path,
+        answer,
+        shown,
+        ...(comment ? { comment } : {}),
+        ...(overriding ? { override: true } : {}),
+      }),
     onSettled: () => void client.invalidateQueries({ queryKey: ["questions"] }),
   });
   if (!here.ok && !overriding) return <NotHere question={question} override={() => override(true)} />;
   return (
     <div className={styles.form}>
       {say.error && <ErrorNote error={say.error} />}
-      {say.isSuccess ? <p role="status" className="quiet">Answered; the run goes on.</p> : <Ways question={question} busy={say.isPending} say={say.mutate} />}
+      {say.isSuccess ? (
+        <p role="status" className="quiet">
+          Answered; the run goes on.
+        </p>
+      ) : (
+        <>
+          <Ways question={question} busy={say.isPending} say={say.mutate} />
+          <Fold title="Say something beside it">
+            {() => <Field label="For others to read" schema={undefined} text={comment} type={type} />}
+          </Fold>
+        </>
+      )}
     </div>
   );
 }
@@ -33,7 +53,11 @@ function NotHere({ question: { here }, override }: { question: Question; overrid
   return (
     <Note tone="wait">
       <p>{here.why ?? "This is answered elsewhere."}</p>
-      {here.override && <div><Button onClick={override}>Answer in their place</Button></div>}
+      {here.override && (
+        <div>
+          <Button onClick={override}>Answer in their place</Button>
+        </div>
+      )}
     </Note>
   );
 }
@@ -52,12 +76,27 @@ function Ways({ question, busy, say }: WaysProps) {
   const [typing, start] = useState<Typing>(value?.means === "value" ? "value" : undefined);
   const denial = denialFor(question);
   if (typing === "reason") return <Reason title={denial ?? ""} busy={busy} say={say} back={() => start(undefined)} />;
-  if (typing === "value" && value) return <Typed question={question} way={value} busy={busy} say={say} back={value.means === "edit" ? () => start(undefined) : undefined} />;
+  if (typing === "value" && value)
+    return (
+      <Typed question={question} way={value} busy={busy} say={say} back={value.means === "edit" ? () => start(undefined) : undefined} />
+    );
   return (
     <Actions>
-      {choicesFor(question).map(({ title, answer, look }) => <Button key={title} look={look} disabled={busy} onClick={() => say(answer)}>{title}</Button>)}
-      {value && <Button disabled={busy} onClick={() => start("value")}>Edit</Button>}
-      {denial && <Button look="danger" disabled={busy} onClick={() => start("reason")}>{denial}</Button>}
+      {choicesFor(question).map(({ title, answer, look }) => (
+        <Button key={title} look={look} disabled={busy} onClick={() => say(answer)}>
+          {title}
+        </Button>
+      ))}
+      {value && (
+        <Button disabled={busy} onClick={() => start("value")}>
+          Edit
+        </Button>
+      )}
+      {denial && (
+        <Button look="danger" disabled={busy} onClick={() => start("reason")}>
+          {denial}
+        </Button>
+      )}
     </Actions>
   );
 }
@@ -65,11 +104,21 @@ function Ways({ question, busy, say }: WaysProps) {
 function Reason({ title, busy, say, back }: { title: string; busy: boolean; say: (answer: Answer) => void; back: () => void }) {
   const [reason, type] = useState("");
   return (
-    <form className={styles.form} onSubmit={(event) => { event.preventDefault(); say({ deny: reason ? { reason } : {} }); }}>
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        say({ deny: reason ? { reason } : {} });
+      }}
+    >
       <Field label="Why? It may be left empty" schema={undefined} text={reason} type={type} />
       <Actions>
-        <Button type="submit" look="danger" disabled={busy}>{title}</Button>
-        <Button look="quiet" onClick={back}>Back</Button>
+        <Button type="submit" look="danger" disabled={busy}>
+          {title}
+        </Button>
+        <Button look="quiet" onClick={back}>
+          Back
+        </Button>
       </Actions>
     </form>
   );
@@ -90,11 +139,30 @@ function Typed({ question, way, busy, say, back }: TypedProps) {
     say(way.means === "edit" ? { edit: { value: read.value } } : { value: { value: read.value } });
   };
   return (
-    <form className={styles.form} onSubmit={(event) => { event.preventDefault(); send(); }}>
-      <Field label={way.means === "edit" ? "Instead of it" : "Your answer"} schema={schema} text={text} type={type} rows={3} {...(wrong ? { wrong } : {})} />
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <Field
+        label={way.means === "edit" ? "Instead of it" : "Your answer"}
+        schema={schema}
+        text={text}
+        type={type}
+        rows={3}
+        {...(wrong ? { wrong } : {})}
+      />
       <Actions>
-        <Button type="submit" look="main" disabled={busy}>{way.title}</Button>
-        {back && <Button look="quiet" onClick={back}>Back</Button>}
+        <Button type="submit" look="main" disabled={busy}>
+          {way.title}
+        </Button>
+        {back && (
+          <Button look="quiet" onClick={back}>
+            Back
+          </Button>
+        )}
       </Actions>
     </form>
   );

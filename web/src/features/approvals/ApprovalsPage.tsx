@@ -20,7 +20,9 @@ export function ApprovalsPage() {
           <p>Gates, reviews and questions of all runs show up here as soon as they are asked.</p>
         </Empty>
       )}
-      {data?.questions.map((question) => <QuestionCard key={`${question.run} ${question.path}`} question={question} where={<Where question={question} />} />)}
+      {data?.questions.map((question) => (
+        <QuestionCard key={`${question.run} ${question.path}`} question={question} where={<Where question={question} />} />
+      ))}
     </section>
   );
 }
@@ -28,7 +30,10 @@ export function ApprovalsPage() {
 function Where({ question: { run, path, workflow, task } }: { question: Question }) {
   return (
     <p className={styles.where}>
-      <Link to="/runs/$run" params={{ run }} search={{ step: path }}>{task || run}</Link> <span className="quiet">{workflow}</span>
+      <Link to="/runs/$run" params={{ run }} search={{ step: path }}>
+        {task || run}
+      </Link>{" "}
+      <span className="quiet">{workflow}</span>
     </p>
   );
 }

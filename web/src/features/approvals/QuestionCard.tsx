@@ -8,7 +8,13 @@ import { useNow } from "../../ui/useNow";
 import { AnswerForm } from "./AnswerForm";
 import styles from "./approvals.module.css";
 
-const WORDS: Record<Question["kind"], string> = { approval: "Approval", question: "Question", review: "Review", operator: "Decision", consent: "Consent" };
+const WORDS: Record<Question["kind"], string> = {
+  approval: "Approval",
+  question: "Question",
+  review: "Review",
+  operator: "Decision",
+  consent: "Consent",
+};
 
 export function QuestionCard({ question, where }: { question: Question; where?: ReactNode }) {
   const now = useNow(true, 5_000);
@@ -17,8 +23,14 @@ export function QuestionCard({ question, where }: { question: Question; where?: 
       <header className={styles.head}>
         <span className={styles.kind}>{WORDS[question.kind]}</span>
         <span className={styles.path}>{question.name ?? question.path}</span>
-        <span className="quiet" title={moment(question.asked_at)}>asked {ago(question.asked_at, now)}</span>
-        {question.due !== undefined && <span className="quiet" title={moment(question.due)}>closes in {duration(question.due - now)}</span>}
+        <span className="quiet" title={moment(question.asked_at)}>
+          asked {ago(question.asked_at, now)}
+        </span>
+        {question.due !== undefined && (
+          <span className="quiet" title={moment(question.due)}>
+            closes in {duration(question.due - now)}
+          </span>
+        )}
       </header>
       {where}
       <p className={styles.text}>{question.text}</p>

@@ -14,11 +14,17 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
   switch (kind) {
     case "approval":
     case "consent":
-      return own.length ? own.map((choice, at) => ({ ...choice, look: at === 0 ? "main" : "plain" })) : [{ title: "Approve", answer: "approve", look: "main" }];
+      return own.length
+        ? own.map((choice, at) => ({ ...choice, look: at === 0 ? "main" : "plain" }))
+        : [{ title: "Approve", answer: "approve", look: "main" }];
     case "review":
       return [{ title: "Approve", answer: "approve", look: "main" }, ...own];
     case "operator":
-      return [{ title: "Try again", answer: "approve", look: "main" }, { title: "Go on without it", answer: "skip", look: "plain" }, ...own.filter(({ title }) => !["retry", "skip", "fail"].includes(title))];
+      return [
+        { title: "Try again", answer: "approve", look: "main" },
+        { title: "Go on without it", answer: "skip", look: "plain" },
+        ...own.filter(({ title }) => !["retry", "skip", "fail"].includes(title)),
+      ];
     case "question":
       return own;
   }

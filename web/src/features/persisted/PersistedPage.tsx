@@ -9,9 +9,22 @@ import { ErrorNote } from "../../ui/Note";
 import styles from "./persisted.module.css";
 
 const PARTS: readonly { id: keyof Persisted; title: string; empty: string }[] = [
-  { id: "gate_decisions", title: "Decisions of evaluation gates", empty: "No evaluation gate has decided anything. A gate compares a run with earlier ones before its result is used; no run here had one." },
-  { id: "transitions", title: "Changes of reliability", empty: "Nothing has changed. A change is recorded when an agent or a step is held to be more, or less, reliable than before." },
-  { id: "recommendations", title: "Recommended routes", empty: "There are no recommendations. They say which agent did best at what, once there are enough runs to tell." },
+  {
+    id: "gate_decisions",
+    title: "Decisions of evaluation gates",
+    empty:
+      "No evaluation gate has decided anything. A gate compares a run with earlier ones before its result is used; no run here had one.",
+  },
+  {
+    id: "transitions",
+    title: "Changes of reliability",
+    empty: "Nothing has changed. A change is recorded when an agent or a step is held to be more, or less, reliable than before.",
+  },
+  {
+    id: "recommendations",
+    title: "Recommended routes",
+    empty: "There are no recommendations. They say which agent did best at what, once there are enough runs to tell.",
+  },
 ];
 
 export function PersistedPage() {
@@ -30,7 +43,15 @@ function Part({ title, empty, notes }: { title: string; empty: string; notes: Ke
   return (
     <section className={styles.part} aria-label={title}>
       <h2>{title}</h2>
-      {notes.length === 0 ? <p className="quiet">{empty}</p> : <ul>{notes.map((note) => <Line key={`${note.run}${note.at}${note.text}`} note={note} />)}</ul>}
+      {notes.length === 0 ? (
+        <p className="quiet">{empty}</p>
+      ) : (
+        <ul>
+          {notes.map((note) => (
+            <Line key={`${note.run}${note.at}${note.text}`} note={note} />
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
@@ -40,7 +61,10 @@ function Line({ note }: { note: Kept }) {
     <li className={styles.line}>
       <strong>{note.word}</strong> {note.text}{" "}
       <span className="quiet">
-        <Link to="/runs/$run" params={{ run: note.run }} search={note.path ? { step: note.path } : {}}>{note.workflow}</Link>, {moment(note.at)}
+        <Link to="/runs/$run" params={{ run: note.run }} search={note.path ? { step: note.path } : {}}>
+          {note.workflow}
+        </Link>
+        , {moment(note.at)}
       </span>
     </li>
   );

@@ -58,17 +58,27 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
         <div className={styles.columns}>
           <div className={styles.left}>
             <WhyPanel />
-            {fold.questions.map((question) => <QuestionCard key={question.path} question={question} />)}
+            {fold.questions.map((question) => (
+              <QuestionCard key={question.path} question={question} />
+            ))}
             <RunTabs chosen={chosen} wide={wide} />
             <div role="tabpanel" aria-labelledby={`tab-${chosen}`}>
               {chosen === "steps" && <StepList />}
-              {chosen === "picture" && <div className={styles.tall}><LivePicture /></div>}
+              {chosen === "picture" && (
+                <div className={styles.tall}>
+                  <LivePicture />
+                </div>
+              )}
               {chosen === "log" && <Log />}
               {chosen === "files" && <Files />}
               {chosen === "summary" && <Summary />}
             </div>
           </div>
-          {wide && <div className={styles.right}><LivePicture /></div>}
+          {wide && (
+            <div className={styles.right}>
+              <LivePicture />
+            </div>
+          )}
         </div>
       </section>
     </LookedAt>
@@ -78,7 +88,14 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
 function RunTabs({ chosen, wide }: { chosen: Tab; wide: boolean }) {
   const navigate = useNavigate({ from: "/runs/$run" });
   const tabs = TABS.map((id) => ({ id, title: `${id[0]?.toUpperCase()}${id.slice(1)}`, hidden: wide && id === "picture" }));
-  return <Tabs label="About this run" tabs={tabs} chosen={chosen} choose={(tab) => void navigate({ search: (before) => ({ ...before, tab }), replace: true, resetScroll: false })} />;
+  return (
+    <Tabs
+      label="About this run"
+      tabs={tabs}
+      chosen={chosen}
+      choose={(tab) => void navigate({ search: (before) => ({ ...before, tab }), replace: true, resetScroll: false })}
+    />
+  );
 }
 
 /** What is looked at: the step that the address names, and turns of loops. */

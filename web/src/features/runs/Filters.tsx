@@ -15,13 +15,26 @@ export function Filters({ filter, workflows }: { filter: Filter; workflows: stri
   return (
     <form className={styles.filters} role="search" onSubmit={(event) => event.preventDefault()}>
       <SearchBox filter={filter} show={show} />
-      <select className={styles.select} aria-label="Workflow" value={workflow ?? ""} onChange={(event) => show(event.target.value ? { ...filter, workflow: event.target.value } : others)}>
+      <select
+        className={styles.select}
+        aria-label="Workflow"
+        value={workflow ?? ""}
+        onChange={(event) => show(event.target.value ? { ...filter, workflow: event.target.value } : others)}
+      >
         <option value="">all workflows</option>
-        {[...new Set([...workflows, ...(workflow ? [workflow] : [])])].map((name) => <option key={name}>{name}</option>)}
+        {[...new Set([...workflows, ...(workflow ? [workflow] : [])])].map((name) => (
+          <option key={name}>{name}</option>
+        ))}
       </select>
       <div className={styles.pills} role="group" aria-label="Status">
         {STATUSES.map((status) => (
-          <button key={status} type="button" className={styles.pill} aria-pressed={filter.status?.includes(status) ?? false} onClick={() => show(toggled(filter, status))}>
+          <button
+            key={status}
+            type="button"
+            className={styles.pill}
+            aria-pressed={filter.status?.includes(status) ?? false}
+            onClick={() => show(toggled(filter, status))}
+          >
             <StatusIcon status={status} size={11} /> {status}
           </button>
         ))}
@@ -39,5 +52,14 @@ function SearchBox({ filter, show }: { filter: Filter; show: (filter: Filter) =>
     const timer = setTimeout(() => show(typed ? { ...others, text: typed } : others), PAUSE_MS);
     return () => clearTimeout(timer);
   });
-  return <input type="search" className={styles.search} placeholder="Search id, workflow, task" aria-label="Search runs" value={typed} onChange={(event) => type(event.target.value)} />;
+  return (
+    <input
+      type="search"
+      className={styles.search}
+      placeholder="Search id, workflow, task"
+      aria-label="Search runs"
+      value={typed}
+      onChange={(event) => type(event.target.value)}
+    />
+  );
 }

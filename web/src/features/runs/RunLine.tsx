@@ -38,7 +38,16 @@ function isOver({ status }: RunRow): boolean {
 
 /** Whom it waits for, or why it failed. */
 function Waits({ row: { status, summary } }: { row: RunRow }) {
-  if (status === "failed" && summary.message) return <span className={styles.bad}><Words text={summary.message} /></span>;
+  if (status === "failed" && summary.message)
+    return (
+      <span className={styles.bad}>
+        <Words text={summary.message} />
+      </span>
+    );
   if (status !== "waiting" && status !== "paused") return null;
-  return <span className={styles.waits}><Words text={summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "")} /></span>;
+  return (
+    <span className={styles.waits}>
+      <Words text={summary.waits ?? (summary.waiting_for ? `waits for ${awaited(summary.waiting_for)}` : "")} />
+    </span>
+  );
 }

@@ -27,7 +27,12 @@ export function RunsPage({ filter }: { filter: Filter }) {
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty title="No run fits"><p>Take something back of what is chosen above.</p></Empty>;
+  if (filtered)
+    return (
+      <Empty title="No run fits">
+        <p>Take something back of what is chosen above.</p>
+      </Empty>
+    );
   return (
     <Empty title="Nothing has run yet">
       <p>
@@ -40,5 +45,9 @@ function Nothing({ filtered }: { filtered: boolean }) {
 /** Says to screen readers how many runs wait for a person, when that changes. */
 function Announcer({ runs }: { runs: RunRow[] }) {
   const waiting = runs.filter((run) => run.status === "waiting").length;
-  return <p className="unseen" role="status">{waiting === 1 ? "1 run waits" : `${waiting} runs wait`}</p>;
+  return (
+    <p className="unseen" role="status">
+      {waiting === 1 ? "1 run waits" : `${waiting} runs wait`}
+    </p>
+  );
 }

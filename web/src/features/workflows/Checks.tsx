@@ -15,9 +15,18 @@ export function Checks({ diagnostics, source }: { diagnostics: Diagnostic[]; sou
       {diagnostics.map((found) => (
         <li key={`${found.code} ${found.line} ${found.column}`}>
           <Note tone={TONES[found.severity]}>
-            <p><strong>{found.severity}</strong> <span className="mono">{found.code}</span>: <Words text={found.message} /></p>
-            <pre className={styles.excerpt}><span className="quiet">{found.line} | </span>{lines[found.line - 1]?.trim()}</pre>
-            {found.help && <p><span className="quiet">remedy:</span> <Words text={found.help} /></p>}
+            <p>
+              <strong>{found.severity}</strong> <span className="mono">{found.code}</span>: <Words text={found.message} />
+            </p>
+            <pre className={styles.excerpt}>
+              <span className="quiet">{found.line} | </span>
+              {lines[found.line - 1]?.trim()}
+            </pre>
+            {found.help && (
+              <p>
+                <span className="quiet">remedy:</span> <Words text={found.help} />
+              </p>
+            )}
           </Note>
         </li>
       ))}

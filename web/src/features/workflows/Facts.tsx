@@ -28,7 +28,11 @@ export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }
           </div>
         ))}
       </dl>
-      {outputs.length > 0 && <p><span className="quiet">returns</span> {outputs.join(", ")}</p>}
+      {outputs.length > 0 && (
+        <p>
+          <span className="quiet">returns</span> {outputs.join(", ")}
+        </p>
+      )}
     </section>
   );
 }
@@ -36,8 +40,11 @@ export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }
 export function Limits({ limits }: { limits: Workflow["limits"] }) {
   const { usd, tokens, duration_ms, steps, parallel } = limits;
   const parts = [
-    usd !== undefined && money(usd), tokens !== undefined && `${short(tokens)} tokens`, duration_ms !== undefined && duration(duration_ms),
-    steps !== undefined && `${steps} steps`, parallel !== undefined && `${parallel} at once`,
+    usd !== undefined && money(usd),
+    tokens !== undefined && `${short(tokens)} tokens`,
+    duration_ms !== undefined && duration(duration_ms),
+    steps !== undefined && `${steps} steps`,
+    parallel !== undefined && `${parallel} at once`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return null;
   return (
@@ -58,8 +65,12 @@ export function LastRuns({ runs }: { runs: RunRow[] }) {
         {runs.map(({ run, status, summary }) => (
           <li key={run} className={styles.last}>
             <Status status={status} />
-            <Link to="/runs/$run" params={{ run }} search={{}}>{summary.task || run}</Link>
-            <span className="quiet numbers">{money(summary.usd)}, {ago(summary.started_at, now)}</span>
+            <Link to="/runs/$run" params={{ run }} search={{}}>
+              {summary.task || run}
+            </Link>
+            <span className="quiet numbers">
+              {money(summary.usd)}, {ago(summary.started_at, now)}
+            </span>
           </li>
         ))}
       </ul>

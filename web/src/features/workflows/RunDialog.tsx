@@ -19,7 +19,9 @@ export function RunDialog({ workflow: { name, inputs }, close }: { workflow: Wor
   // One key for this dialog: pressing twice starts once.
   const [key] = useState(newKey);
   const [task, setTask] = useState("");
-  const [texts, setTexts] = useState<Texts>(() => Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, written(input.default)])));
+  const [texts, setTexts] = useState<Texts>(() =>
+    Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, written(input.default)])),
+  );
   const [wrong, complain] = useState<Texts>({});
   const start = useMutation({
     mutationFn: (values: Record<string, Json>) => post<{ run: string }>(address("/runs"), { workflow: name, task, inputs: values }, key),
@@ -32,15 +34,35 @@ export function RunDialog({ workflow: { name, inputs }, close }: { workflow: Wor
   };
   return (
     <Dialog title={`Run ${name}`} close={close}>
-      <form method="dialog" onSubmit={(event) => { event.preventDefault(); submit(); }}>
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
         <Field label="Task" schema={undefined} text={task} type={setTask} hint="What is to be done, in your words." rows={3} />
         {Object.entries(inputs).map(([name, input]) => (
-          <Field key={name} label={name} schema={input.schema} text={texts[name] ?? ""} type={(text) => setTexts({ ...texts, [name]: text })} hint={input.description} rows={1} required={isRequired(input)} {...(wrong[name] ? { wrong: wrong[name] } : {})} />
+          <Field
+            key={name}
+            label={name}
+            schema={input.schema}
+            text={texts[name] ?? ""}
+            type={(text) => setTexts({ ...texts, [name]: text })}
+            hint={input.description}
+            rows={1}
+            required={isRequired(input)}
+            {...(wrong[name] ? { wrong: wrong[name] } : {})}
+          />
         ))}
         {start.error && <ErrorNote error={start.error} />}
         <Actions>
-          <Button look="quiet" onClick={close}>Do not run it</Button>
-          <Button type="submit" look="main" disabled={start.isPending}>Run it</Button>
+          <Button look="quiet" onClick={close}>
+            Do not run it
+          </Button>
+          <Button type="submit" look="main" disabled={start.isPending}>
+            Run it
+          </Button>
         </Actions>
       </form>
     </Dialog>

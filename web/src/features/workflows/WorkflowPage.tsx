@@ -34,13 +34,21 @@ function Page({ workflow }: { workflow: Workflow }) {
           <p>{workflow.description}</p>
           <p className={styles.facts}>
             <span className="mono quiet">{workflow.file}</span>
-            <span className="quiet">{workflow.origin}, {workflow.dialect}</span>
+            <span className="quiet">
+              {workflow.origin}, {workflow.dialect}
+            </span>
             {workflow.steps !== null && <span>{count(workflow.steps, "step")}</span>}
             <Rate runs={workflow.runs} />
           </p>
-          {workflow.hides.map((hidden) => <p key={hidden.file} className="quiet">hides {hidden.file} ({hidden.origin})</p>)}
+          {workflow.hides.map((hidden) => (
+            <p key={hidden.file} className="quiet">
+              hides {hidden.file} ({hidden.origin})
+            </p>
+          ))}
         </div>
-        <Button look="main" disabled={!workflow.ok} onClick={() => run(true)}>Run it</Button>
+        <Button look="main" disabled={!workflow.ok} onClick={() => run(true)}>
+          Run it
+        </Button>
       </header>
       <div className={styles.columns}>
         <Texts workflow={workflow} />
@@ -69,7 +77,13 @@ function Texts({ workflow }: { workflow: Workflow }) {
     <div className={styles.texts}>
       <Tabs label="About this workflow" tabs={tabs} chosen={tab} choose={choose} />
       <div role="tabpanel" aria-labelledby={`tab-${tab}`} className={styles.panel}>
-        {tab === "picture" && picture && <div className={styles.picture}><Suspense><GraphView picture={picture} /></Suspense></div>}
+        {tab === "picture" && picture && (
+          <div className={styles.picture}>
+            <Suspense>
+              <GraphView picture={picture} />
+            </Suspense>
+          </div>
+        )}
         {tab === "source" && <Source text={workflow.source} diagnostics={diagnostics} />}
         {tab === "checks" && <Checks diagnostics={diagnostics} source={workflow.source} />}
       </div>

@@ -19,11 +19,25 @@ export function WorkflowsPage() {
       <title>Workflows · Longhaul</title>
       <header>
         <h1 id="workflows">Workflows</h1>
-        {about && <p className="quiet">of {about.project}, and those that come with Longhaul {about.version}</p>}
+        {about && (
+          <p className="quiet">
+            of {about.project}, and those that come with Longhaul {about.version}
+          </p>
+        )}
       </header>
       {error && <ErrorNote error={error} />}
-      {data?.workflows.length === 0 && <Empty title="There are no workflows"><p>Write one into <code>.longhaul/workflows/</code>; <code>longhaul init</code> makes a first one.</p></Empty>}
-      <ul className={styles.catalogue}>{data?.workflows.map((row) => <Card key={row.name} row={row} />)}</ul>
+      {data?.workflows.length === 0 && (
+        <Empty title="There are no workflows">
+          <p>
+            Write one into <code>.longhaul/workflows/</code>; <code>longhaul init</code> makes a first one.
+          </p>
+        </Empty>
+      )}
+      <ul className={styles.catalogue}>
+        {data?.workflows.map((row) => (
+          <Card key={row.name} row={row} />
+        ))}
+      </ul>
     </section>
   );
 }
@@ -33,7 +47,11 @@ function Card({ row }: { row: WorkflowRow }) {
   const { last } = row.runs;
   return (
     <li className={styles.card}>
-      <h2><Link to="/workflows/$name" params={{ name: row.name }}>{row.name}</Link></h2>
+      <h2>
+        <Link to="/workflows/$name" params={{ name: row.name }}>
+          {row.name}
+        </Link>
+      </h2>
       <p>{row.description || <span className="quiet">Says nothing about itself.</span>}</p>
       <p className={styles.facts}>
         {row.ok ? <span>{count(row.steps ?? 0, "step")}</span> : <span className={styles.bad}>has mistakes</span>}
@@ -44,10 +62,14 @@ function Card({ row }: { row: WorkflowRow }) {
         {last ? (
           <>
             <Status status={last.status} />
-            <Link to="/runs/$run" params={{ run: last.run }} search={{}}>last run</Link>
+            <Link to="/runs/$run" params={{ run: last.run }} search={{}}>
+              last run
+            </Link>
             <span className="quiet">{ago(last.summary.started_at, now)}</span>
           </>
-        ) : <span className="quiet">never run</span>}
+        ) : (
+          <span className="quiet">never run</span>
+        )}
       </p>
     </li>
   );

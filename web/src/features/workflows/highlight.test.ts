@@ -1,12 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { pieces } from "./highlight";
 
-const marked = (line: string) => pieces(line).filter((piece) => piece.kind !== "plain").map(({ kind, text }) => `${kind} ${text}`);
+const marked = (line: string) =>
+  pieces(line)
+    .filter((piece) => piece.kind !== "plain")
+    .map(({ kind, text }) => `${kind} ${text}`);
 
 describe("YAML in colours", () => {
   it("knows keys, texts, values, templates and comments", () => {
     expect(marked('  - {id: go, max: 3, when: "a # b", run: echo {{ x.y }}} # why')).toEqual([
-      "key id", "key max", "value 3", "key when", 'text "a # b"', "key run", "template {{ x.y }}", "comment # why",
+      "key id",
+      "key max",
+      "value 3",
+      "key when",
+      'text "a # b"',
+      "key run",
+      "template {{ x.y }}",
+      "comment # why",
     ]);
   });
 
@@ -15,6 +25,11 @@ describe("YAML in colours", () => {
   });
 
   it("loses nothing", () => {
-    for (const line of ["", "  ", "a: 'it''s' \"x\\\"y\" {{", "\tü: [1, -2.5, true]"]) expect(pieces(line).map((piece) => piece.text).join("")).toBe(line);
+    for (const line of ["", "  ", "a: 'it''s' \"x\\\"y\" {{", "\tü: [1, -2.5, true]"])
+      expect(
+        pieces(line)
+          .map((piece) => piece.text)
+          .join(""),
+      ).toBe(line);
   });
 });

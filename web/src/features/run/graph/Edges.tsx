@@ -6,7 +6,9 @@ import styles from "./graph.module.css";
 export function Edges({ picture: { graph, layout }, hidden }: { picture: Picture; hidden: ReadonlySet<string> }) {
   const shown = layout.edges.flatMap((edge, at) => {
     const meant = graph.edges[at];
-    return meant && edge.points.length > 1 && !hidden.has(edge.from) && !hidden.has(edge.to) ? [{ ...meant, points: edge.points, area: edge.label }] : [];
+    return meant && edge.points.length > 1 && !hidden.has(edge.from) && !hidden.has(edge.to)
+      ? [{ ...meant, points: edge.points, area: edge.label }]
+      : [];
   });
   return (
     <svg className={styles.edges} width={layout.width} height={layout.height} aria-hidden="true">
@@ -19,7 +21,9 @@ export function Edges({ picture: { graph, layout }, hidden }: { picture: Picture
         <g key={`${edge.from} ${edge.to} ${edge.kind} ${edge.label ?? ""}`}>
           <path d={way(edge.points)} className={styles.edge} data-kind={edge.kind} markerEnd="url(#arrow)" />
           {edge.area && edge.label && (
-            <text x={edge.area.x + edge.area.width / 2} y={edge.area.y + edge.area.height / 2} className={styles.edgeLabel}>{edge.label}</text>
+            <text x={edge.area.x + edge.area.width / 2} y={edge.area.y + edge.area.height / 2} className={styles.edgeLabel}>
+              {edge.label}
+            </text>
           )}
         </g>
       ))}

@@ -41,11 +41,37 @@ function Flow({ picture, states, counts, turns, setTurn, selected, select, criti
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const hidden = useMemo(() => hiddenKeys(picture.graph, open), [picture.graph, open]);
   const nodes = useMemo(() => flowNodes(picture, hidden), [picture, hidden]);
-  const looks: GraphContext = { places, states, counts, turns, setTurn, selected, select, critical, unreached, open, toggle: (unit) => setOpen(toggled(open, unit)) };
+  const looks: GraphContext = {
+    places,
+    states,
+    counts,
+    turns,
+    setTurn,
+    selected,
+    select,
+    critical,
+    unreached,
+    open,
+    toggle: (unit) => setOpen(toggled(open, unit)),
+  };
   return (
     <Looks value={looks}>
       <div className={styles.graph} role="group" aria-label={`Picture of ${picture.graph.title}`}>
-        <ReactFlow nodes={nodes} edges={[]} nodeTypes={TYPES} nodesDraggable={false} nodesConnectable={false} nodesFocusable={false} elementsSelectable={false} zoomOnScroll={false} preventScrolling={false} minZoom={0.1} maxZoom={1.5} onlyRenderVisibleElements proOptions={{ hideAttribution: true }}>
+        <ReactFlow
+          nodes={nodes}
+          edges={[]}
+          nodeTypes={TYPES}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          elementsSelectable={false}
+          zoomOnScroll={false}
+          preventScrolling={false}
+          minZoom={0.1}
+          maxZoom={1.5}
+          onlyRenderVisibleElements
+          proOptions={{ hideAttribution: true }}
+        >
           <ViewportPortal>
             <Edges picture={picture} hidden={hidden} />
           </ViewportPortal>
@@ -68,7 +94,19 @@ function flowNodes({ graph, layout }: Picture, hidden: ReadonlySet<string>): Nod
     const area = layout.nodes[at];
     if (!area || hidden.has(node.key)) return [];
     const { x, y, width, height } = area;
-    return [{ id: node.key, type: node.group ? "frame" : "step", position: { x, y }, width, height, initialWidth: width, initialHeight: height, zIndex: node.group ? 0 : 2, data: { node } }];
+    return [
+      {
+        id: node.key,
+        type: node.group ? "frame" : "step",
+        position: { x, y },
+        width,
+        height,
+        initialWidth: width,
+        initialHeight: height,
+        zIndex: node.group ? 0 : 2,
+        data: { node },
+      },
+    ];
   });
 }
 

@@ -15,14 +15,27 @@ export function LivePicture() {
   const states = useMemo(() => nodeStates(places, fold?.steps.values() ?? [], turns), [fold, version, places, turns]);
   const counts = useMemo(() => turnCounts(places, fold?.steps.keys() ?? []), [fold, fold?.shape, places]);
   const critical = useMemo(() => new Set(fold?.head.critical_path.flatMap((path) => places.of(path)?.key ?? [])), [fold, places]);
-  const choose = useCallback((key: string) => {
-    const path = states.get(key)?.paths.at(-1);
-    if (path) select(path);
-  }, [states, select]);
+  const choose = useCallback(
+    (key: string) => {
+      const path = states.get(key)?.paths.at(-1);
+      if (path) select(path);
+    },
+    [states, select],
+  );
   if (!picture) return null;
   return (
     <Suspense>
-      <GraphView picture={picture} states={states} counts={counts} turns={turns} setTurn={setTurn} select={choose} critical={critical} unreached={fold?.head.ended_at === undefined ? "pending" : "skipped"} {...keyOf(places, selected)} />
+      <GraphView
+        picture={picture}
+        states={states}
+        counts={counts}
+        turns={turns}
+        setTurn={setTurn}
+        select={choose}
+        critical={critical}
+        unreached={fold?.head.ended_at === undefined ? "pending" : "skipped"}
+        {...keyOf(places, selected)}
+      />
     </Suspense>
   );
 }

@@ -84,7 +84,11 @@ export interface NodeState {
 const WEIGHT: Record<StepStatus, number> = { running: 7, waiting: 6, failed: 5, succeeded: 4, cancelled: 3, pending: 2, skipped: 1 };
 
 /** How the nodes stand, in the turns that are looked at. */
-export function nodeStates(places: Places, steps: Iterable<{ path: Path; status: StepStatus; replaced?: boolean }>, turns: Turns): Map<string, NodeState> {
+export function nodeStates(
+  places: Places,
+  steps: Iterable<{ path: Path; status: StepStatus; replaced?: boolean }>,
+  turns: Turns,
+): Map<string, NodeState> {
   const states = new Map<string, NodeState>();
   for (const { path, status, replaced } of steps) {
     const place = places.of(path);

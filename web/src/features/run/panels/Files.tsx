@@ -18,14 +18,39 @@ export function Files() {
   const { run } = useWatched();
   const { data, error } = useQuery(artifactsQuery(run));
   if (error) return <ErrorNote error={error} />;
-  if (data?.artifacts.length === 0) return <Empty title="No files"><p>Steps of this run have left no files.</p></Empty>;
-  return <ul className={styles.files}>{data?.artifacts.map((file) => <li key={file.name}><OneFile file={file} /></li>)}</ul>;
+  if (data?.artifacts.length === 0)
+    return (
+      <Empty title="No files">
+        <p>Steps of this run have left no files.</p>
+      </Empty>
+    );
+  return (
+    <ul className={styles.files}>
+      {data?.artifacts.map((file) => (
+        <li key={file.name}>
+          <OneFile file={file} />
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function OneFile({ file }: { file: Artifact }) {
   const { run } = useWatched();
-  const title = <><span className="mono">{file.name}</span> <span className="quiet">{bytes(file.bytes)}</span></>;
-  if (file.kind === "other" || file.bytes > SHOWN_MAX) return <p>{title} <a href={artifactAddress(run, file.name)} download>fetch it</a></p>;
+  const title = (
+    <>
+      <span className="mono">{file.name}</span> <span className="quiet">{bytes(file.bytes)}</span>
+    </>
+  );
+  if (file.kind === "other" || file.bytes > SHOWN_MAX)
+    return (
+      <p>
+        {title}{" "}
+        <a href={artifactAddress(run, file.name)} download>
+          fetch it
+        </a>
+      </p>
+    );
   return <Fold title={title}>{() => <Content file={file} />}</Fold>;
 }
 
@@ -41,7 +66,11 @@ function Diff({ text }: { text: string }) {
   const side = (line: string) => (/^\+(?!\+\+ )/.test(line) ? "add" : /^-(?!-- )/.test(line) ? "del" : undefined);
   return (
     <pre className={ui.pre} tabIndex={0}>
-      {text.split("\n").map((line, at) => <span key={at} className={ui.diffLine} data-side={side(line)}>{line}</span>)}
+      {text.split("\n").map((line, at) => (
+        <span key={at} className={ui.diffLine} data-side={side(line)}>
+          {line}
+        </span>
+      ))}
     </pre>
   );
 }

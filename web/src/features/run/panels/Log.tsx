@@ -17,7 +17,13 @@ export function Log() {
   return (
     <div className={styles.log}>
       <div className={styles.logBar}>
-        <input type="search" aria-label="Search the log" placeholder="Search the log" value={text} onChange={(event) => search(event.target.value)} />
+        <input
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search the log"
+          value={text}
+          onChange={(event) => search(event.target.value)}
+        />
         <span className="quiet">{count(events.length, "event")}</span>
       </div>
       <Lines events={events} />
@@ -37,12 +43,21 @@ function Lines({ events }: { events: Envelope[] }) {
     <div ref={element} role="log" aria-label="Events" aria-live="off" className={styles.lines} style={{ height: virtual.getTotalSize() }}>
       {virtual.getVirtualItems().map((item) => {
         const event = events[item.index];
-        return event && (
-          <p key={item.key} ref={virtual.measureElement} data-index={item.index} className={styles.event} data-event={event.event} style={{ transform: `translateY(${item.start - top}px)` }}>
-            <span className="quiet">{event.seq}</span>
-            <span className="quiet">{clock(event.at)}</span>
-            <span className={styles.words}>{story(event)}</span>
-          </p>
+        return (
+          event && (
+            <p
+              key={item.key}
+              ref={virtual.measureElement}
+              data-index={item.index}
+              className={styles.event}
+              data-event={event.event}
+              style={{ transform: `translateY(${item.start - top}px)` }}
+            >
+              <span className="quiet">{event.seq}</span>
+              <span className="quiet">{clock(event.at)}</span>
+              <span className={styles.words}>{story(event)}</span>
+            </p>
+          )
         );
       })}
     </div>

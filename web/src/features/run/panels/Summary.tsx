@@ -15,7 +15,11 @@ export function Summary() {
   return (
     <div className={styles.summary}>
       <CriticalPath paths={head.critical_path} />
-      <Values title="Outputs" values={head.outputs ?? {}} none={head.ended_at === undefined ? "It is not over yet." : "It returned nothing."} />
+      <Values
+        title="Outputs"
+        values={head.outputs ?? {}}
+        none={head.ended_at === undefined ? "It is not over yet." : "It returned nothing."}
+      />
       <Values title="Inputs" values={head.inputs} none="It was started with its task alone." />
       <Spent spent={head.cost} />
     </div>
@@ -33,7 +37,10 @@ function CriticalPath({ paths }: { paths: Path[] }) {
       <ol className={styles.critical}>
         {paths.map((path) => (
           <li key={path}>
-            <button type="button" className={styles.link} onClick={() => select(path)}>{path}</button> <span className="quiet numbers">{duration(fold?.steps.get(path)?.duration_ms ?? 0)}</span>
+            <button type="button" className={styles.link} onClick={() => select(path)}>
+              {path}
+            </button>{" "}
+            <span className="quiet numbers">{duration(fold?.steps.get(path)?.duration_ms ?? 0)}</span>
           </li>
         ))}
       </ol>
@@ -51,16 +58,35 @@ function Values({ title, values, none }: { title: string; values: Record<string,
 }
 
 function Spent({ spent }: { spent: Cost }) {
-  const rows = [...Object.entries(spent.agents).map(([name, usage]) => ({ name, usage, is: "agent" })), ...spent.steps.map(({ path, usage }) => ({ name: path, usage, is: "step" }))];
+  const rows = [
+    ...Object.entries(spent.agents).map(([name, usage]) => ({ name, usage, is: "agent" })),
+    ...spent.steps.map(({ path, usage }) => ({ name: path, usage, is: "step" })),
+  ];
   return (
     <section className={styles.part} aria-label="Cost">
       <h2>Cost</h2>
-      {rows.length === 0 ? <p className="quiet">No agent has used anything yet.</p> : (
+      {rows.length === 0 ? (
+        <p className="quiet">No agent has used anything yet.</p>
+      ) : (
         <div className={ui.scroll}>
           <table className={ui.table}>
-            <thead><tr><th scope="col">who</th><th scope="col"></th><th scope="col">cost</th><th scope="col">tokens</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">who</th>
+                <th scope="col"></th>
+                <th scope="col">cost</th>
+                <th scope="col">tokens</th>
+              </tr>
+            </thead>
             <tbody>
-              {rows.map(({ name, usage, is }) => <tr key={`${is} ${name}`}><td>{name}</td><td className="quiet">{is}</td><td className="numbers">{cost(usage)}</td><td className="numbers">{tokens(usage)}</td></tr>)}
+              {rows.map(({ name, usage, is }) => (
+                <tr key={`${is} ${name}`}>
+                  <td>{name}</td>
+                  <td className="quiet">{is}</td>
+                  <td className="numbers">{cost(usage)}</td>
+                  <td className="numbers">{tokens(usage)}</td>
+                </tr>
+              ))}
             </tbody>
           </table>
         </div>

@@ -24,7 +24,11 @@ export function WhyPanel() {
     <Note tone="wait">
       <h2 className={styles.whyTitle}>Why it waits</h2>
       <ul className={styles.why}>
-        {all.slice(0, SHOWN_MAX).map((why) => <li key={`${why.path ?? ""} ${why.text}`}><Sentence why={why} /></li>)}
+        {all.slice(0, SHOWN_MAX).map((why) => (
+          <li key={`${why.path ?? ""} ${why.text}`}>
+            <Sentence why={why} />
+          </li>
+        ))}
       </ul>
       {all.length > SHOWN_MAX && <p className="quiet">and {all.length - SHOWN_MAX} more</p>}
     </Note>
@@ -36,5 +40,9 @@ function Sentence({ why }: { why: Why }) {
   const text = <Words text={why.text} />;
   if (why.path === undefined) return text;
   const { path } = why;
-  return <button type="button" className={styles.link} onClick={() => select(path)}>{text}</button>;
+  return (
+    <button type="button" className={styles.link} onClick={() => select(path)}>
+      {text}
+    </button>
+  );
 }

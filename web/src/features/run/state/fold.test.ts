@@ -24,9 +24,30 @@ function lines(fold: Fold): string[] {
   const steps = [...fold.steps.values()].filter((step) => step.status !== "pending" && step.skipped !== "upstream");
   const upstream = [...fold.steps.values()].filter((step) => step.skipped === "upstream").length;
   const line = ({ path, status, waiting_for, skipped, attempts, started_at, ended_at, output, error, usage }: (typeof steps)[number]) =>
-    JSON.stringify([path, status, waiting_for, skipped, attempts, started_at && started_at - head.started_at, ended_at && ended_at - head.started_at, output, error?.message, usage.input_tokens, usage.usd.toFixed(6)]);
+    JSON.stringify([
+      path,
+      status,
+      waiting_for,
+      skipped,
+      attempts,
+      started_at && started_at - head.started_at,
+      ended_at && ended_at - head.started_at,
+      output,
+      error?.message,
+      usage.input_tokens,
+      usage.usd.toFixed(6),
+    ]);
   const progress = { ...head.progress, pending: 0, skipped: head.progress.skipped - upstream };
-  const about = [head.status, head.waiting_for, head.ended_at, head.message, head.outputs, head.usage.usd.toFixed(6), [...(head.current ?? [])].sort(), progress];
+  const about = [
+    head.status,
+    head.waiting_for,
+    head.ended_at,
+    head.message,
+    head.outputs,
+    head.usage.usd.toFixed(6),
+    [...(head.current ?? [])].sort(),
+    progress,
+  ];
   return [JSON.stringify(about), ...steps.map(line).sort()];
 }
 
@@ -68,11 +89,32 @@ describe.each(["release-1", "nightly-1", "interview-1"])("%s", (name) => {
 describe("a run that does other things", () => {
   const { events, snapshots } = recorded("nightly-1");
   const start = snapshots[0] as Run;
-  const happen = (...happened: object[]) => folded(start, happened.map((event, at) => ({ v: 1, seq: start.seq + 1 + at, at: start.started_at + at * 1_000, ...event }) as Envelope));
+  const happen = (...happened: object[]) =>
+    folded(
+      start,
+      happened.map((event, at) => ({ v: 1, seq: start.seq + 1 + at, at: start.started_at + at * 1_000, ...event }) as Envelope),
+    );
 
   it("is paused until it is not", () => {
     expect(happen({ event: "paused" }).head.status).toBe("paused");
     expect(happen({ event: "paused" }, { event: "unpaused" }).head.status).toBe("running");
+  });
+
+  it("waits for its host where a step is handed out, and knows who took it", () => {
+    const taken = [
+      { event: "attempt_started", path: "fetch", attempt: 1, hosted: true },
+      { event: "claimed", path: "fetch", attempt: 1, by: "Editor", until: 9 },
+    ];
+    const over = { event: "attempt_succeeded", path: "fetch", attempt: 1, result: { output: "done" } };
+    const seen = [taken.slice(0, 1), taken, [...taken, over]].map((events) => {
+      const { head, steps } = happen(...events);
+      return [head.status, head.waiting_for, steps.get("fetch")?.status, steps.get("fetch")?.agent?.name];
+    });
+    expect(seen).toEqual([
+      ["waiting", ["host"], "waiting", undefined],
+      ["waiting", ["host"], "waiting", "Editor"],
+      ["running", undefined, "running", undefined],
+    ]);
   });
 
   it("asks the server about what it does not know", () => {
@@ -95,13 +137,22 @@ describe("a run that does other things", () => {
       { event: "attempt_started", path: "fetch", attempt: 2 },
       { event: "run_finished", outcome: "cancelled" },
     ).timeline.map(({ what, from, to, end }) => [what, from - start.started_at, (to ?? 0) - start.started_at, end]);
-    expect(spans).toEqual([[{ attempt: 1 }, 0, 1_000, "failed"], [{ pause: 2 }, 2_000, 3_000, "over"], [{ attempt: 2 }, 3_000, 4_000, "given up"]]);
+    expect(spans).toEqual([
+      [{ attempt: 1 }, 0, 1_000, "failed"],
+      [{ pause: 2 }, 2_000, 3_000, "over"],
+      [{ attempt: 2 }, 3_000, 4_000, "given up"],
+    ]);
   });
 
   it("keeps up with twenty thousand events", () => {
     const many = Array.from({ length: 5_000 }, (_, at) => [
       { event: "attempt_started", path: `each[${at}]/work`, attempt: 1 },
-      { event: "attempt_succeeded", path: `each[${at}]/work`, attempt: 1, result: { output: at, usage: { input_tokens: 1, output_tokens: 1, usd: 0.01 } } },
+      {
+        event: "attempt_succeeded",
+        path: `each[${at}]/work`,
+        attempt: 1,
+        result: { output: at, usage: { input_tokens: 1, output_tokens: 1, usd: 0.01 } },
+      },
       { event: "step_ended", path: `each[${at}]/work`, end: { status: "succeeded" } },
       { event: "timer_fired", timer: "x" },
     ]).flat();
@@ -112,7 +163,11 @@ describe("a run that does other things", () => {
 
 describe("paths", () => {
   it("are read as the engine writes them", () => {
-    expect(segments("tasks[3]/gate#2/x")).toEqual([{ id: "tasks", visit: 1, index: 3 }, { id: "gate", visit: 2 }, { id: "x", visit: 1 }]);
+    expect(segments("tasks[3]/gate#2/x")).toEqual([
+      { id: "tasks", visit: 1, index: 3 },
+      { id: "gate", visit: 2 },
+      { id: "x", visit: 1 },
+    ]);
     expect(segments("gate#2[1]/x")[0]).toEqual({ id: "gate", visit: 2, index: 1 });
   });
 

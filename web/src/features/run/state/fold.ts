@@ -129,7 +129,13 @@ export class Fold {
     this.open.delete(path);
     this.waiting.delete(path);
     const usage = sum(this.steps.get(path)?.usage ?? NOTHING, result.usage);
-    this.change(path, { status: "running", waiting_for: undefined, usage, agent: undefined, ...("output" in result ? { output: result.output } : {}) });
+    this.change(path, {
+      status: "running",
+      waiting_for: undefined,
+      usage,
+      agent: undefined,
+      ...("output" in result ? { output: result.output } : {}),
+    });
     this.head.usage = sum(this.head.usage, result.usage);
   }
 

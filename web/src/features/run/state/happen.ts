@@ -90,8 +90,20 @@ const HANDLERS: Handlers = {
     fold.waiting.delete(path);
     fold.open.delete(path);
     const { output, error, defaulted } = end;
-    const over = { status: end.status, waiting_for: undefined, ended_at: at, duration_ms: fold.tookUntil(path, at), rung: undefined, agent: undefined };
-    fold.change(path, { ...over, ...("output" in end ? { output } : {}), ...(error ? { error } : {}), ...(defaulted ? { defaulted } : {}) });
+    const over = {
+      status: end.status,
+      waiting_for: undefined,
+      ended_at: at,
+      duration_ms: fold.tookUntil(path, at),
+      rung: undefined,
+      agent: undefined,
+    };
+    fold.change(path, {
+      ...over,
+      ...("output" in end ? { output } : {}),
+      ...(error ? { error } : {}),
+      ...(defaulted ? { defaulted } : {}),
+    });
     fold.spans.end(path, at, "over");
     fold.spans.giveUp(at, (inner) => isInside(inner, path));
     // What comes next may be left out, and only the whole plan says what that is.
@@ -123,12 +135,27 @@ const HANDLERS: Handlers = {
     fold.stale = true;
     fold.giveUp(at);
     const status = ({ success: "succeeded", failure: "failed", cancelled: "cancelled" } as const)[outcome];
-    Object.assign(fold.head, { status, ended_at: at, duration_ms: Math.max(at - fold.head.started_at, 0), why: undefined, message, outputs });
+    Object.assign(fold.head, {
+      status,
+      ended_at: at,
+      duration_ms: Math.max(at - fold.head.started_at, 0),
+      why: undefined,
+      message,
+      outputs,
+    });
   },
 };
 
 /** What the page need not look into. */
-const TOLD_ONLY: ReadonlySet<string> = new Set(["run_started", "timer_fired", "signalled", "signal_refused", "refused", "on_failure_started", "on_failure_ended"]);
+const TOLD_ONLY: ReadonlySet<string> = new Set([
+  "run_started",
+  "timer_fired",
+  "signalled",
+  "signal_refused",
+  "refused",
+  "on_failure_started",
+  "on_failure_ended",
+]);
 
 export function happen(fold: Fold, envelope: Envelope): void {
   const handler = (HANDLERS as Record<string, ((fold: Fold, event: unknown, at: number) => void) | undefined>)[envelope.event];

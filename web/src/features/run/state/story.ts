@@ -82,8 +82,12 @@ export function story(envelope: Envelope): string {
 }
 
 export const SKIPPED: Record<string, string> = {
-  when: "its `when` is false", run_if: "its `run_if` does not hold", route: "another way was chosen",
-  denied: "it was denied", upstream: "what it needs failed", cancelled: "the run was cancelled",
+  when: "its `when` is false",
+  run_if: "its `run_if` does not hold",
+  route: "another way was chosen",
+  denied: "it was denied",
+  upstream: "what it needs failed",
+  cancelled: "the run was cancelled",
 };
 
 function said(answer: unknown): string {

@@ -13,7 +13,10 @@ export class Transcripts {
   private readonly watched = new Map<string, { path: Path; attempt: number }>();
   private readonly reading = new Set<string>();
 
-  constructor(private readonly run: string, private readonly changed: () => void) {}
+  constructor(
+    private readonly run: string,
+    private readonly changed: () => void,
+  ) {}
 
   of(path: Path, attempt: number): Entry[] {
     return this.kept.get(key(path, attempt)) ?? [];
@@ -47,7 +50,7 @@ export class Transcripts {
     if (this.reading.has(id)) return;
     this.reading.add(id);
     try {
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const after = this.of(path, attempt).length;
         const page = await get<TranscriptPage>(address(`/runs/${this.run}/transcript`, { path, attempt, after, limit: PAGE }));
         // Live entries may have come while this was on its way.

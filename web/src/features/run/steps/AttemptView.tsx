@@ -21,12 +21,23 @@ export function AttemptView({ path, attempt, isLast = false }: { path: Path; att
       <Facts attempt={attempt} />
       {!isLast && attempt.error && <p className={styles.error}>{attempt.error.message}</p>}
       {prompt && <Fold title="Prompt">{() => <Text text={prompt} />}</Fold>}
-      {talks && (isLast ? <Transcript path={path} attempt={attempt.attempt} /> : <Fold title="What it said and did">{() => <Transcript path={path} attempt={attempt.attempt} />}</Fold>)}
-      {(["stdout", "stderr"] as const).filter((stream) => has.includes(stream)).map((stream) => (
-        <Fold key={stream} title={stream === "stdout" ? "Raw output" : "Raw errors"} open={isLast && stream === "stderr" && attempt.status === "failed"}>
-          {() => <Printed path={path} attempt={attempt} stream={stream} />}
-        </Fold>
-      ))}
+      {talks &&
+        (isLast ? (
+          <Transcript path={path} attempt={attempt.attempt} />
+        ) : (
+          <Fold title="What it said and did">{() => <Transcript path={path} attempt={attempt.attempt} />}</Fold>
+        ))}
+      {(["stdout", "stderr"] as const)
+        .filter((stream) => has.includes(stream))
+        .map((stream) => (
+          <Fold
+            key={stream}
+            title={stream === "stdout" ? "Raw output" : "Raw errors"}
+            open={isLast && stream === "stderr" && attempt.status === "failed"}
+          >
+            {() => <Printed path={path} attempt={attempt} stream={stream} />}
+          </Fold>
+        ))}
     </section>
   );
 }
@@ -36,11 +47,23 @@ function Facts({ attempt }: { attempt: Attempt }) {
   const { skew } = useWatched();
   const { agent, session, usage, rung, exit_code, cached } = attempt;
   const facts = [
-    `attempt ${attempt.attempt} ${attempt.status}`, duration((attempt.ended_at ?? now + skew) - attempt.started_at), agent, session && `session ${session}`,
-    usage && usage.input_tokens + usage.output_tokens > 0 && `${tokens(usage)} tokens`, usage && usage.usd > 0 && cost(usage),
-    exit_code !== undefined && `exit code ${exit_code}`, cached && "taken from an earlier run", rung,
+    `attempt ${attempt.attempt} ${attempt.status}`,
+    duration((attempt.ended_at ?? now + skew) - attempt.started_at),
+    agent,
+    session && `session ${session}`,
+    usage && usage.input_tokens + usage.output_tokens > 0 && `${tokens(usage)} tokens`,
+    usage && usage.usd > 0 && cost(usage),
+    exit_code !== undefined && `exit code ${exit_code}`,
+    cached && "taken from an earlier run",
+    rung,
   ];
-  return <p className={styles.facts}>{facts.filter(Boolean).map((fact) => <span key={String(fact)}>{fact}</span>)}</p>;
+  return (
+    <p className={styles.facts}>
+      {facts.filter(Boolean).map((fact) => (
+        <span key={String(fact)}>{fact}</span>
+      ))}
+    </p>
+  );
 }
 
 /** How often it is looked for more. */
@@ -55,7 +78,11 @@ function Printed({ path, attempt, stream }: { path: Path; attempt: Attempt; stre
   return (
     <>
       <Text text={data.text} />
-      {data.more && <p className="quiet">There is more: longhaul logs {run} {path}</p>}
+      {data.more && (
+        <p className="quiet">
+          There is more: longhaul logs {run} {path}
+        </p>
+      )}
     </>
   );
 }

@@ -26,8 +26,19 @@ export function FromHere({ path }: { path: Path }) {
     <>
       {error && <ErrorNote error={error} />}
       <Actions>
-        {(status === "failed" || status === "cancelled") && <Button disabled={retry.isPending} onClick={() => retry.mutate()}>Retry from here</Button>}
-        <Button look="quiet" disabled={fork.isPending} onClick={() => fork.mutate()} title="A new run that shares everything before this step">Fork from here</Button>
+        {(status === "failed" || status === "cancelled") && (
+          <Button disabled={retry.isPending} onClick={() => retry.mutate()}>
+            Retry from here
+          </Button>
+        )}
+        <Button
+          look="quiet"
+          disabled={fork.isPending}
+          onClick={() => fork.mutate()}
+          title="A new run that shares everything before this step"
+        >
+          Fork from here
+        </Button>
       </Actions>
     </>
   );

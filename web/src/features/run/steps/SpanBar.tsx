@@ -15,9 +15,23 @@ export function SpanBar({ path }: { path: Path }) {
   const end = ended_at ?? now + skew;
   const at = (moment: number) => (100 * (moment - started_at)) / Math.max(end - started_at, 1);
   return (
-    <svg className={styles.spans} viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label={spans.map((span) => words(span, started_at, end)).join("; ")}>
+    <svg
+      className={styles.spans}
+      viewBox="0 0 100 4"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={spans.map((span) => words(span, started_at, end)).join("; ")}
+    >
       {spans.map((span) => (
-        <rect key={`${span.from} ${name(span)}`} data-what={name(span)} data-end={span.end} x={at(span.from)} width={Math.max(at(span.to ?? end) - at(span.from), 0.6)} y="0" height="4">
+        <rect
+          key={`${span.from} ${name(span)}`}
+          data-what={name(span)}
+          data-end={span.end}
+          x={at(span.from)}
+          width={Math.max(at(span.to ?? end) - at(span.from), 0.6)}
+          y="0"
+          height="4"
+        >
           <title>{words(span, started_at, end)}</title>
         </rect>
       ))}

@@ -31,13 +31,31 @@ export function StepCard({ row, step, open, toggle, closed, fold }: Props) {
     toggle();
   };
   return (
-    <article className={styles.card} data-path={step.path} data-status={step.status} data-tone={toneOf(step.status)} data-selected={selected === step.path} data-depth={Math.min(row.depth, 6)} data-replaced={step.replaced}>
+    <article
+      className={styles.card}
+      data-path={step.path}
+      data-status={step.status}
+      data-tone={toneOf(step.status)}
+      data-selected={selected === step.path}
+      data-depth={Math.min(row.depth, 6)}
+      data-replaced={step.replaced}
+    >
       <div className={styles.top}>
         {row.holds && (
-          <button type="button" className={styles.hold} aria-expanded={!closed} onClick={fold} aria-label={`Steps inside ${step.name ?? step.path}`}>{closed ? "▸" : "▾"}</button>
+          <button
+            type="button"
+            className={styles.hold}
+            aria-expanded={!closed}
+            onClick={fold}
+            aria-label={`Steps inside ${step.name ?? step.path}`}
+          >
+            {closed ? "▸" : "▾"}
+          </button>
         )}
         <button type="button" className={styles.face} aria-expanded={open} onClick={choose}>
-          <span className={styles.icon}><StatusIcon status={step.status} size={14} /></span>
+          <span className={styles.icon}>
+            <StatusIcon status={step.status} size={14} />
+          </span>
           <span className={styles.title}>
             <span className={styles.name}>{step.name ?? lastPart(step.path)}</span>
             <span className={styles.kind}>{kind}</span>

@@ -20,19 +20,37 @@ const CUT = /… \(\d+ characters\)$/;
 export function StepDetails({ step, kind }: { step: FlatStep; kind: string }) {
   const { run } = useWatched();
   const going = step.status === "running" && AGAIN_MS;
-  const { data, error } = useQuery({ ...attemptsQuery(run, step.path, `${step.attempts} ${step.status}`), enabled: step.attempts > 0, refetchInterval: going });
+  const { data, error } = useQuery({
+    ...attemptsQuery(run, step.path, `${step.attempts} ${step.status}`),
+    enabled: step.attempts > 0,
+    refetchInterval: going,
+  });
   const attempts = data?.attempts ?? [];
   const last = attempts.at(-1);
   return (
     <div className={styles.details}>
-      <p className="quiet mono">{step.path}{step.rung ? <span> · {step.rung}</span> : ""}</p>
-      {step.error && <p className={styles.error}><strong>{step.error.class}</strong>: <Words text={step.error.message} /></p>}
+      <p className="quiet mono">
+        {step.path}
+        {step.rung ? <span> · {step.rung}</span> : ""}
+      </p>
+      {step.error && (
+        <p className={styles.error}>
+          <strong>{step.error.class}</strong>: <Words text={step.error.message} />
+        </p>
+      )}
       {error && <ErrorNote error={error} />}
       {last && <AttemptView path={step.path} attempt={last} isLast />}
-      {step.output !== undefined && step.output !== null && <Output path={step.path} output={step.output} defaulted={step.defaulted ?? false} answered={kind === "prompt"} />}
+      {step.output !== undefined && step.output !== null && (
+        <Output path={step.path} output={step.output} defaulted={step.defaulted ?? false} answered={kind === "prompt"} />
+      )}
       {attempts.length > 1 && (
         <Fold title={`Earlier attempts (${attempts.length - 1})`}>
-          {() => attempts.slice(0, -1).reverse().map((attempt) => <AttemptView key={attempt.attempt} path={step.path} attempt={attempt} />)}
+          {() =>
+            attempts
+              .slice(0, -1)
+              .reverse()
+              .map((attempt) => <AttemptView key={attempt.attempt} path={step.path} attempt={attempt} />)
+          }
         </Fold>
       )}
       <FromHere path={step.path} />
@@ -54,7 +72,11 @@ function Output({ path, output, defaulted, answered }: OutputProps) {
     <section aria-label="Result">
       <h3>{defaulted ? "Result (the default)" : answered ? "Answer" : "Result"}</h3>
       <Value value={output} />
-      {isCut ? <Fold title="Whole result">{() => <Whole path={path} />}</Fold> : typeof output !== "string" && <Fold title="As JSON">{() => <Text text={inJson(output)} />}</Fold>}
+      {isCut ? (
+        <Fold title="Whole result">{() => <Whole path={path} />}</Fold>
+      ) : (
+        typeof output !== "string" && <Fold title="As JSON">{() => <Text text={inJson(output)} />}</Fold>
+      )}
     </section>
   );
 }

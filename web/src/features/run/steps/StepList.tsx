@@ -25,7 +25,14 @@ export function StepList() {
     const found = element.current ? element.current.getBoundingClientRect().top + window.scrollY : 0;
     if (Math.abs(found - top) > 1) setTop(found);
   });
-  const virtual = useWindowVirtualizer({ count: list.length, estimateSize: () => 46, overscan: 8, scrollMargin: top, scrollPaddingStart: BAR, getItemKey: (at) => list[at]?.path ?? at });
+  const virtual = useWindowVirtualizer({
+    count: list.length,
+    estimateSize: () => 46,
+    overscan: 8,
+    scrollMargin: top,
+    scrollPaddingStart: BAR,
+    getItemKey: (at) => list[at]?.path ?? at,
+  });
   const measured = top > 0;
   useEffect(() => {
     const at = measured ? list.findIndex((row) => row.path === selected) : -1;
@@ -41,8 +48,22 @@ export function StepList() {
         if (!row || !step) return null;
         const isOpen = opened.get(row.path) ?? ((step.status === "failed" && !row.holds) || row.path === selected);
         return (
-          <div key={item.key} ref={virtual.measureElement} data-index={item.index} role="listitem" className={styles.item} style={{ transform: `translateY(${item.start - top}px)` }}>
-            <StepCard row={row} step={step} open={isOpen} toggle={() => open(new Map(opened).set(row.path, !isOpen))} closed={closed.has(row.path)} fold={() => close(toggled(closed, row.path))} />
+          <div
+            key={item.key}
+            ref={virtual.measureElement}
+            data-index={item.index}
+            role="listitem"
+            className={styles.item}
+            style={{ transform: `translateY(${item.start - top}px)` }}
+          >
+            <StepCard
+              row={row}
+              step={step}
+              open={isOpen}
+              toggle={() => open(new Map(opened).set(row.path, !isOpen))}
+              closed={closed.has(row.path)}
+              fold={() => close(toggled(closed, row.path))}
+            />
           </div>
         );
       })}

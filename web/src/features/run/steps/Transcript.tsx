@@ -16,7 +16,11 @@ export function Transcript({ path, attempt }: { path: Path; attempt: number }) {
   if (shown.length === 0) return null;
   return (
     <ol className={styles.transcript} aria-label="What it said and did">
-      {shown.map((block, at) => <li key={at}><Said block={block} /></li>)}
+      {shown.map((block, at) => (
+        <li key={at}>
+          <Said block={block} />
+        </li>
+      ))}
     </ol>
   );
 }
@@ -38,7 +42,10 @@ function Tool({ use: { name, summary, input, ok, text } }: { use: ToolUse }) {
   const [sign, words] = ok === undefined ? ["…", "at work"] : ok ? ["✓", "went well"] : ["✗", "failed"];
   const title = (
     <>
-      <span className={styles.tool} data-ok={ok}>{sign} {name}</span> <code>{summary}</code>
+      <span className={styles.tool} data-ok={ok}>
+        {sign} {name}
+      </span>{" "}
+      <code>{summary}</code>
       <span className="unseen">, {words}</span>
     </>
   );

@@ -16,13 +16,28 @@ export function TurnTabs({ path }: { path: Path }) {
   const { fold } = useWatched();
   const { places, turns, setTurn } = useView();
   const shape = fold?.shape;
-  const count = useMemo(() => 1 + (fold?.inside.get(path) ?? []).reduce((most, inner) => Math.max(most, indexInside(inner) ?? -1), -1), [fold, shape, path]);
+  const count = useMemo(
+    () => 1 + (fold?.inside.get(path) ?? []).reduce((most, inner) => Math.max(most, indexInside(inner) ?? -1), -1),
+    [fold, shape, path],
+  );
   const node = places.node(places.of(path)?.key ?? "");
   if (!node || !isLoop(node) || count < 2) return null;
   const chosen = turns.get(node.key);
   const word = node.kind === "repeat" ? "round" : "item";
   const label = `Which ${word} of ${path}`;
-  if (count > TABS_MAX) return <div className={styles.turns}><TurnField word={word} label={label} count={count} chosen={chosen} choose={(turn) => setTurn(node.key, turn)} className={styles.turn} /></div>;
+  if (count > TABS_MAX)
+    return (
+      <div className={styles.turns}>
+        <TurnField
+          word={word}
+          label={label}
+          count={count}
+          chosen={chosen}
+          choose={(turn) => setTurn(node.key, turn)}
+          className={styles.turn}
+        />
+      </div>
+    );
   const all = Array.from({ length: count }, (_, at) => at);
   return (
     <div className={styles.turns} role="group" aria-label={label}>
