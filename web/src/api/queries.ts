@@ -19,6 +19,8 @@ export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
       get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
+    // What was shown stays until the answer to another question is there.
+    placeholderData: (before) => before,
     // The stream keeps it as it is.
     staleTime: Infinity,
     refetchOnWindowFocus: false,

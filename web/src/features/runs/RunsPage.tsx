@@ -11,16 +11,18 @@ import { RunList } from "./RunList";
 import styles from "./runs.module.css";
 
 export function RunsPage({ filter }: { filter: Filter }) {
-  const query = useInfiniteQuery(runsQuery(filter));
+  // Read here and not when they are needed: a page is drawn again only for what it has read.
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(runsQuery(filter));
+  const more = () => hasNextPage && !isFetching && void fetchNextPage();
   const names = useQuery(workflowsQuery).data?.workflows.map((workflow) => workflow.name) ?? [];
-  const runs = query.data?.pages.flatMap((page) => page.runs) ?? [];
+  const runs = data?.pages.flatMap((page) => page.runs) ?? [];
   return (
     <section aria-label="Runs" className={styles.page}>
       <title>Runs · Longhaul</title>
       <Filters filter={filter} workflows={names} />
-      {query.error && <ErrorNote error={query.error} />}
-      {query.data && runs.length === 0 && <Nothing filtered={Object.keys(filter).length > 0} />}
-      {runs.length > 0 && <RunList runs={runs} more={() => query.hasNextPage && !query.isFetching && void query.fetchNextPage()} />}
+      {error && <ErrorNote error={error} />}
+      {data && runs.length === 0 && <Nothing filtered={Object.keys(filter).length > 0} />}
+      {runs.length > 0 && <RunList runs={runs} more={more} />}
       <Announcer runs={runs} />
     </section>
   );
