@@ -64,6 +64,8 @@ pub(crate) struct Listed {
 pub(crate) struct Order {
     pub(crate) task: String,
     pub(crate) inputs: IndexMap<String, Json>,
+    /// The id, where the client chooses it.
+    pub(crate) run: Option<RunId>,
 }
 
 impl Desk {
@@ -201,7 +203,7 @@ impl Desk {
         let request = StartRequest {
             task: order.task,
             inputs: order.inputs,
-            run: None,
+            run: order.run,
             trigger: json!({"type": "mcp", "client": caller.client}),
             owner: Some(caller.who.clone()),
             workflow_dir,

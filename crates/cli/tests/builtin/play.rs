@@ -15,8 +15,17 @@ const ALONE: [&str; 3] = ["--quiet", "--slots", "1"];
 /// Answers before a chapter is given up as endless.
 const ANSWERS_MAX: usize = 60;
 
-/// What came of a chapter, as its `seen` has it.
-pub(crate) fn play(chapter: &Chapter) -> String {
+/// What came of a chapter.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Played {
+    /// As its `seen` has it.
+    pub(crate) seen: String,
+    /// The routes that were taken in state machines: from which step to which.
+    pub(crate) ways: Vec<(String, String)>,
+}
+
+/// Plays a chapter.
+pub(crate) fn play(chapter: &Chapter) -> Played {
     let stage = Stage::new(chapter);
     let told = stage.begin(chapter);
     let mut answers: Vec<(&str, &str)> =
@@ -31,7 +40,7 @@ pub(crate) fn play(chapter: &Chapter) -> String {
         events = stage.events();
     }
     if events.is_empty() {
-        return format!("BROKEN {}{}", told.stdout, told.stderr);
+        return Played { seen: format!("BROKEN {}{}", told.stdout, told.stderr), ways: Vec::new() };
     }
     let mut seen: Vec<String> = events.iter().filter_map(|event| stage.line(event)).collect();
     if events.last().is_some_and(|event| event["event"] != "run_finished") {
@@ -40,7 +49,14 @@ pub(crate) fn play(chapter: &Chapter) -> String {
     seen.extend(answers.iter().map(|(step, answer)| format!("NOT ASKED {step} {answer}")));
     seen.extend(stage.not_told(chapter, &events));
     seen.extend(stage.after(chapter));
-    seen.iter().map(|line| format!("{line}\n")).collect()
+    let ways = events.iter().filter(|event| event["event"] == "routed").map(way).collect();
+    Played { seen: seen.iter().map(|line| format!("{line}\n")).collect(), ways }
+}
+
+fn way(event: &Value) -> (String, String) {
+    let plain = plain(event["path"].as_str().unwrap_or_default());
+    let from = plain.rsplit('/').next().unwrap_or_default().to_owned();
+    (from, event["to"].as_str().unwrap_or_default().to_owned())
 }
 
 /// The project of a chapter.
@@ -64,11 +80,21 @@ impl Stage {
         self.folder.path()
     }
 
+    fn longhaul(&self, args: &[&str]) -> Told {
+        let mut command = binary::command(self.path(), args);
+        binary::told(self.alone(&mut command).output().unwrap())
+    }
+
+    /// Without the repository that may be around the folder of tests.
+    fn alone<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.env("GIT_CEILING_DIRECTORIES", self.path().parent().unwrap())
+    }
+
     fn shell(&self, script: &str) -> Told {
         let mut command = Command::new("bash");
         command.args(["-euc", script]).current_dir(self.path()).env("HOME", self.path().join("no-such-home"));
         command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("NO_COLOR", "1");
-        binary::told(command.output().unwrap())
+        binary::told(self.alone(&mut command).output().unwrap())
     }
 
     fn begin(&self, chapter: &Chapter) -> Told {
@@ -78,16 +104,16 @@ impl Stage {
         let mut args = vec!["run", workflow, task, "--run-id", RUN, "--script", ".longhaul/replies.yaml"];
         args.extend(ALONE);
         lines.for_each(|input| args.extend(["--input", input]));
-        binary::longhaul(self.path(), &args)
+        self.longhaul(&args)
     }
 
     fn resume(&self) {
         let args = [&["resume", RUN, "--script", ".longhaul/replies.yaml"], &ALONE[..]].concat();
-        binary::longhaul(self.path(), &args);
+        self.longhaul(&args);
     }
 
     fn events(&self) -> Vec<Value> {
-        let told = binary::longhaul(self.path(), &["events", RUN, "--json"]);
+        let told = self.longhaul(&["events", RUN, "--json"]);
         told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -100,7 +126,7 @@ impl Stage {
             let (word, rest) = answer.split_once(' ').unwrap_or((answer, ""));
             let rest = if word == "deny" && !rest.is_empty() { vec!["--reason", rest] } else { vec![rest] };
             let args: Vec<&str> = [word, RUN, &path].into_iter().chain(rest).filter(|arg| !arg.is_empty()).collect();
-            let told = binary::longhaul(self.path(), &args);
+            let told = self.longhaul(&args);
             assert_eq!(told.code, 0, "{args:?}: {}{}", told.stdout, told.stderr);
             count += 1;
         }
@@ -133,7 +159,9 @@ impl Stage {
         let begun: Vec<&Value> = events.iter().filter(|event| event["event"] == "attempt_started").collect();
         let holds = |line: &&str| {
             let Some((step, text)) = line.split_once(" | ") else { return false };
-            let of_step = begun.iter().filter(|event| event["path"] == step || is_at(&event["path"], step));
+            let of_step = begun
+                .iter()
+                .filter(|event| event["path"] == step || event["path"].as_str().is_some_and(|path| is_at(path, step)));
             of_step.filter_map(|event| self.prompt(event)).any(|prompt| prompt.contains(text))
         };
         chapter.told.lines().filter(|line| !holds(line)).map(|line| format!("NOT TOLD {line}")).collect()
@@ -162,42 +190,20 @@ fn open_questions(events: &[Value]) -> Vec<String> {
     open
 }
 
-/// Whether a path, without the numbers of items, rounds and visits, ends with these steps.
-fn is_at(path: impl PathText, steps: &str) -> bool {
-    let mut plain = String::from("/");
+/// Whether a path, without its numbers, ends with these steps.
+fn is_at(path: &str, steps: &str) -> bool {
+    format!("/{}", plain(path)).ends_with(&format!("/{steps}"))
+}
+
+/// A path without the numbers of items, rounds and visits.
+fn plain(path: &str) -> String {
     let mut inside = false;
-    for c in path.text().chars() {
-        inside = match c {
-            '[' | '#' => true,
-            ']' => false,
-            '/' => {
-                plain.push(c);
-                false
-            }
-            _ => {
-                plain.extend((!inside).then_some(c));
-                inside
-            }
-        };
-    }
-    plain.ends_with(&format!("/{steps}"))
-}
-
-/// What a path is kept in.
-trait PathText {
-    fn text(&self) -> &str;
-}
-
-impl PathText for &String {
-    fn text(&self) -> &str {
-        self
-    }
-}
-
-impl PathText for &Value {
-    fn text(&self) -> &str {
-        self.as_str().unwrap_or_default()
-    }
+    let kept = path.chars().filter(|c| {
+        let opens = matches!(c, '[' | '#');
+        inside = opens || inside && !matches!(c, ']' | '/');
+        !inside && *c != ']'
+    });
+    kept.collect()
 }
 
 fn first_line(text: &Value) -> &str {

@@ -1,6 +1,6 @@
 //! What holds of every built-in file: it is clean, and every word that an agent may answer has a way on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -14,6 +14,37 @@ fn names() -> Vec<String> {
         files.map(|file: PathBuf| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     names.sort();
     names
+}
+
+/// The steps of a workflow's plan, those of the workflows it uses included.
+fn steps(name: &str) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let told = longhaul(folder.path(), &["show", "--json", name]);
+    let shown: Value = serde_json::from_str(&told.stdout).unwrap();
+    shown["workflows"][0]["plan"]["steps"].as_array().unwrap().clone()
+}
+
+/// A route of a state machine: from which step to which.
+type Way = (String, String);
+
+/// Every route of every state machine, each with a workflow that has it.
+pub(crate) fn all() -> BTreeSet<(String, Way)> {
+    let mut ways = BTreeSet::new();
+    for name in names() {
+        let steps = steps(&name);
+        let id = |at: &Value| steps[usize::try_from(at.as_u64().unwrap()).unwrap()]["id"].as_str().unwrap().to_owned();
+        for step in &steps {
+            let routes = step["next"].as_array().into_iter().flatten().map(|route| &route["to"]);
+            let targets = routes.chain(step["on_error"].get("goto"));
+            ways.extend(targets.map(|to| (name.clone(), (step["id"].as_str().unwrap().to_owned(), id(to)))));
+        }
+    }
+    ways
+}
+
+/// A route for people.
+pub(crate) fn in_words((name, (from, to)): (String, Way)) -> String {
+    format!("{name}: from `{from}` to `{to}`")
 }
 
 #[test]
@@ -59,12 +90,9 @@ fn words(step: &Value, found: &mut BTreeMap<String, Vec<String>>) {
 /// The checker holds `switch` to that; this holds the routes of state machines to it.
 #[test]
 fn routes_by_an_agents_word_know_every_word() {
-    let folder = tempfile::tempdir().unwrap();
     let mut routed = 0;
     for name in names() {
-        let told = longhaul(folder.path(), &["show", "--json", &name]);
-        let shown: Value = serde_json::from_str(&told.stdout).unwrap();
-        let steps = shown["workflows"][0]["plan"]["steps"].as_array().unwrap().clone();
+        let steps = steps(&name);
         let mut known = BTreeMap::new();
         steps.iter().for_each(|step| words(step, &mut known));
         for step in &steps {

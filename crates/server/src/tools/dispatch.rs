@@ -67,7 +67,7 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<Reply, Problem> 
     };
     let described = described.map_err(|problem| Problem::new(format!("{}\n\n{USAGE}", problem.0)))?;
     let inputs = [("skill".to_owned(), described.text.into())].into_iter().collect();
-    alone(call, "skill", SKILL, Order { task, inputs }).await
+    alone(call, "skill", SKILL, Order { task, inputs, run: None }).await
 }
 
 /// A run of a single step.

@@ -55,7 +55,7 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = match (&args.workflow, &args.run) {
         (Some(workflow), None) => {
-            let order = Order { task: args.task, inputs: args.inputs };
+            let order = Order { task: args.task, inputs: args.inputs, run: None };
             call.desk.start(workflow, order, Driver::Engine, &call.caller).await?
         }
         (None, Some(run)) => going_on(&call, run).await?,

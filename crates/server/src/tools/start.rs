@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::event::Driver;
+use longhaul_core::id::RunId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,10 +35,24 @@ struct Args {
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
+    /// An id of your own for the run: a call that is repeated with it goes on with the run that exists.
+    #[serde(default)]
+    id: Option<String>,
 }
 
 async fn start(mut call: Call) -> Result<Reply, Problem> {
-    let Args { workflow, task, inputs } = call.arguments()?;
-    let run = call.desk.start(&workflow, Order { task, inputs }, Driver::Host, &call.caller).await?;
+    let Args { workflow, task, inputs, id } = call.arguments()?;
+    let run = id.map(own).transpose()?;
+    if let Some(run) = &run
+        && call.desk.engine().load(run).await.is_ok()
+    {
+        return hosted::next(&call, run).await;
+    }
+    let run = call.desk.start(&workflow, Order { task, inputs, run }, Driver::Host, &call.caller).await?;
     hosted::next(&call, &run).await
+}
+
+fn own(id: String) -> Result<RunId, Problem> {
+    let problem = || Problem::new(format!("`{id}` can not be an id: letters, digits, `-` and `_` make one"));
+    RunId::new(id.clone()).ok_or_else(problem)
 }
