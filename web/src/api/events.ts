@@ -1,0 +1,61 @@
+// Events of a run, as far as the pages look into them. Others pass through: what a later version adds is no reason to stop.
+
+import type { Answer, Failure, Json, Path, QuestionKind, Step, Usage } from "./types";
+
+export interface Result {
+  output?: Json;
+  exit_code?: number;
+  stdout?: string;
+  stderr?: string;
+  usage?: Usage;
+  cached?: boolean;
+}
+
+export interface End {
+  status: "succeeded" | "failed" | "skipped" | "cancelled";
+  output?: Json;
+  choice?: string;
+  error?: Failure;
+  defaulted?: boolean;
+  tolerated?: boolean;
+}
+
+export type Happened =
+  | { event: "attempt_started"; path: Path; attempt: number; hosted?: boolean }
+  | { event: "claimed"; path: Path; attempt: number; by: string; until: number }
+  | { event: "heartbeat_seen"; path: Path; attempt: number; hint?: string; until: number }
+  | { event: "handed_back"; path: Path; attempt: number }
+  | { event: "files_kept"; path: Path; attempt: number }
+  | { event: "files_restored"; path: Path; attempt: number }
+  | { event: "attempt_adopted"; path: Path; attempt: number }
+  | { event: "session_seen"; path: Path; attempt: number; session: { id: string; agent: string } }
+  | { event: "attempt_succeeded"; path: Path; attempt: number; result: Result }
+  | { event: "attempt_failed"; path: Path; attempt: number; error: Failure; result?: Result }
+  | { event: "attempt_stopped"; path: Path; attempt: number; usage?: Usage }
+  | { event: "retry_scheduled"; path: Path; attempt: number; due: number }
+  | { event: "step_skipped"; path: Path; why: NonNullable<Step["skipped"]> }
+  | { event: "items_found"; path: Path; items: Json[] }
+  | { event: "body_opened"; path: Path; index: number }
+  | { event: "question_asked"; path: Path; kind: QuestionKind; text: string; due?: number; error?: Failure }
+  | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string; comment?: string }
+  | { event: "consented"; path: Path; rule: string }
+  | { event: "consent_revoked"; by?: string }
+  | { event: "wait_started"; path: Path; due?: number; signal?: string }
+  | { event: "step_ended"; path: Path; end: End }
+  | { event: "rewound"; path: Path; to: string }
+  | { event: "limit_reached"; limit: string }
+  | { event: "unit_stopped"; path: Path; why: string }
+  | { event: "cancel_requested"; by?: string; reason?: string }
+  | { event: "paused"; by?: string }
+  | { event: "unpaused"; by?: string }
+  | { event: "reopened"; from?: Path; by?: string }
+  | { event: "run_finished"; outcome: "success" | "failure" | "cancelled"; message?: string; outputs?: Record<string, Json> };
+
+/** An event with its place in the history of a run. */
+export type Envelope = { v: number; seq: number; at: number } & (Happened | Other);
+
+/** What the pages do not look into. */
+export interface Other {
+  event: "run_started" | "timer_fired" | "signalled" | "signal_refused" | "routed" | "refused" | "on_failure_started" | "on_failure_ended";
+  [field: string]: unknown;
+}

@@ -1,0 +1,85 @@
+// What is asked of the server besides a watched run.
+
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { address, get, getText } from "./client";
+import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Question, RunsPage, Workflow, WorkflowRow } from "./types";
+
+export interface RunsFilter {
+  status?: string[];
+  workflow?: string;
+  text?: string;
+}
+
+const RUNS_PAGE = 500;
+
+export const runsQuery = ({ status, workflow, text }: RunsFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["runs", { status, workflow, text }],
+    queryFn: ({ pageParam, signal }) =>
+      get<RunsPage>(address("/runs", { status, workflow, text, before: pageParam, limit: RUNS_PAGE }), signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    // What was shown stays until the answer to another question is there.
+    placeholderData: (before) => before,
+    // The stream keeps it as it is.
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  });
+
+export const aboutQuery = queryOptions({
+  queryKey: ["about"],
+  queryFn: ({ signal }) => get<About>(address("/about"), signal),
+  staleTime: Infinity,
+});
+
+export const questionsQuery = queryOptions({
+  queryKey: ["questions"],
+  queryFn: ({ signal }) => get<{ questions: Question[] }>(address("/questions"), signal),
+});
+
+export const workflowsQuery = queryOptions({
+  queryKey: ["workflows"],
+  queryFn: ({ signal }) => get<{ workflows: WorkflowRow[] }>(address("/workflows"), signal),
+});
+
+export const workflowQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["workflow", name],
+    queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
+  });
+
+export const persistedQuery = queryOptions({
+  queryKey: ["persisted"],
+  queryFn: ({ signal }) => get<Persisted>(address("/persisted"), signal),
+});
+
+/** `version`: what makes the answer another one, such as how many attempts there are and how the last one stands. */
+export const attemptsQuery = (run: string, path: Path, version: string) =>
+  queryOptions({
+    queryKey: ["attempts", run, path, version],
+    queryFn: ({ signal }) => get<{ attempts: Attempt[] }>(address(`/runs/${run}/attempts`, { path }), signal),
+    placeholderData: (before) => before,
+  });
+
+export const outputQuery = (run: string, path: Path) =>
+  queryOptions({
+    queryKey: ["output", run, path],
+    queryFn: ({ signal }) => get<{ output: Json }>(address(`/runs/${run}/output`, { path }), signal),
+  });
+
+export const printedQuery = (run: string, path: Path, attempt: number, stream: "stdout" | "stderr") =>
+  queryOptions({
+    queryKey: ["printed", run, path, attempt, stream],
+    queryFn: ({ signal }) => get<PrintedPage>(address(`/runs/${run}/printed`, { path, attempt, stream }), signal),
+  });
+
+export const artifactsQuery = (run: string) =>
+  queryOptions({
+    queryKey: ["artifacts", run],
+    queryFn: ({ signal }) => get<{ artifacts: Artifact[] }>(address(`/runs/${run}/artifacts`), signal),
+  });
+
+export const artifactAddress = (run: string, name: string) => address(`/runs/${run}/artifact`, { name });
+
+export const artifactQuery = (run: string, name: string) =>
+  queryOptions({ queryKey: ["artifact", run, name], queryFn: ({ signal }) => getText(artifactAddress(run, name), signal) });

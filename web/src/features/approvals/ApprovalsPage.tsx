@@ -1,0 +1,39 @@
+// Everything that waits for a person, longest first.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { questionsQuery } from "../../api/queries";
+import type { Question } from "../../api/types";
+import { Empty, ErrorNote } from "../../ui/Note";
+import styles from "./approvals.module.css";
+import { QuestionCard } from "./QuestionCard";
+
+export function ApprovalsPage() {
+  const { data, error } = useQuery(questionsQuery);
+  return (
+    <section aria-labelledby="approvals" className={styles.page}>
+      <title>Approvals · Longhaul</title>
+      <h1 id="approvals">Approvals and questions</h1>
+      {error && <ErrorNote error={error} />}
+      {data?.questions.length === 0 && (
+        <Empty title="Nothing waits for a person">
+          <p>Gates, reviews and questions of all runs show up here as soon as they are asked.</p>
+        </Empty>
+      )}
+      {data?.questions.map((question) => (
+        <QuestionCard key={`${question.run} ${question.path}`} question={question} where={<Where question={question} />} />
+      ))}
+    </section>
+  );
+}
+
+function Where({ question: { run, path, workflow, task } }: { question: Question }) {
+  return (
+    <p className={styles.where}>
+      <Link to="/runs/$run" params={{ run }} search={{ step: path }}>
+        {task || run}
+      </Link>{" "}
+      <span className="quiet">{workflow}</span>
+    </p>
+  );
+}

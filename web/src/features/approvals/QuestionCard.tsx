@@ -1,0 +1,42 @@
+// A question, and everything that is needed to answer it.
+
+import type { ReactNode } from "react";
+import type { Question } from "../../api/types";
+import { ago, duration, moment } from "../../ui/format";
+import { Value } from "../../ui/Value";
+import { useNow } from "../../ui/useNow";
+import { AnswerForm } from "./AnswerForm";
+import styles from "./approvals.module.css";
+
+const WORDS: Record<Question["kind"], string> = {
+  approval: "Approval",
+  question: "Question",
+  review: "Review",
+  operator: "Decision",
+  consent: "Consent",
+};
+
+export function QuestionCard({ question, where }: { question: Question; where?: ReactNode }) {
+  const now = useNow(true, 5_000);
+  return (
+    <article className={styles.card} aria-label={`${WORDS[question.kind]}: ${question.text}`} data-path={question.path}>
+      <header className={styles.head}>
+        <span className={styles.kind}>{WORDS[question.kind]}</span>
+        <span className={styles.path}>{question.name ?? question.path}</span>
+        <span className="quiet" title={moment(question.asked_at)}>
+          asked {ago(question.asked_at, now)}
+        </span>
+        {question.due !== undefined && (
+          <span className="quiet" title={moment(question.due)}>
+            closes in {duration(question.due - now)}
+          </span>
+        )}
+      </header>
+      {where}
+      <p className={styles.text}>{question.text}</p>
+      {question.error && <p className={styles.error}>{question.error.message}</p>}
+      {question.output !== undefined && <Value value={question.output} />}
+      <AnswerForm question={question} />
+    </article>
+  );
+}

@@ -1,0 +1,120 @@
+// A run: its steps beside its picture, live.
+
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import type { Path } from "../../api/types";
+import { ErrorNote } from "../../ui/Note";
+import { Tabs } from "../../ui/Tabs";
+import { useNow } from "../../ui/useNow";
+import { useWide } from "../../ui/useWide";
+import { QuestionCard } from "../approvals/QuestionCard";
+import { LivePicture } from "./graph/LivePicture";
+import { Places, type Turns } from "./graph/nodes";
+import { Files } from "./panels/Files";
+import { Header } from "./panels/Header";
+import { Log } from "./panels/Log";
+import { Summary } from "./panels/Summary";
+import { WhyPanel } from "./panels/WhyPanel";
+import styles from "./run.module.css";
+import type { Fold } from "./state/fold";
+import { useRun, WatchedRun } from "./state/useRun";
+import { LookedAt, type View } from "./state/view";
+import { StepList } from "./steps/StepList";
+
+const TABS = ["steps", "picture", "log", "files", "summary"] as const;
+type Tab = (typeof TABS)[number];
+
+/** What the address of the page says is looked at. */
+export interface RunSearch {
+  step?: Path;
+  tab?: Tab;
+}
+
+export function readRunSearch(search: Record<string, unknown>): RunSearch {
+  const { step, tab } = search;
+  return { ...(typeof step === "string" ? { step } : {}), ...(TABS.includes(tab as Tab) ? { tab: tab as Tab } : {}) };
+}
+
+export function RunPage({ run, search }: { run: string; search: RunSearch }) {
+  const store = useRun(run);
+  const { fold, problem } = store;
+  return (
+    <WatchedRun value={store}>
+      {problem && <ErrorNote error={problem} />}
+      {fold && <Page fold={fold} search={search} />}
+    </WatchedRun>
+  );
+}
+
+function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
+  const wide = useWide();
+  const view = useLook(fold, search);
+  const chosen = search.tab && !(wide && search.tab === "picture") ? search.tab : "steps";
+  return (
+    <LookedAt value={view}>
+      <section aria-labelledby="run" className={styles.page}>
+        <title>{`${fold.head.status}: ${fold.head.task || fold.head.workflow} · Longhaul`}</title>
+        <Header head={fold.head} />
+        <div className={styles.columns}>
+          <div className={styles.left}>
+            <WhyPanel />
+            {fold.questions.map((question) => (
+              <QuestionCard key={question.path} question={question} />
+            ))}
+            <RunTabs chosen={chosen} wide={wide} />
+            <div role="tabpanel" aria-labelledby={`tab-${chosen}`}>
+              {chosen === "steps" && <StepList />}
+              {chosen === "picture" && (
+                <div className={styles.tall}>
+                  <LivePicture />
+                </div>
+              )}
+              {chosen === "log" && <Log />}
+              {chosen === "files" && <Files />}
+              {chosen === "summary" && <Summary />}
+            </div>
+          </div>
+          {wide && (
+            <div className={styles.right}>
+              <LivePicture />
+            </div>
+          )}
+        </div>
+      </section>
+    </LookedAt>
+  );
+}
+
+function RunTabs({ chosen, wide }: { chosen: Tab; wide: boolean }) {
+  const navigate = useNavigate({ from: "/runs/$run" });
+  const tabs = TABS.map((id) => ({ id, title: `${id[0]?.toUpperCase()}${id.slice(1)}`, hidden: wide && id === "picture" }));
+  return (
+    <Tabs
+      label="About this run"
+      tabs={tabs}
+      chosen={chosen}
+      choose={(tab) => void navigate({ search: (before) => ({ ...before, tab }), replace: true, resetScroll: false })}
+    />
+  );
+}
+
+/** What is looked at: the step that the address names, and turns of loops. */
+function useLook(fold: Fold, search: RunSearch): View {
+  const navigate = useNavigate({ from: "/runs/$run" });
+  const { graph } = fold.head.picture;
+  // The picture of a run never changes; each snapshot brings it again.
+  const places = useMemo(() => new Places(graph), [graph.nodes.length]);
+  const [turns, setTurns] = useState<Turns>(new Map());
+  const setTurn = useCallback((key: string, turn: number | undefined) => setTurns((before) => withTurn(before, key, turn)), []);
+  // Whatever tab it was chosen in: the step is among the steps.
+  const select = useCallback((step: Path) => void navigate({ search: { step }, replace: true, resetScroll: false }), [navigate]);
+  const now = useNow(fold.head.ended_at === undefined);
+  return { places, turns, setTurn, selected: search.step, select, now };
+}
+
+function withTurn(turns: Turns, key: string, turn: number | undefined): Turns {
+  const next = new Map(turns);
+  if (turn === undefined) next.delete(key);
+  else next.set(key, turn);
+  return next;
+}

@@ -1,0 +1,140 @@
+// The picture of a workflow: nodes where the server put them, with what is known about each.
+
+import "@xyflow/react/dist/style.css";
+import { Controls, type Node, ReactFlow, ReactFlowProvider, useReactFlow, ViewportPortal } from "@xyflow/react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { Picture, StepStatus } from "../../../api/types";
+import { Edges } from "./Edges";
+import { type GraphContext, Looks } from "./looks";
+import { GroupNode, StepNode } from "./Node";
+import styles from "./graph.module.css";
+import { type NodeState, Places, type Turns } from "./nodes";
+import { hiddenKeys } from "./units";
+
+interface Props {
+  picture: Picture;
+  /** How each node stands; without it, only what there is. */
+  states?: Map<string, NodeState>;
+  counts?: Map<string, number>;
+  turns?: Turns;
+  setTurn?: (key: string, turn: number | undefined) => void;
+  selected?: string;
+  select?: (key: string) => void;
+  critical?: ReadonlySet<string>;
+  /** What is said of nodes that no step was reached of. */
+  unreached?: StepStatus;
+}
+
+// Not `group`: the library has looks of its own for that.
+const TYPES = { step: StepNode, frame: GroupNode };
+
+export default function GraphView(props: Props) {
+  return (
+    <ReactFlowProvider>
+      <Flow {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Flow({ picture, states, counts, turns, setTurn, selected, select, critical, unreached = "pending" }: Props) {
+  const places = useMemo(() => new Places(picture.graph), [picture.graph]);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const hidden = useMemo(() => hiddenKeys(picture.graph, open), [picture.graph, open]);
+  const nodes = useMemo(() => flowNodes(picture, hidden), [picture, hidden]);
+  const looks: GraphContext = {
+    places,
+    states,
+    counts,
+    turns,
+    setTurn,
+    selected,
+    select,
+    critical,
+    unreached,
+    open,
+    toggle: (unit) => setOpen(toggled(open, unit)),
+  };
+  return (
+    <Looks value={looks}>
+      <div className={styles.graph} role="group" aria-label={`Picture of ${picture.graph.title}`}>
+        <ReactFlow
+          nodes={nodes}
+          edges={[]}
+          nodeTypes={TYPES}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          elementsSelectable={false}
+          zoomOnScroll={false}
+          preventScrolling={false}
+          minZoom={0.1}
+          maxZoom={1.5}
+          onlyRenderVisibleElements
+          proOptions={{ hideAttribution: true }}
+        >
+          <ViewportPortal>
+            <Edges picture={picture} hidden={hidden} />
+          </ViewportPortal>
+          <Controls showInteractive={false} />
+          <Camera nodes={nodes} selected={selected} />
+        </ReactFlow>
+      </div>
+    </Looks>
+  );
+}
+
+function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
+
+function flowNodes({ graph, layout }: Picture, hidden: ReadonlySet<string>): Node[] {
+  return graph.nodes.flatMap((node, at) => {
+    const area = layout.nodes[at];
+    if (!area || hidden.has(node.key)) return [];
+    const { x, y, width, height } = area;
+    return [
+      {
+        id: node.key,
+        type: node.group ? "frame" : "step",
+        position: { x, y },
+        width,
+        height,
+        initialWidth: width,
+        initialHeight: height,
+        zIndex: node.group ? 0 : 2,
+        data: { node },
+      },
+    ];
+  });
+}
+
+function isBetween(place: number, size: number): boolean {
+  return place > 30 && place < size - 30;
+}
+
+/** Shows the beginning at a size that can be read, and goes where a step is chosen. */
+function Camera({ nodes, selected }: { nodes: Node[]; selected: string | undefined }) {
+  const flow = useReactFlow();
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const width = place.current?.closest(`.${styles.graph}`)?.clientWidth ?? 600;
+    const right = Math.max(...nodes.map((node) => node.position.x + (node.width ?? 0)));
+    const left = Math.min(...nodes.map((node) => node.position.x));
+    const top = Math.min(...nodes.map((node) => node.position.y));
+    const zoom = Math.min(1, Math.max(0.35, (width - 24) / (right - left)));
+    const x = Math.max(12, (width - (right - left) * zoom) / 2) - left * zoom;
+    void flow.setViewport({ x, y: 16 - top * zoom, zoom });
+  }, [flow, nodes]);
+  useEffect(() => {
+    const node = nodes.find((node) => node.id === selected);
+    const paper = place.current?.closest(`.${styles.graph}`);
+    if (!node || !paper) return;
+    const middle = { x: node.position.x + (node.width ?? 0) / 2, y: node.position.y + Math.min(node.height ?? 0, 100) / 2 };
+    const { x, y, zoom } = flow.getViewport();
+    const isSeen = isBetween(middle.x * zoom + x, paper.clientWidth) && isBetween(middle.y * zoom + y, paper.clientHeight);
+    if (!isSeen) void flow.setCenter(middle.x, middle.y, { zoom });
+  }, [flow, nodes, selected]);
+  return <div ref={place} hidden />;
+}

@@ -1,0 +1,107 @@
+// A step, and a frame around steps.
+
+import type { GraphNode, StepStatus } from "../../../api/types";
+import { StatusIcon, toneOf } from "../../../ui/Status";
+import styles from "./graph.module.css";
+import { useLooks } from "./looks";
+import { isLoop } from "./nodes";
+import { TurnField } from "./TurnField";
+
+interface Props {
+  data: { node: GraphNode };
+}
+
+export function StepNode({ data: { node } }: Props) {
+  const { places, states, selected, select, critical, unreached, open, toggle } = useLooks();
+  const status: StepStatus | undefined = states && (states.get(node.key)?.status ?? unreached);
+  const times = states?.get(node.key)?.paths.length ?? 0;
+  const unit = places.unitOf(node);
+  return (
+    <div
+      className={styles.step}
+      data-status={status}
+      data-tone={status && toneOf(status)}
+      data-selected={node.key === selected}
+      data-gate={node.gate}
+      data-critical={critical?.has(node.key)}
+    >
+      <button
+        type="button"
+        className={`${styles.face} nopan`}
+        disabled={!select}
+        onClick={() => select?.(node.key)}
+        title={node.detail}
+        aria-label={[node.title, node.kind, status].filter(Boolean).join(", ")}
+      >
+        <span className={styles.title}>
+          {status && <StatusIcon status={status} />}
+          <span className={styles.name}>{node.title}</span>
+          {times > 1 && <span className={styles.times}>×{times}</span>}
+        </span>
+        <span className={styles.detail}>
+          {node.gate ? "asks a person" : node.kind}
+          {node.detail && !node.gate ? `: ${node.detail}` : ""}
+        </span>
+      </button>
+      {unit && (
+        <button
+          type="button"
+          className={`${styles.expand} nopan`}
+          aria-expanded={open.has(unit)}
+          onClick={() => toggle(unit)}
+          title="Show the steps of this sub-workflow"
+        >
+          {open.has(unit) ? "−" : "+"}
+          <span className="unseen"> steps of {node.title}</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function GroupNode({ data: { node } }: Props) {
+  const { states, selected, select } = useLooks();
+  const status = states?.get(node.key)?.status;
+  return (
+    <div
+      className={styles.group}
+      data-kind={node.kind}
+      data-status={status}
+      data-tone={status && toneOf(status)}
+      data-selected={node.key === selected}
+    >
+      <div className={styles.caption}>
+        <button
+          type="button"
+          className={`${styles.captionFace} nopan`}
+          disabled={!select || node.kind === "branch" || node.kind === "unit"}
+          onClick={() => select?.(node.key)}
+          title={node.detail}
+        >
+          {status && <StatusIcon status={status} />}
+          <span className={styles.name}>{node.title}</span>
+          {node.kind !== "branch" && <span className={styles.kind}>{node.kind === "unit" ? "sub-workflow" : node.kind}</span>}
+        </button>
+        {isLoop(node) && <TurnPicker node={node} />}
+      </div>
+    </div>
+  );
+}
+
+/** Which item or round of a loop is looked at. */
+function TurnPicker({ node }: { node: GraphNode }) {
+  const { counts, turns, setTurn } = useLooks();
+  const count = counts?.get(node.key) ?? 0;
+  if (!setTurn || count < 2) return null;
+  const word = node.kind === "repeat" ? "round" : "item";
+  return (
+    <TurnField
+      word={word}
+      label={`Which ${word} of ${node.title}`}
+      count={count}
+      chosen={turns?.get(node.key)}
+      choose={(turn) => setTurn(node.key, turn)}
+      className={`${styles.turns} nopan`}
+    />
+  );
+}

@@ -1,0 +1,46 @@
+// Which item or round of a loop is looked at: chosen from a list, or typed where the list would be long.
+
+const LIST_MAX = 50;
+
+interface Props {
+  /** `item` or `round`. */
+  word: string;
+  label: string;
+  count: number;
+  chosen: number | undefined;
+  choose: (turn: number | undefined) => void;
+  className: string | undefined;
+}
+
+export function TurnField({ word, label, count, chosen, choose, className }: Props) {
+  if (count > LIST_MAX) {
+    const read = (text: string) => choose(/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= count ? Number(text) - 1 : undefined);
+    return (
+      <input
+        type="number"
+        min={1}
+        max={count}
+        className={className}
+        aria-label={label}
+        placeholder={`all ${count}`}
+        defaultValue={chosen === undefined ? "" : chosen + 1}
+        onChange={(event) => read(event.target.value)}
+      />
+    );
+  }
+  return (
+    <select
+      className={className}
+      aria-label={label}
+      value={chosen ?? "all"}
+      onChange={(event) => choose(event.target.value === "all" ? undefined : Number(event.target.value))}
+    >
+      <option value="all">all {count}</option>
+      {Array.from({ length: count }, (_, at) => (
+        <option key={at} value={at}>
+          {word} {at + 1}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,29 @@
+// What nodes know besides themselves. It changes with every event; the nodes do not.
+
+import { createContext, useContext } from "react";
+import type { StepStatus } from "../../../api/types";
+import type { NodeState, Places, Turns } from "./nodes";
+
+export interface GraphContext {
+  places: Places;
+  states: Map<string, NodeState> | undefined;
+  counts: Map<string, number> | undefined;
+  turns: Turns | undefined;
+  setTurn: ((key: string, turn: number | undefined) => void) | undefined;
+  selected: string | undefined;
+  select: ((key: string) => void) | undefined;
+  critical: ReadonlySet<string> | undefined;
+  unreached: StepStatus;
+  open: ReadonlySet<string>;
+  toggle: (unit: string) => void;
+}
+
+const Context = createContext<GraphContext | undefined>(undefined);
+
+export const Looks = Context.Provider;
+
+export function useLooks(): GraphContext {
+  const looks = useContext(Context);
+  if (!looks) throw new Error("a node stands outside of a picture");
+  return looks;
+}

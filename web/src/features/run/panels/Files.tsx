@@ -1,0 +1,76 @@
+// The files of a run.
+
+import { useQuery } from "@tanstack/react-query";
+import { artifactAddress, artifactQuery, artifactsQuery } from "../../../api/queries";
+import type { Artifact } from "../../../api/types";
+import { bytes } from "../../../ui/format";
+import { Fold } from "../../../ui/Fold";
+import { Empty, ErrorNote } from "../../../ui/Note";
+import { Text } from "../../../ui/Value";
+import ui from "../../../ui/ui.module.css";
+import styles from "../run.module.css";
+import { useWatched } from "../state/useRun";
+
+/** A larger file is fetched to be kept, not to be read here. */
+const SHOWN_MAX = 1 << 20;
+
+export function Files() {
+  const { run } = useWatched();
+  const { data, error } = useQuery(artifactsQuery(run));
+  if (error) return <ErrorNote error={error} />;
+  if (data?.artifacts.length === 0)
+    return (
+      <Empty title="No files">
+        <p>Steps of this run have left no files.</p>
+      </Empty>
+    );
+  return (
+    <ul className={styles.files}>
+      {data?.artifacts.map((file) => (
+        <li key={file.name}>
+          <OneFile file={file} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function OneFile({ file }: { file: Artifact }) {
+  const { run } = useWatched();
+  const title = (
+    <>
+      <span className="mono">{file.name}</span> <span className="quiet">{bytes(file.bytes)}</span>
+    </>
+  );
+  if (file.kind === "other" || file.bytes > SHOWN_MAX)
+    return (
+      <p>
+        {title}{" "}
+        <a href={artifactAddress(run, file.name)} download>
+          fetch it
+        </a>
+      </p>
+    );
+  return <Fold title={title}>{() => <Content file={file} />}</Fold>;
+}
+
+function Content({ file }: { file: Artifact }) {
+  const { run } = useWatched();
+  const { data, error } = useQuery(artifactQuery(run, file.name));
+  if (error) return <ErrorNote error={error} />;
+  if (data === undefined) return null;
+  return file.kind === "diff" ? <Diff text={data} /> : <Text text={data} />;
+}
+
+function Diff({ text }: { text: string }) {
+  const side = (line: string) => (/^\+(?!\+\+ )/.test(line) ? "add" : /^-(?!-- )/.test(line) ? "del" : undefined);
+  return (
+    <pre className={ui.pre} tabIndex={0}>
+      {text.split("\n").map((line, at) => (
+        <span key={at} className={ui.diffLine} data-side={side(line)}>
+          {line}
+        </span>
+      ))}
+    </pre>
+  );
+}

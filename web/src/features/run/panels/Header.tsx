@@ -1,0 +1,87 @@
+// A run at a glance, and what can be done with it.
+
+import { Link } from "@tanstack/react-router";
+import { cost, count, duration, moment, origin, tokens } from "../../../ui/format";
+import { Note } from "../../../ui/Note";
+import { Status } from "../../../ui/Status";
+import { Words } from "../../../ui/Words";
+import styles from "../run.module.css";
+import type { Head } from "../state/fold";
+import { useWatched } from "../state/useRun";
+import { useView } from "../state/view";
+import { RunActions } from "./RunActions";
+
+export function Header({ head }: { head: Head }) {
+  return (
+    <header className={styles.header}>
+      <div className={styles.headline}>
+        <Status status={head.status} />
+        <h1 id="run">{head.task || head.workflow}</h1>
+        <RunActions head={head} />
+      </div>
+      <Facts head={head} />
+      {head.message && (
+        <Note tone={head.status === "failed" ? "bad" : "none"}>
+          <p>
+            <Words text={head.message} />
+          </p>
+        </Note>
+      )}
+      {head.limits_reached?.length ? (
+        <Note tone="wait">
+          <p>Limits that were reached: {head.limits_reached.join(", ")}</p>
+        </Note>
+      ) : null}
+    </header>
+  );
+}
+
+function Facts({ head }: { head: Head }) {
+  const { skew, connection } = useWatched();
+  const { now } = useView();
+  const took = head.ended_at === undefined ? now + skew - head.started_at : head.duration_ms;
+  const { progress, usage } = head;
+  const left = [
+    progress.failed && `${progress.failed} failed`,
+    progress.running && `${progress.running} at work`,
+    progress.waiting && `${progress.waiting} waiting`,
+    progress.skipped && `${progress.skipped} skipped`,
+  ];
+  return (
+    <p className={styles.facts}>
+      <Link to="/workflows/$name" params={{ name: head.workflow }}>
+        {head.workflow}
+      </Link>
+      <span className="mono" data-testid="run-id">
+        {head.run}
+      </span>
+      <span title={moment(head.started_at)}>{duration(took)}</span>
+      <span>
+        {cost(usage)}
+        {head.cost.limit.usd !== undefined && ` of $${head.cost.limit.usd}`}
+      </span>
+      {usage.input_tokens > 0 && <span>{tokens(usage)}</span>}
+      <span>{[`${count(progress.succeeded, "step")} done`, ...left].filter(Boolean).join(", ")}</span>
+      {head.owner && <span>by {origin(head.owner)}</span>}
+      {head.parent && (
+        <span>
+          started by <RunLink run={head.parent} />
+        </span>
+      )}
+      {head.forked && (
+        <span>
+          forked from <RunLink run={head.forked[0]} /> at {head.forked[1]}
+        </span>
+      )}
+      <span role="status">{connection === "lost" ? "not live: reconnecting" : head.ended_at === undefined ? "live" : ""}</span>
+    </p>
+  );
+}
+
+function RunLink({ run }: { run: string }) {
+  return (
+    <Link to="/runs/$run" params={{ run }} search={{}}>
+      {run}
+    </Link>
+  );
+}

@@ -1,0 +1,164 @@
+// A run as the page knows it: a snapshot of the server, and the events after it, folded in one by one.
+//
+// Invariant: folding the events after a snapshot gives what the server would say itself, except for sentences
+// and what follows from the whole plan (`why`, `critical_path`, steps that may still come); these come with the
+// next snapshot, which `stale` asks for. An event is folded once: its number must be the next one.
+
+import type { Envelope, Result } from "../../../api/events";
+import type { Awaited, Path, Question, Run, Span, Step, StepStatus, Usage } from "../../../api/types";
+import { happen } from "./happen";
+import { container } from "./path";
+import { Spans } from "./spans";
+
+/** A step without those inside it: they are found by path. */
+export type FlatStep = Omit<Step, "steps">;
+
+/** What a run is, besides its steps. */
+export type Head = Omit<Run, "steps" | "timeline" | "questions">;
+
+const NOTHING: Usage = { input_tokens: 0, output_tokens: 0, usd: 0 };
+const LEFT_ALONE: ReadonlySet<StepStatus> = new Set(["succeeded", "failed", "skipped", "cancelled", "pending"]);
+
+export class Fold {
+  head: Head;
+  questions: Question[];
+  readonly spans: Spans;
+  readonly steps = new Map<Path, FlatStep>();
+  /** Steps in each container, in order; those of the workflow itself under the empty path. */
+  readonly inside = new Map<Path, Path[]>();
+  /** Counts changes of which steps there are. */
+  shape = 0;
+  /** Whether the server knows more than was folded. */
+  stale = false;
+  paused: boolean;
+  /** Steps with an open attempt, and steps that wait. */
+  readonly open = new Set<Path>();
+  readonly waiting = new Map<Path, Awaited>();
+  /** When steps were reached since the snapshot. */
+  private readonly reached = new Map<Path, number>();
+
+  constructor(snapshot: Run) {
+    const { steps, timeline, questions, ...head } = snapshot;
+    this.head = { ...head, progress: { ...head.progress } };
+    this.questions = questions;
+    this.spans = new Spans(timeline);
+    this.paused = snapshot.status === "paused";
+    this.take(steps, "");
+    for (const path of head.current ?? []) this.open.add(path);
+  }
+
+  private take(steps: Step[], outer: Path): void {
+    for (const { steps: inner, ...step } of steps) {
+      this.steps.set(step.path, step);
+      this.list(outer).push(step.path);
+      if (step.status === "waiting" && step.waiting_for) this.waiting.set(step.path, step.waiting_for);
+      this.take(inner ?? [], step.path);
+    }
+  }
+
+  private list(outer: Path): Path[] {
+    const known = this.inside.get(outer);
+    if (known) return known;
+    const made: Path[] = [];
+    this.inside.set(outer, made);
+    return made;
+  }
+
+  get timeline(): Span[] {
+    return this.spans.all;
+  }
+
+  /** Folds an event; false if it is not the next one. */
+  apply(envelope: Envelope): boolean {
+    if (envelope.seq !== this.head.seq + 1) return false;
+    this.head = { ...this.head, seq: envelope.seq };
+    happen(this, envelope);
+    this.settle();
+    return true;
+  }
+
+  /** The status of the run follows from what is open and what waits. */
+  private settle(): void {
+    if (this.head.ended_at !== undefined) return;
+    const busy = this.open.size > 0 || this.waiting.size === 0;
+    const status = this.paused ? "paused" : busy ? "running" : "waiting";
+    const waiting_for = [...new Set(this.waiting.values())];
+    Object.assign(this.head, { status, current: [...this.open], waiting_for: waiting_for.length ? waiting_for : undefined });
+  }
+
+  /** Makes a step that was not there before. */
+  reach(path: Path, at: number): void {
+    const known = this.steps.get(path);
+    if (!known || known.status === "pending") this.reached.set(path, at);
+    if (known) return;
+    const outer = container(path);
+    if (outer !== undefined) this.reach(outer, at);
+    this.shape += 1;
+    this.steps.set(path, { path, kind: "", status: "pending", attempts: 0, duration_ms: 0, usage: NOTHING });
+    this.head.progress.pending += 1;
+    this.list(outer ?? "").push(path);
+  }
+
+  change(path: Path, change: Partial<FlatStep>): void {
+    const before = this.steps.get(path);
+    if (!before) return;
+    const after = { ...before, ...change };
+    this.head.progress[before.status] -= 1;
+    this.head.progress[after.status] += 1;
+    this.steps.set(path, after);
+  }
+
+  /** When a step began, if it has. */
+  startOf(path: Path): number | undefined {
+    return this.steps.get(path)?.started_at;
+  }
+
+  /** How long it has been since a step was reached. */
+  tookUntil(path: Path, at: number): number {
+    return Math.max(at - (this.reached.get(path) ?? this.startOf(path) ?? at), 0);
+  }
+
+  wait(path: Path, what: Awaited, at: number): void {
+    this.reach(path, at);
+    this.waiting.set(path, what);
+    this.change(path, { status: "waiting", waiting_for: what });
+  }
+
+  /** An attempt is over, and this is what it left. */
+  attemptOver(path: Path, result: Result = {}): void {
+    this.open.delete(path);
+    this.waiting.delete(path);
+    const usage = sum(this.steps.get(path)?.usage ?? NOTHING, result.usage);
+    this.change(path, {
+      status: "running",
+      waiting_for: undefined,
+      usage,
+      agent: undefined,
+      ...("output" in result ? { output: result.output } : {}),
+    });
+    this.head.usage = sum(this.head.usage, result.usage);
+  }
+
+  /** Nothing of a run that is over is still under way. */
+  giveUp(at: number): void {
+    this.questions = [];
+    this.open.clear();
+    this.waiting.clear();
+    for (const step of this.steps.values()) {
+      if (!LEFT_ALONE.has(step.status)) this.change(step.path, { status: "cancelled", waiting_for: undefined, agent: undefined });
+    }
+    this.spans.giveUp(at, () => true);
+  }
+}
+
+function sum(a: Usage, b: Usage | undefined): Usage {
+  if (!b) return a;
+  const cached = (a.cached_tokens ?? 0) + (b.cached_tokens ?? 0);
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    usd: a.usd + b.usd,
+    ...(cached ? { cached_tokens: cached } : {}),
+    ...(a.usd_unknown || b.usd_unknown ? { usd_unknown: true } : {}),
+  };
+}

@@ -1,0 +1,98 @@
+// What happens in a run, a line an event, for people.
+
+import type { Envelope } from "../../../api/events";
+import { duration } from "../../../ui/format";
+
+/** An event in words. What this page does not know is called by its name. */
+export function story(envelope: Envelope): string {
+  const event = envelope;
+  switch (event.event) {
+    case "run_started":
+      return `${String(event["workflow"])} starts`;
+    case "attempt_started":
+      return event.attempt > 1 ? `${event.path} starts, attempt ${event.attempt}` : `${event.path} starts`;
+    case "attempt_adopted":
+      return `${event.path} was at work all the time`;
+    case "claimed":
+      return `${event.path} was taken by ${event.by}`;
+    case "heartbeat_seen":
+      return `${event.path} is alive${event.hint ? `: ${event.hint}` : ""}`;
+    case "handed_back":
+      return `${event.path} was given back, and is offered anew`;
+    case "files_kept":
+      return `${event.path}: the files it works on were recorded`;
+    case "files_restored":
+      return `${event.path}: the files of the interrupted turn were put back`;
+    case "session_seen":
+      return `${event.path} talks to ${event.session.agent}, session ${event.session.id}`;
+    case "attempt_succeeded":
+      return `${event.path} is done`;
+    case "attempt_failed":
+      return `${event.path} failed: ${event.error.message}`;
+    case "attempt_stopped":
+      return `${event.path} was stopped, and is made again`;
+    case "retry_scheduled":
+      return `${event.path} is tried again${event.due > event.at ? ` in ${duration(event.due - event.at)}` : ""}, attempt ${event.attempt}`;
+    case "step_skipped":
+      return `${event.path} is left out: ${SKIPPED[event.why] ?? event.why}`;
+    case "items_found":
+      return `${event.path} has ${event.items.length} items`;
+    case "body_opened":
+      return `${event.path} enters ${event.index + 1}`;
+    case "question_asked":
+      return `${event.path} asks: ${event.text}`;
+    case "answered":
+      return `${event.path} was answered${event.by ? ` by ${event.by}` : ""}: ${said(event.answer)}${event.comment ? ` (${event.comment})` : ""}`;
+    case "consented":
+      return `${event.path} may do what it does, by ${event.rule}`;
+    case "consent_revoked":
+      return `consent was taken back${event.by ? ` by ${event.by}` : ""}`;
+    case "wait_started":
+      return event.signal === undefined ? `${event.path} sleeps` : `${event.path} waits for the signal ${event.signal}`;
+    case "step_ended":
+      return `${event.path} ${event.end.status}${event.end.tolerated ? ", and the run goes on" : ""}`;
+    case "rewound":
+      return `${event.path} goes back to ${event.to}`;
+    case "limit_reached":
+      return `the limit on ${event.limit} was reached`;
+    case "unit_stopped":
+      return `${event.path} was ended by its limit: ${event.why}`;
+    case "cancel_requested":
+      return `is being cancelled${event.reason ? `: ${event.reason}` : ""}`;
+    case "paused":
+      return "paused: nothing new starts";
+    case "unpaused":
+      return "goes on";
+    case "reopened":
+      return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
+    case "run_finished":
+      return `the run is over: ${event.outcome}${event.message ? `, ${event.message}` : ""}`;
+    case "timer_fired":
+      return `the timer ${String(event["timer"])} went off`;
+    case "signalled":
+      return `the signal ${String(event["name"])} arrived`;
+    case "routed":
+      return `${String(event["path"])} goes on to ${String(event["to"])}`;
+    case "signal_refused":
+    case "refused":
+      return `${String(event["what"] ?? event["name"])} was refused: ${String(event["why"])}`;
+    default:
+      return (event as { event: string }).event.replaceAll("_", " ");
+  }
+}
+
+export const SKIPPED: Record<string, string> = {
+  when: "its `when` is false",
+  run_if: "its `run_if` does not hold",
+  route: "another way was chosen",
+  denied: "it was denied",
+  upstream: "what it needs failed",
+  cancelled: "the run was cancelled",
+};
+
+function said(answer: unknown): string {
+  if (typeof answer === "string") return { approve: "yes", skip: "go on without it", timed_out: "nobody, in time" }[answer] ?? answer;
+  const [kind, fields] = Object.entries(answer as Record<string, { reason?: string; value?: unknown }>)[0] ?? ["", {}];
+  if (kind === "deny") return fields.reason ? `no, ${fields.reason}` : "no";
+  return kind === "edit" ? "yes, with another value" : JSON.stringify(fields.value);
+}

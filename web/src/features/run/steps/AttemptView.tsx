@@ -1,0 +1,88 @@
+// One attempt: the prompt, what the agent said and did, what a command printed, what it used.
+
+import { useQuery } from "@tanstack/react-query";
+import { printedQuery } from "../../../api/queries";
+import type { Attempt, Path } from "../../../api/types";
+import { Fold } from "../../../ui/Fold";
+import { cost, duration, tokens } from "../../../ui/format";
+import { ErrorNote } from "../../../ui/Note";
+import { Text } from "../../../ui/Value";
+import { useWatched } from "../state/useRun";
+import { useView } from "../state/view";
+import styles from "./steps.module.css";
+import { Transcript } from "./Transcript";
+
+export function AttemptView({ path, attempt, isLast = false }: { path: Path; attempt: Attempt; isLast?: boolean }) {
+  const { transcripts } = useWatched();
+  const { prompt, has } = attempt;
+  const talks = has.includes("transcript") || transcripts.of(path, attempt.attempt).length > 0;
+  return (
+    <section className={styles.attempt} aria-label={`Attempt ${attempt.attempt}`}>
+      <Facts attempt={attempt} />
+      {!isLast && attempt.error && <p className={styles.error}>{attempt.error.message}</p>}
+      {prompt && <Fold title="Prompt">{() => <Text text={prompt} />}</Fold>}
+      {talks &&
+        (isLast ? (
+          <Transcript path={path} attempt={attempt.attempt} />
+        ) : (
+          <Fold title="What it said and did">{() => <Transcript path={path} attempt={attempt.attempt} />}</Fold>
+        ))}
+      {(["stdout", "stderr"] as const)
+        .filter((stream) => has.includes(stream))
+        .map((stream) => (
+          <Fold
+            key={stream}
+            title={stream === "stdout" ? "Raw output" : "Raw errors"}
+            open={isLast && stream === "stderr" && attempt.status === "failed"}
+          >
+            {() => <Printed path={path} attempt={attempt} stream={stream} />}
+          </Fold>
+        ))}
+    </section>
+  );
+}
+
+function Facts({ attempt }: { attempt: Attempt }) {
+  const { now } = useView();
+  const { skew } = useWatched();
+  const { agent, session, usage, rung, exit_code, cached } = attempt;
+  const facts = [
+    `attempt ${attempt.attempt} ${attempt.status}`,
+    duration((attempt.ended_at ?? now + skew) - attempt.started_at),
+    agent,
+    session && `session ${session}`,
+    usage && usage.input_tokens + usage.output_tokens > 0 && `${tokens(usage)} tokens`,
+    usage && usage.usd > 0 && cost(usage),
+    exit_code !== undefined && `exit code ${exit_code}`,
+    cached && "taken from an earlier run",
+    rung,
+  ];
+  return (
+    <p className={styles.facts}>
+      {facts.filter(Boolean).map((fact) => (
+        <span key={String(fact)}>{fact}</span>
+      ))}
+    </p>
+  );
+}
+
+/** How often it is looked for more. */
+const AGAIN_MS = 2_000;
+
+function Printed({ path, attempt, stream }: { path: Path; attempt: Attempt; stream: "stdout" | "stderr" }) {
+  const { run } = useWatched();
+  const going = attempt.status === "running" && AGAIN_MS;
+  const { data, error } = useQuery({ ...printedQuery(run, path, attempt.attempt, stream), refetchInterval: going });
+  if (error) return <ErrorNote error={error} />;
+  if (!data) return null;
+  return (
+    <>
+      <Text text={data.text} />
+      {data.more && (
+        <p className="quiet">
+          There is more: longhaul logs {run} {path}
+        </p>
+      )}
+    </>
+  );
+}

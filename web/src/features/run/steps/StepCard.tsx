@@ -1,0 +1,103 @@
+// A step: one line of what there is to know, and everything else on demand.
+
+import { cost, count, duration, awaited } from "../../../ui/format";
+import { StatusIcon, toneOf } from "../../../ui/Status";
+import type { FlatStep } from "../state/fold";
+import { lastPart } from "../state/path";
+import { useWatched } from "../state/useRun";
+import { useView } from "../state/view";
+import { SKIPPED } from "../state/story";
+import type { Row } from "./rows";
+import { SpanBar } from "./SpanBar";
+import { StepDetails } from "./StepDetails";
+import styles from "./steps.module.css";
+import { TurnTabs } from "./TurnTabs";
+
+interface Props {
+  row: Row;
+  step: FlatStep;
+  open: boolean;
+  toggle: () => void;
+  /** Whether what is inside is not shown. */
+  closed: boolean;
+  fold: () => void;
+}
+
+export function StepCard({ row, step, open, toggle, closed, fold }: Props) {
+  const { selected, select, places } = useView();
+  const kind = step.kind || places.node(places.of(step.path)?.key ?? "")?.kind || "";
+  const choose = () => {
+    select(step.path);
+    toggle();
+  };
+  return (
+    <article
+      className={styles.card}
+      data-path={step.path}
+      data-status={step.status}
+      data-tone={toneOf(step.status)}
+      data-selected={selected === step.path}
+      data-depth={Math.min(row.depth, 6)}
+      data-replaced={step.replaced}
+    >
+      <div className={styles.top}>
+        {row.holds && (
+          <button
+            type="button"
+            className={styles.hold}
+            aria-expanded={!closed}
+            onClick={fold}
+            aria-label={`Steps inside ${step.name ?? step.path}`}
+          >
+            {closed ? "▸" : "▾"}
+          </button>
+        )}
+        <button type="button" className={styles.face} aria-expanded={open} onClick={choose}>
+          <span className={styles.icon}>
+            <StatusIcon status={step.status} size={14} />
+          </span>
+          <span className={styles.title}>
+            <span className={styles.name}>{step.name ?? lastPart(step.path)}</span>
+            <span className={styles.kind}>{kind}</span>
+            <Where step={step} />
+          </span>
+          <span className={styles.status}>{words(step)}</span>
+          <Numbers step={step} />
+        </button>
+      </div>
+      {row.holds && <TurnTabs path={step.path} />}
+      {!row.holds && <SpanBar path={step.path} />}
+      {open && <StepDetails step={step} kind={kind} />}
+    </article>
+  );
+}
+
+/** Which item and round it is in. */
+function Where({ step }: { step: FlatStep }) {
+  const { places } = useView();
+  const turns = places.of(step.path)?.turns ?? [];
+  if (turns.length === 0) return null;
+  const word = (key: string) => (places.node(key)?.kind === "repeat" ? "round" : "item");
+  return <span className={styles.where}>{turns.map(({ key, index }) => `${word(key)} ${index + 1}`).join(" · ")}</span>;
+}
+
+function words(step: FlatStep): string {
+  if (step.status === "waiting" && step.waiting_for) return `waits for ${awaited([step.waiting_for])}`;
+  if (step.skipped) return `skipped: ${SKIPPED[step.skipped] ?? step.skipped}`;
+  if (step.agent && step.status === "running") return `${step.agent.name} at work`;
+  return step.replaced ? `${step.status}, replaced` : step.status;
+}
+
+function Numbers({ step }: { step: FlatStep }) {
+  const { now } = useView();
+  const { skew } = useWatched();
+  const going = step.status === "running" || step.status === "waiting";
+  const took = going && step.started_at !== undefined ? now + skew - step.started_at : step.duration_ms;
+  return (
+    <span className={styles.numbers}>
+      {step.attempts > 1 && <span>{count(step.attempts, "attempt")}</span>}
+      {step.usage.usd > 0 && <span>{cost(step.usage)}</span>}
+      {step.status !== "pending" && step.status !== "skipped" && <span>{duration(took)}</span>}
+    </span>
+  );
+}

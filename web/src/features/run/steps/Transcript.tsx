@@ -1,0 +1,62 @@
+// What an agent says and does, while it does.
+
+import { useEffect, useMemo } from "react";
+import type { Path } from "../../../api/types";
+import { Fold } from "../../../ui/Fold";
+import { inJson, Text } from "../../../ui/Value";
+import { useWatched } from "../state/useRun";
+import { type Block, blocks, type ToolUse } from "./blocks";
+import styles from "./steps.module.css";
+
+export function Transcript({ path, attempt }: { path: Path; attempt: number }) {
+  const { transcripts } = useWatched();
+  useEffect(() => transcripts.watch(path, attempt), [transcripts, path, attempt]);
+  const entries = transcripts.of(path, attempt);
+  const shown = useMemo(() => blocks(entries), [entries]);
+  if (shown.length === 0) return null;
+  return (
+    <ol className={styles.transcript} aria-label="What it said and did">
+      {shown.map((block, at) => (
+        <li key={at}>
+          <Said block={block} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Said({ block }: { block: Block }) {
+  switch (block.kind) {
+    case "text":
+      return <p className={styles.said}>{block.text}</p>;
+    case "notice":
+      return <p className={styles.notice}>{block.text}</p>;
+    case "thinking":
+      return <Fold title="Thought">{() => <p className={styles.thought}>{block.text}</p>}</Fold>;
+    case "tool":
+      return <Tool use={block} />;
+  }
+}
+
+function Tool({ use: { name, summary, input, ok, text } }: { use: ToolUse }) {
+  const [sign, words] = ok === undefined ? ["…", "at work"] : ok ? ["✓", "went well"] : ["✗", "failed"];
+  const title = (
+    <>
+      <span className={styles.tool} data-ok={ok}>
+        {sign} {name}
+      </span>{" "}
+      <code>{summary}</code>
+      <span className="unseen">, {words}</span>
+    </>
+  );
+  return (
+    <Fold title={title}>
+      {() => (
+        <>
+          {input !== undefined && <Text text={inJson(input)} />}
+          {text && <Text text={text} />}
+        </>
+      )}
+    </Fold>
+  );
+}

@@ -1,0 +1,24 @@
+// Which runs are looked at, as the address of the page says it.
+
+import type { Status } from "../../api/types";
+
+export const STATUSES: readonly Status[] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+
+export interface Filter {
+  status?: Status[];
+  workflow?: string;
+  text?: string;
+}
+
+export function readFilter(search: Record<string, unknown>): Filter {
+  const status = [search["status"] ?? []].flat().filter((one): one is Status => STATUSES.includes(one as Status));
+  const text = (name: string) => (typeof search[name] === "string" && search[name] !== "" ? { [name]: search[name] } : {});
+  return { ...(status.length ? { status } : {}), ...text("workflow"), ...text("text") };
+}
+
+/** With a status more, or less. */
+export function toggled(filter: Filter, status: Status): Filter {
+  const { status: before = [], ...rest } = filter;
+  const after = before.includes(status) ? before.filter((one) => one !== status) : [...before, status];
+  return { ...rest, ...(after.length ? { status: after } : {}) };
+}

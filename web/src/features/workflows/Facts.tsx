@@ -1,0 +1,79 @@
+// What a workflow takes, may use, and did last.
+
+import { Link } from "@tanstack/react-router";
+import type { RunRow, Workflow } from "../../api/types";
+import { ago, duration, money, short } from "../../ui/format";
+import { asSchema, choicesOf, written } from "../../ui/schema";
+import { Status } from "../../ui/Status";
+import { useNow } from "../../ui/useNow";
+import styles from "./workflows.module.css";
+
+export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }) {
+  return (
+    <section className={styles.box} aria-label="Inputs and outputs">
+      <h2>Inputs</h2>
+      <dl className={styles.terms}>
+        <dt>task</dt>
+        <dd className="quiet">text: what is to be done</dd>
+        {Object.entries(inputs).map(([name, input]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <span className="quiet">
+                {choicesOf(input.schema).join(" or ") || written(asSchema(input.schema)["type"] ?? "anything")}
+                {input.default !== undefined ? `, ${written(input.default)} unless given` : input.optional ? ", optional" : ", required"}
+              </span>
+              {input.description && <p>{input.description}</p>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {outputs.length > 0 && (
+        <p>
+          <span className="quiet">returns</span> {outputs.join(", ")}
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function Limits({ limits }: { limits: Workflow["limits"] }) {
+  const { usd, tokens, duration_ms, steps, parallel } = limits;
+  const parts = [
+    usd !== undefined && money(usd),
+    tokens !== undefined && `${short(tokens)} tokens`,
+    duration_ms !== undefined && duration(duration_ms),
+    steps !== undefined && `${steps} steps`,
+    parallel !== undefined && `${parallel} at once`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return null;
+  return (
+    <section className={styles.box} aria-label="Limits">
+      <h2>Limits</h2>
+      <p>{parts.join(", ")}</p>
+    </section>
+  );
+}
+
+export function LastRuns({ runs }: { runs: RunRow[] }) {
+  const now = useNow(true, 10_000);
+  return (
+    <section className={styles.box} aria-label="Last runs">
+      <h2>Last runs</h2>
+      {runs.length === 0 && <p className="quiet">It was never run.</p>}
+      <ul>
+        {runs.map(({ run, status, summary }) => (
+          <li key={run} className={styles.last}>
+            <Status status={status} />
+            <Link to="/runs/$run" params={{ run }} search={{}}>
+              {summary.task || run}
+            </Link>
+            <span className="quiet numbers">
+              {money(summary.usd)}, {ago(summary.started_at, now)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+// Which address shows which page.
+
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
+import { ApprovalsPage } from "./features/approvals/ApprovalsPage";
+import { PersistedPage } from "./features/persisted/PersistedPage";
+import { type RunSearch, readRunSearch, RunPage } from "./features/run/RunPage";
+import { RunsPage } from "./features/runs/RunsPage";
+import { type Filter, readFilter } from "./features/runs/filter";
+import { WorkflowPage } from "./features/workflows/WorkflowPage";
+import { WorkflowsPage } from "./features/workflows/WorkflowsPage";
+import { NotFound } from "./ui/NotFound";
+import { Shell } from "./ui/Shell";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/runs" });
+  },
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: (search): Filter => readFilter(search),
+  component: () => <RunsPage filter={runs.useSearch()} />,
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$run",
+  validateSearch: (search): RunSearch => readRunSearch(search),
+  component: () => <RunPage key={run.useParams().run} run={run.useParams().run} search={run.useSearch()} />,
+});
+
+const workflows = createRoute({ getParentRoute: () => root, path: "/workflows", component: WorkflowsPage });
+
+const workflow = createRoute({
+  getParentRoute: () => root,
+  path: "/workflows/$name",
+  component: () => <WorkflowPage name={workflow.useParams().name} />,
+});
+
+const approvals = createRoute({ getParentRoute: () => root, path: "/approvals", component: ApprovalsPage });
+const persisted = createRoute({ getParentRoute: () => root, path: "/persisted", component: PersistedPage });
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, runs, run, workflows, workflow, approvals, persisted]),
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,53 @@
+// Things that are said to people: what went wrong, and that there is nothing.
+
+import type { ReactNode } from "react";
+import { ApiError } from "../api/client";
+import type { Tone } from "./Status";
+import styles from "./ui.module.css";
+
+export function Note({ tone, children, role }: { tone: Tone; children: ReactNode; role?: "alert" | "status" }) {
+  return (
+    <div className={styles.note} data-tone={tone} role={role}>
+      {children}
+    </div>
+  );
+}
+
+export function ErrorNote({ error }: { error: Error }) {
+  const problem = error instanceof ApiError ? error.problem : undefined;
+  if (problem?.status === 401) return <SignIn />;
+  return (
+    <Note tone="bad" role="alert">
+      <strong>{error.message}</strong>
+      {problem?.detail && <p>{problem.detail}</p>}
+      {problem?.diagnostics?.map((found) => (
+        <p key={`${found.code}${found.line}${found.message}`}>
+          {found.message}
+          {found.help && <span className="quiet"> {found.help}</span>}
+        </p>
+      ))}
+      {problem?.code && <p className="quiet mono">longhaul explain {problem.code}</p>}
+    </Note>
+  );
+}
+
+function SignIn() {
+  return (
+    <Note tone="wait" role="alert">
+      <strong>Nobody is signed in.</strong>
+      <p>
+        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. This page then works until the
+        browser is closed.
+      </p>
+    </Note>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}

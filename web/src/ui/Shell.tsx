@@ -1,0 +1,78 @@
+// What stands around every page.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet } from "@tanstack/react-router";
+import { questionsQuery } from "../api/queries";
+import { useFeed } from "../api/useFeed";
+import styles from "./shell.module.css";
+import { type Theme, useTheme } from "./theme";
+
+const PAGES = [
+  { to: "/runs", title: "Runs" },
+  { to: "/workflows", title: "Workflows" },
+  { to: "/approvals", title: "Approvals" },
+  { to: "/persisted", title: "Persisted" },
+] as const;
+
+export function Shell() {
+  const connection = useFeed();
+  const open = useQuery(questionsQuery).data?.questions.length ?? 0;
+  return (
+    <>
+      <a className={styles.skip} href="#main">
+        Skip to the page
+      </a>
+      <header className={styles.bar}>
+        <Link to="/runs" className={styles.brand}>
+          Longhaul
+        </Link>
+        <nav aria-label="Pages" className={styles.nav}>
+          {PAGES.map(({ to, title }) => (
+            <Link
+              key={to}
+              to={to}
+              className={styles.link}
+              activeProps={{ "data-active": true, "aria-current": "page" }}
+              {...(to === "/approvals" && open > 0 ? { "aria-label": `${title}, ${open} open` } : {})}
+            >
+              {title}
+              {to === "/approvals" && open > 0 && <span className={styles.badge}>{open}</span>}
+            </Link>
+          ))}
+        </nav>
+        <ThemePicker />
+      </header>
+      {connection === "lost" && (
+        <p className={styles.lost} role="status">
+          The server can not be reached. What is shown may be old; this page goes on by itself.
+        </p>
+      )}
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}
+
+const NEXT: Record<Theme, Theme> = { system: "dark", dark: "light", light: "system" };
+
+function ThemePicker() {
+  const [theme, set] = useTheme();
+  const words = { system: "as the system", dark: "dark", light: "light" }[theme];
+  return (
+    <button
+      type="button"
+      className={styles.theme}
+      onClick={() => set(NEXT[theme])}
+      aria-label={`Colours: ${words}`}
+      title={`Colours: ${words}`}
+    >
+      <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" strokeWidth="1.6" />
+        {theme !== "light" && (
+          <path d={theme === "dark" ? "M8 2a6 6 0 0 1 0 12z M8 2a6 6 0 0 0 0 12z" : "M8 2a6 6 0 0 1 0 12z"} fill="currentColor" />
+        )}
+      </svg>
+    </button>
+  );
+}

@@ -1,0 +1,42 @@
+// Tabs, with the arrow keys as everywhere.
+
+import type { KeyboardEvent } from "react";
+import styles from "./ui.module.css";
+
+interface Props<T extends string> {
+  label: string;
+  tabs: readonly { id: T; title: string; hidden?: boolean }[];
+  chosen: T;
+  choose: (id: T) => void;
+}
+
+export function Tabs<T extends string>({ label, tabs, chosen, choose }: Props<T>) {
+  const shown = tabs.filter((tab) => !tab.hidden);
+  const move = (event: KeyboardEvent<HTMLDivElement>) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    const at = shown.findIndex((tab) => tab.id === chosen);
+    const next = shown[(at + by + shown.length) % shown.length];
+    if (!next) return;
+    choose(next.id);
+    document.getElementById(`tab-${next.id}`)?.focus();
+  };
+  return (
+    <div className={styles.tabs} role="tablist" aria-label={label} onKeyDown={move}>
+      {shown.map(({ id, title }) => (
+        <button
+          key={id}
+          id={`tab-${id}`}
+          type="button"
+          role="tab"
+          className={styles.tab}
+          aria-selected={id === chosen}
+          tabIndex={id === chosen ? 0 : -1}
+          onClick={() => choose(id)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+// A value for people: text as text, an object as a table, a list of objects as rows, the rest as JSON.
+
+import type { Json } from "../api/types";
+import styles from "./ui.module.css";
+
+export function Value({ value }: { value: Json }) {
+  if (typeof value === "string") return <Text text={value} />;
+  if (Array.isArray(value)) return isRows(value) ? <Rows rows={value} /> : <Text text={inJson(value)} />;
+  if (value !== null && typeof value === "object") return <Fields fields={value} />;
+  return <code>{inJson(value)}</code>;
+}
+
+export function Text({ text }: { text: string }) {
+  return (
+    <pre className={styles.pre} tabIndex={0}>
+      {text}
+    </pre>
+  );
+}
+
+type Fields = { [key: string]: Json };
+
+function isRows(list: Json[]): list is Fields[] {
+  return list.length > 0 && list.every((item) => item !== null && typeof item === "object" && !Array.isArray(item));
+}
+
+export function inJson(value: Json): string {
+  return JSON.stringify(value, null, 2);
+}
+
+function Fields({ fields }: { fields: Fields }) {
+  return (
+    <div className={styles.scroll}>
+      <table className={styles.table}>
+        <tbody>
+          {Object.entries(fields).map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <Cell value={value} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Rows({ rows }: { rows: Fields[] }) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return (
+    <div className={styles.scroll}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            {names.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>
+              {names.map((name) => (
+                <td key={name}>
+                  <Cell value={row[name] ?? ""} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({ value }: { value: Json }) {
+  if (value === null || typeof value !== "object") return typeof value === "string" ? value : <code>{String(value)}</code>;
+  if (!Array.isArray(value)) return <Fields fields={value} />;
+  if (isRows(value)) return <Rows rows={value} />;
+  return value.every((item) => typeof item !== "object") ? value.join(", ") : <code>{JSON.stringify(value)}</code>;
+}

@@ -1,0 +1,14 @@
+// Whether two things fit beside each other.
+
+import { useSyncExternalStore } from "react";
+
+const wide = matchMedia("(min-width: 1100px)");
+
+function follow(changed: () => void): () => void {
+  wide.addEventListener("change", changed);
+  return () => wide.removeEventListener("change", changed);
+}
+
+export function useWide(): boolean {
+  return useSyncExternalStore(follow, () => wide.matches);
+}
