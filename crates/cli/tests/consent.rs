@@ -6,82 +6,22 @@
 
 mod binary;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use binary::{Told, command, told};
+use binary::project::{Project, RUN};
 use longhaul_core::consent::{Ledger, Request};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Face, Origin};
 use longhaul_core::plan::{Plan, Risk};
 use longhaul_core::policy::Verdict;
-use longhaul_runtime::{Engine, Options, StartRequest, System};
-use longhaul_store::Sqlite;
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use longhaul_runtime::StartRequest;
+use serde_json::json;
 
-const RUN: &str = "run-1";
 const PUSH: &str = "name: release\ndo:\n  - {id: a, run: echo pushed, risk: medium, uses: ['git:push']}\n";
 const DEPLOY: &str = "name: release\ndo:\n  - {id: a, run: echo deployed, risk: high, uses: ['web:deploy']}\n";
 
-struct Project(TempDir);
-
 impl Project {
-    fn new(workflow: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
-        std::fs::write(folder.path().join("w.yaml"), workflow).unwrap();
-        Self(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn user_settings(&self, text: &str) {
-        std::fs::create_dir_all(self.path("no-such-home/.longhaul")).unwrap();
-        std::fs::write(self.path("no-such-home/.longhaul/config.toml"), text).unwrap();
-    }
-
     fn organisation(&self, text: &str) {
         std::fs::create_dir_all(self.path("organisation")).unwrap();
         std::fs::write(self.path("organisation/config.toml"), text).unwrap();
-    }
-
-    fn longhaul(&self, args: &[&str]) -> Told {
-        let mut command = command(self.0.path(), args);
-        command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("LONGHAUL_ORGANISATION", self.path("organisation"));
-        told(command.output().unwrap())
-    }
-
-    fn run(&self) -> i32 {
-        self.longhaul(&["run", "w.yaml", "--run-id", RUN]).code
-    }
-
-    fn ok(&self, args: &[&str]) -> String {
-        let told = self.longhaul(args);
-        assert_eq!(told.code, 0, "{args:?}: {}{}", told.stdout, told.stderr);
-        told.stdout
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.ok(args)).unwrap()
-    }
-
-    fn found(&self, event: &str) -> Value {
-        let events = self.ok(&["events", RUN, "--json"]);
-        let mut events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        events.rfind(|found| found["event"] == event).unwrap_or_default()
-    }
-
-    /// What another face does with the same store.
-    fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        runtime.block_on(async {
-            let store = Sqlite::open(self.path(".longhaul/longhaul.db"), Default::default()).unwrap();
-            let options = Options { runs_dir: self.path(".longhaul/runs"), ..Options::default() };
-            act(Engine::new(Arc::new(store), Arc::new(System), options)).await
-        })
     }
 
     /// A run that a program starts.
@@ -100,10 +40,19 @@ impl Project {
     }
 }
 
+/// A list of one run is not shorter because a journal that is no run is newer.
+#[test]
+fn journals_beside_the_runs_take_no_place_in_lists() {
+    let project = Project::new(PUSH);
+    assert_eq!(project.run().code, 0);
+    project.ok(&["consent", "grant", "workflow_class:release"]);
+    assert_eq!(project.json(&["runs", "--json", "--limit", "1"])[0]["run"], RUN);
+}
+
 #[test]
 fn starting_a_run_is_the_consent() {
     let project = Project::new(PUSH);
-    assert_eq!(project.run(), 0);
+    assert_eq!(project.run().code, 0);
     assert_eq!(project.found("consented")["rule"], "the run was started for it");
     assert_eq!(project.json(&["runs", "--json"]).as_array().unwrap().len(), 1, "the journal of consent is no run");
 }
@@ -111,7 +60,7 @@ fn starting_a_run_is_the_consent() {
 #[test]
 fn high_risk_asks_and_a_grant_answers() {
     let project = Project::new(DEPLOY);
-    assert_eq!(project.run(), 3);
+    assert_eq!(project.run().code, 3);
     let asked = project.found("question_asked");
     assert_eq!(asked["kind"], "consent");
     assert_eq!(
@@ -134,7 +83,7 @@ fn high_risk_asks_and_a_grant_answers() {
 #[test]
 fn no_consent_is_a_failure_that_says_so() {
     let project = Project::new(DEPLOY);
-    assert_eq!(project.run(), 3);
+    assert_eq!(project.run().code, 3);
     project.ok(&["deny", RUN, "--reason", "not on a Friday"]);
     assert_eq!(project.longhaul(&["resume", RUN]).code, 1);
     assert_eq!(project.found("run_finished")["message"], "`a`: nobody consented: not on a Friday");
@@ -144,7 +93,7 @@ fn no_consent_is_a_failure_that_says_so() {
 fn rules_of_the_user_and_of_the_organisation_hold() {
     let project = Project::new(PUSH);
     project.user_settings("[policy]\nrisk = { medium = 'deny' }\nactions = { 'git:push' = 'allow' }\n");
-    assert_eq!(project.run(), 0);
+    assert_eq!(project.run().code, 0);
     assert_eq!(project.found("consented")["rule"], "user: allow git:push");
     project.organisation("[policy.services]\ngit = 'deny'\n");
     assert_eq!(project.longhaul(&["run", "w.yaml", "--run-id", "run-2"]).code, 1);
@@ -161,7 +110,7 @@ fn a_checkout_does_not_say_what_is_allowed() {
     std::fs::write(project.path(".longhaul/config.toml"), "[policy.risk]\nhigh = 'allow'\n").unwrap();
     assert!(project.longhaul(&["run", "w.yaml"]).stderr.contains("`policy` says who may let work pass"));
     project.ok(&["trust"]);
-    assert_eq!(project.run(), 0);
+    assert_eq!(project.run().code, 0);
 }
 
 #[test]
@@ -181,7 +130,7 @@ fn consent_that_is_taken_back_is_missed_by_runs_that_had_it() {
         "name: release\ndo:\n  - {{id: go, approve: Go on?}}\n{}",
         &PUSH["name: release\ndo:\n".len()..]
     ));
-    assert_eq!(project.run(), 3);
+    assert_eq!(project.run().code, 3);
     let runs = project.json(&["consent", "list", "--json"])["runs"].clone();
     assert_eq!(runs[0]["key"], "workflow_run:release:run-1");
     let revoked = project.json(&["consent", "revoke", "workflow_class:release", "--json"]);
@@ -198,7 +147,7 @@ fn consent_that_is_taken_back_is_missed_by_runs_that_had_it() {
 fn a_step_gives_no_consent() {
     let workflow = "do:\n  - {id: a, run: '$LONGHAUL consent grant web:deploy 2>&1 || true'}\n";
     let project = Project::new(workflow);
-    assert_eq!(project.run(), 0);
+    assert_eq!(project.run().code, 0);
     let said = project.ok(&["outputs", RUN, "a"]);
     assert!(said.contains("a step of run-1 can not give or take consent"), "{said}");
     assert_eq!(project.json(&["consent", "log", "--json"]), json!([]));

@@ -6,80 +6,21 @@
 
 mod binary;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use binary::{Told, command, told};
+use binary::project::{Project, RUN};
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Caller, Face, Origin};
 use longhaul_core::plan::Plan;
-use longhaul_runtime::{Engine, Message, Options, StartRequest, System};
-use longhaul_store::Sqlite;
+use longhaul_runtime::{Message, StartRequest};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-const RUN: &str = "run-1";
 const GATE: &str = "do:\n  - {id: go, approve: Go on?}\n  - {id: a, run: echo done}\n";
 
-/// A project with one workflow, and a home in which nothing is.
-struct Project(TempDir);
-
 impl Project {
-    fn new(workflow: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
-        std::fs::write(folder.path().join("w.yaml"), workflow).unwrap();
-        Self(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// The user's own settings.
-    fn user_settings(&self, text: &str) {
-        std::fs::create_dir_all(self.path("no-such-home/.longhaul")).unwrap();
-        std::fs::write(self.path("no-such-home/.longhaul/config.toml"), text).unwrap();
-    }
-
-    fn longhaul(&self, args: &[&str]) -> Told {
-        let mut command = command(self.0.path(), args);
-        command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("OUT", self.path("out"));
-        told(command.output().unwrap())
-    }
-
-    fn ok(&self, args: &[&str]) -> String {
-        let told = self.longhaul(args);
-        assert_eq!(told.code, 0, "{args:?}: {}{}", told.stdout, told.stderr);
-        told.stdout
-    }
-
-    fn events(&self) -> Vec<Value> {
-        self.ok(&["events", RUN, "--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    fn found(&self, event: &str) -> Value {
-        self.events().into_iter().rfind(|found| found["event"] == event).unwrap_or_default()
-    }
-
-    fn refuses(&self, args: &[&str], reason: &str) {
-        let before = self.events();
-        let told = self.longhaul(args);
-        assert_eq!(told.code, 2, "{args:?}: {}{}", told.stdout, told.stderr);
-        assert!(told.stderr.contains(reason), "{args:?}: {}", told.stderr);
-        assert_eq!(self.events(), before, "{args:?}");
+    /// It goes on waiting, too.
+    fn stands(&self, args: &[&str], reason: &str) {
+        self.refuses(args, reason);
         assert_eq!(self.longhaul(&["resume", RUN]).code, 3, "it waits as before");
-    }
-
-    /// What another face does with the same store.
-    fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        runtime.block_on(async {
-            let store = Sqlite::open(self.path(".longhaul/longhaul.db"), Default::default()).unwrap();
-            let options = Options { runs_dir: self.path(".longhaul/runs"), ..Options::default() };
-            act(Engine::new(Arc::new(store), Arc::new(System), options)).await
-        })
     }
 
     /// What a step of the run wrote down.
@@ -91,7 +32,7 @@ impl Project {
 /// A run that waits at its gate.
 fn waiting(workflow: &str) -> Project {
     let project = Project::new(workflow);
-    assert_eq!(project.longhaul(&["run", "w.yaml", "--run-id", RUN]).code, 3);
+    assert_eq!(project.run().code, 3);
     project
 }
 
@@ -121,8 +62,8 @@ fn the_secret_of_a_gate_is_shown_nowhere() {
     for look in [&["events", RUN, "--json"][..], &["export", RUN], &["status", RUN, "--json"], &["events", RUN]] {
         assert!(!project.ok(look).contains(&secret), "{look:?}");
     }
-    project.refuses(&["approve", RUN, "--secret", "wrong"], "the secret is not the one");
-    project.refuses(&["approve", RUN, "--secret", &key], "the secret is not the one");
+    project.stands(&["approve", RUN, "--secret", "wrong"], "the secret is not the one");
+    project.stands(&["approve", RUN, "--secret", &key], "the secret is not the one");
     project.ok(&["approve", RUN, "--secret", &secret]);
     project.ok(&["resume", RUN]);
     assert_eq!(project.found("answered")["caller"]["auth"], "token");
@@ -188,11 +129,11 @@ fn what_a_client_started_is_answered_there_or_on_purpose() {
     let project = Project::new(GATE);
     let (client, session) = (Some("Claude Code".to_owned()), Some("s-1".to_owned()));
     started_by(&project, Origin { face: Face::Mcp, client, session, ..Origin::default() });
-    project.refuses(
+    project.stands(
         &["approve", RUN],
         "started by Claude Code (session s-1): answer there; or answer in its place, with --override",
     );
-    project.refuses(&["deny", RUN], "with --override");
+    project.stands(&["deny", RUN], "with --override");
     project.ok(&["approve", RUN, "--override"]);
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
     assert_eq!(project.found("answered")["caller"]["overrides"], true);
@@ -203,16 +144,16 @@ fn what_a_client_started_is_answered_there_or_on_purpose() {
 fn another_user_is_told_where_to_answer() {
     let project = Project::new(GATE);
     started_by(&project, Origin::cli("somebody-else"));
-    project.refuses(&["approve", RUN], "started by somebody-else at the command line: answer there");
-    project.refuses(&["approve", RUN, "--override"], "the policy lets nobody answer in its place");
+    project.stands(&["approve", RUN], "started by somebody-else at the command line: answer there");
+    project.stands(&["approve", RUN, "--override"], "the policy lets nobody answer in its place");
 }
 
 #[test]
 fn a_role_answers_and_nobody_else() {
     let gate = GATE.replace("Go on?}", "Go on?, approvals: 'role:release'}");
     let project = waiting(&gate);
-    project.refuses(&["approve", RUN], "only `release` may answer this");
-    project.refuses(&["approve", RUN, "--override"], "only `release` may answer this");
+    project.stands(&["approve", RUN], "only `release` may answer this");
+    project.stands(&["approve", RUN, "--override"], "only `release` may answer this");
     let user = project.found("run_started")["owner"]["user"].as_str().unwrap().to_owned();
     project.user_settings(&format!("[roles]\nrelease = ['{user}']\n"));
     project.ok(&["approve", RUN]);
@@ -233,9 +174,9 @@ fn a_checkout_does_not_say_who_may_answer() {
 fn a_run_keeps_the_policy_it_was_started_with() {
     let project = Project::new(GATE);
     project.user_settings("[approvals]\nwho = 'role:release'\n");
-    assert_eq!(project.longhaul(&["run", "w.yaml", "--run-id", RUN]).code, 3);
+    assert_eq!(project.run().code, 3);
     project.user_settings("");
-    project.refuses(&["approve", RUN], "only `release` may answer this");
+    project.stands(&["approve", RUN], "only `release` may answer this");
 }
 
 /// A gate, and beside it a step that tries to answer it. What it is told ends up in a file.

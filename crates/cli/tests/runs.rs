@@ -11,68 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use binary::{Told, command, told};
+use binary::project::{Project, RUN};
+use binary::{Told, told};
 use serde_json::Value;
-use tempfile::TempDir;
-
-const RUN: &str = "run-1";
-
-/// A project with one workflow.
-struct Project(TempDir);
 
 impl Project {
-    fn new(workflow: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
-        std::fs::write(folder.path().join("w.yaml"), workflow).unwrap();
-        Self(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn longhaul(&self, args: &[&str]) -> Told {
-        told(self.command(args).output().unwrap())
-    }
-
-    fn command(&self, args: &[&str]) -> std::process::Command {
-        let mut command = command(self.0.path(), args);
-        command.env("LOG", self.path("log"));
-        command
-    }
-
-    fn run(&self) -> Told {
-        self.longhaul(&["run", "w.yaml", "--run-id", RUN])
-    }
-
-    fn ok(&self, args: &[&str]) -> String {
-        let told = self.longhaul(args);
-        assert_eq!(told.code, 0, "{args:?}: {}{}", told.stdout, told.stderr);
-        told.stdout
-    }
-
-    /// What is refused names the reason, ends with 2, and leaves the run as it was.
-    fn refuses(&self, args: &[&str], reason: &str) {
-        let before = self.longhaul(&["events", RUN, "--json"]).stdout;
-        let told = self.longhaul(args);
-        assert_eq!(told.code, 2, "{args:?}: {}{}", told.stdout, told.stderr);
-        assert!(told.stderr.contains(reason), "{args:?}: {}", told.stderr);
-        assert_eq!(self.longhaul(&["events", RUN, "--json"]).stdout, before, "{args:?}");
-    }
-
     fn start(&self, args: &[&str]) -> Background {
         let mut command = self.command(args);
         Background(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.ok(args)).unwrap()
-    }
-
-    fn events(&self) -> Vec<Value> {
-        let told = self.longhaul(&["events", RUN, "--json"]);
-        told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     fn count(&self, event: &str) -> usize {

@@ -348,8 +348,12 @@ impl Engine {
 
     /// Runs, newest first.
     pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
+        let limit = query.limit;
+        // Whoever gets fewer than they asked for takes that for the end.
+        let query = Query { limit: limit.saturating_add(JOURNALS.len()), ..query };
         let mut rows = self.shared.store.runs(query).await?;
         rows.retain(is_run);
+        rows.truncate(limit);
         Ok(rows)
     }
 
@@ -443,9 +447,11 @@ impl Engine {
     }
 }
 
-/// The journals of consent and of the shelf are none of the runs.
+/// Journals that are none of the runs.
+const JOURNALS: [&str; 2] = [consent::LEDGER, shelf::SHELF];
+
 fn is_run(row: &RunRow) -> bool {
-    ![consent::LEDGER, shelf::SHELF].contains(&row.run.as_str())
+    !JOURNALS.contains(&row.run.as_str())
 }
 
 impl Shared {

@@ -175,6 +175,7 @@ impl Engine {
         let Ok(folder) = self.shared.artifacts.attempt(run, &work.path, work.attempt) else { return };
         let file = folder.join("prompt.md");
         if !file.exists() {
+            // For people; whoever has the step got the prompt itself.
             let _ = write_whole(&file, self.shared.secrets.redact(work.prompt.clone()).as_bytes());
         }
     }

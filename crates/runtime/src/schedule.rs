@@ -47,11 +47,13 @@ pub struct Startable {
 pub type Find = dyn Fn(Wanted<'_>) -> Result<Option<Startable>, String> + Send + Sync;
 
 impl Engine {
-    /// Keeps the times of triggers until `stop`, once a minute.
-    pub async fn keep_times(&self, find: &Find, stop: CancellationToken) {
+    /// Keeps the times of triggers until `stop`, once a minute. What can not be done now is late at the next look; why is
+    /// `told`.
+    pub async fn keep_times(&self, find: &Find, stop: CancellationToken, told: &(dyn Fn(&Error) + Sync)) {
         while !stop.is_cancelled() {
-            // What could not be done now is late at the next look.
-            let _ = self.tick(find).await;
+            if let Err(error) = self.tick(find).await {
+                told(&error);
+            }
             let rest = MINUTE_MS - self.now_ms().rem_euclid(MINUTE_MS);
             tokio::select! {
                 () = stop.cancelled() => {}

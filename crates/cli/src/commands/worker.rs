@@ -28,7 +28,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
-        let times = engine.keep_times(&find, stop.clone());
+        let told = |error: &longhaul_runtime::Error| {
+            ui::say(format!("triggers were not looked at: {error}; that is tried again in a minute"));
+        };
+        let times = engine.keep_times(&find, stop.clone(), &told);
         let work = async {
             let worked = engine.work(stop.clone()).await;
             stop.cancel();

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod project;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use longhaul_core::event::{Driver, Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
-use longhaul_lang::world::Bare;
-use longhaul_lang::{Request, check};
 use longhaul_runtime::{Clock, Engine, Handed, Options, StartRequest, Submission};
 use longhaul_store::{Options as StoreOptions, Sqlite};
 use tempfile::TempDir;
@@ -65,16 +63,7 @@ impl Bench {
 }
 
 pub(crate) fn plan(text: &str) -> Plan {
-    let request = Request {
-        file: "test.yaml".to_owned(),
-        name: "test".to_owned(),
-        dir: String::new(),
-        text: text.to_owned(),
-        dialect: None,
-    };
-    let report = check(request, &Bare::default());
-    let mistakes: Vec<String> = report.diagnostics.iter().map(|found| found.message.clone()).collect();
-    report.workflows.into_iter().find_map(|workflow| workflow.plan).unwrap_or_else(|| panic!("{mistakes:?}"))
+    longhaul_testkit::plan(text).unwrap()
 }
 
 /// A result in words.

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;
-use longhaul_lang::world::Bare;
-use longhaul_lang::{Request, check};
 use longhaul_runtime::{Channel, Clock, Engine, Idle, Options, StartRequest};
 use longhaul_store::{Memory, Store};
 use tempfile::TempDir;
@@ -92,14 +90,5 @@ pub(crate) async fn finish(engine: &Engine, run: &RunId) -> (Outcome, State) {
 }
 
 pub(crate) fn plan(text: &str) -> Plan {
-    let request = Request {
-        file: "test.yaml".to_owned(),
-        name: "test".to_owned(),
-        dir: String::new(),
-        text: text.to_owned(),
-        dialect: None,
-    };
-    let report = check(request, &Bare::default());
-    let mistakes: Vec<String> = report.diagnostics.iter().map(|found| found.message.clone()).collect();
-    report.workflows.into_iter().find_map(|workflow| workflow.plan).unwrap_or_else(|| panic!("{mistakes:?}"))
+    longhaul_testkit::plan(text).unwrap()
 }
