@@ -19,9 +19,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::compat::ToolSet;
-use crate::tool::{Caller, Problem};
-use crate::watch;
+use crate::mcp::compat::ToolSet;
+use crate::mcp::tool::{Caller, Problem};
+use crate::mcp::watch;
 
 /// What a server is opened with.
 pub struct Setup {
@@ -171,7 +171,7 @@ impl Desk {
     pub(crate) fn plan(&self, name: &str) -> Result<(Entry, Plan), Problem> {
         let (entry, report) = self.workflow(name)?;
         let refused = || {
-            let found = crate::tools::workflow_check::in_words(&report);
+            let found = crate::mcp::tools::workflow_check::in_words(&report);
             Problem::new(format!("the workflow `{name}` has errors; nothing was started\n\n{found}"))
         };
         if report.has_errors() {
@@ -194,7 +194,7 @@ impl Desk {
             .workflows
             .iter()
             .find_map(|workflow| workflow.plan.clone())
-            .ok_or_else(|| Problem::new(crate::tools::workflow_check::in_words(&report)))
+            .ok_or_else(|| Problem::new(crate::mcp::tools::workflow_check::in_words(&report)))
     }
 
     /// Records the beginning of a run of a workflow.

@@ -1,0 +1,27 @@
+//! The Model Context Protocol, over pipes and HTTP.
+//!
+//! ```text
+//! client ─pipes | http─▶ face ─▶ tools, resources, prompts ─▶ desk
+//! ```
+
+pub(crate) mod arguments;
+pub(crate) mod ask;
+pub(crate) mod compat;
+mod complete;
+pub(crate) mod decision;
+pub(crate) mod dispatch;
+pub(crate) mod face;
+pub(crate) mod handout;
+mod http;
+pub(crate) mod pipes;
+mod prompts;
+mod resources;
+pub(crate) mod sessions;
+pub(crate) mod tool;
+pub(crate) mod tools;
+pub(crate) mod watch;
+
+pub use compat::ToolSet;
+pub use http::{Doors, http};
+pub use pipes::pipes;
+pub use tools::{Nature, Tool, table};

@@ -1,0 +1,25 @@
+//! The history of a run, where its state has forgotten what another system tells.
+
+use longhaul_core::event::Envelope;
+use longhaul_core::id::RunId;
+
+use crate::desk::Desk;
+use crate::mcp::tool::Problem;
+
+/// Events that are read at once.
+const PAGE: usize = 1000;
+
+/// What is found in the history of a run, in its order.
+pub(super) async fn found<T>(
+    desk: &Desk,
+    run: &RunId,
+    wanted: impl Fn(&Envelope) -> Option<T>,
+) -> Result<Vec<T>, Problem> {
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let page = desk.engine().events(run, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after = last.seq;
+        found.extend(page.iter().filter_map(&wanted));
+    }
+}

@@ -1,0 +1,121 @@
+//! The workflows that `wb_run` can start, by the names that work-buddy gives them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhaul_core::id::Name;
+use longhaul_core::plan::{Input, Plan};
+use longhaul_lang::source::Node;
+use longhaul_lang::{Checked, Report};
+use longhaul_project::{Entry, Origin};
+use serde_json::{Map, Value, json};
+
+use crate::desk::Desk;
+use crate::mcp::tool::Problem;
+
+/// A workflow that can be started.
+pub(super) struct Registered {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// What else it is called.
+    pub(super) aliases: Vec<String>,
+    pub(super) tags: Vec<String>,
+    pub(super) plan: Plan,
+    /// Where its scripts are.
+    pub(super) dir: PathBuf,
+}
+
+/// Every workflow without errors.
+pub(super) fn all(desk: &Desk) -> Vec<Registered> {
+    let mut all = own(desk);
+    let shipped = desk.listed().into_iter().filter(|listed| listed.entry.origin == Origin::Builtin);
+    all.extend(shipped.filter_map(|listed| {
+        let (name, dir) = (listed.entry.name.clone(), dir(&listed.entry));
+        let plan = Arc::unwrap_or_clone(listed.plan?);
+        Some(Registered { name, description: listed.description, aliases: Vec::new(), tags: Vec::new(), plan, dir })
+    }));
+    all
+}
+
+/// Those that are files; a file can have several.
+fn own(desk: &Desk) -> Vec<Registered> {
+    let disk = desk.disk();
+    let mut entries = disk.library.all();
+    entries.retain(|entry| entry.origin != Origin::Builtin);
+    let checked = entries.into_iter().filter_map(|entry| Some((disk.check(&entry, None).ok()?, entry)));
+    // One a name: the first place in which it is found wins.
+    let mut seen = HashSet::new();
+    let found = checked.flat_map(|(report, entry)| in_file(&report, &entry));
+    found.filter(|registered| seen.insert(registered.name.clone())).collect()
+}
+
+/// The workflow with a name, or with another name of its own.
+pub(super) fn find(desk: &Desk, name: &str) -> Result<Registered, Problem> {
+    // By the name of its file, which says what is wrong with it, too.
+    if desk.disk().library.find(name).is_some() {
+        let (entry, plan) = desk.plan(name)?;
+        let description = plan.main().description.clone().unwrap_or_default();
+        let (name, dir) = (name.to_owned(), dir(&entry));
+        return Ok(Registered { name, description, aliases: Vec::new(), tags: Vec::new(), plan, dir });
+    }
+    let mut own = own(desk);
+    let named = own.iter().position(|one| one.name == name);
+    let at = named.or_else(|| own.iter().position(|one| one.aliases.iter().any(|alias| alias == name)));
+    match at {
+        Some(at) => Ok(own.swap_remove(at)),
+        None => Err(unknown(desk, name, own)),
+    }
+}
+
+fn unknown(desk: &Desk, name: &str, own: Vec<Registered>) -> Problem {
+    let known = desk.disk().library.all().into_iter().map(|entry| entry.name);
+    let mut known: Vec<String> = known.chain(own.into_iter().map(|one| one.name)).collect();
+    known.extend(super::run::CAPABILITIES.map(str::to_owned));
+    known.sort();
+    known.dedup();
+    Problem::unknown("capability or workflow", name, &known)
+}
+
+fn in_file(report: &Report, entry: &Entry) -> Vec<Registered> {
+    let registered = |workflow: &Checked| {
+        let plan = workflow.plan.clone()?;
+        let description = workflow.native.get("description").and_then(Node::scalar).unwrap_or_default().to_owned();
+        let list = |key: &str| {
+            let items = workflow.native.get(key).and_then(Node::items).unwrap_or_default().iter();
+            items.filter_map(Node::scalar).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (mut aliases, tags) = (list("aliases"), list("tags"));
+        aliases.push(entry.name.clone());
+        Some(Registered { name: workflow.name.clone(), description, aliases, tags, plan, dir: dir(entry) })
+    };
+    report.workflows.iter().filter_map(registered).collect()
+}
+
+fn dir(entry: &Entry) -> PathBuf {
+    let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
+    std::path::absolute(here).unwrap_or_default()
+}
+
+/// The parameters of a workflow, as work-buddy writes them.
+pub(super) fn params_schema(plan: &Plan) -> Map<String, Value> {
+    let param = |(name, input): (&Name, &Input)| {
+        let about = json!({
+            "type": type_word(input), "description": input.description, "required": input.is_required(),
+        });
+        (name.to_string(), about)
+    };
+    plan.main().inputs.iter().map(param).collect()
+}
+
+fn type_word(input: &Input) -> &'static str {
+    match input.schema.get("type").and_then(Value::as_str) {
+        Some("string") => "str",
+        Some("integer") => "int",
+        Some("number") => "float",
+        Some("boolean") => "bool",
+        Some("array") => "list",
+        Some("object") => "dict",
+        _ => "any",
+    }
+}

@@ -1,0 +1,87 @@
+//! `wb_run`: starts a workflow, or calls one of the few functions that are there.
+
+use longhaul_core::Json;
+use longhaul_core::event::Driver;
+use longhaul_core::id::RunId;
+use longhaul_runtime::{Error, StartRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+use super::super::told;
+use super::registry::{self, Registered};
+use super::response::{self, Since};
+use super::{cancel, id, init, params};
+use crate::desk::Order;
+use crate::mcp::arguments::schema;
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+
+/// The functions that are there beside workflows.
+pub(super) const CAPABILITIES: [&str; 3] = ["wb_init", "workflow_cancel", "workflow_sweep_idle"];
+/// How often an id is tried that somebody has already.
+const TRIES: usize = 5;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "wb_run",
+    title: "work-buddy: run a workflow or a capability",
+    about: "Starts a workflow and answers with its first step, or calls a capability: workflow_cancel, workflow_sweep_idle. Do the step that is \
+            current_step, then call wb_advance with its result.",
+    nature: Nature::Adds,
+    schema: schema::<Args>,
+    call: |call| Box::pin(run(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The name of a workflow or a capability, as wb_search gives it.
+    capability: String,
+    /// Its parameters: an object, or the text of one.
+    #[serde(default)]
+    params: Option<Json>,
+}
+
+async fn run(mut call: Call) -> Result<Reply, Problem> {
+    let Args { capability, params } = call.arguments()?;
+    let params = params::read(params)?;
+    if capability == "wb_init" {
+        return init::registered(&call, params).await;
+    }
+    init::required(&call)?;
+    match capability.as_str() {
+        "workflow_cancel" => cancel::cancel(&call, params).await,
+        "workflow_sweep_idle" => cancel::sweep_idle(&call, params).await,
+        workflow => start(&call, workflow, params).await,
+    }
+}
+
+async fn start(call: &Call, workflow: &str, params: Map<String, Json>) -> Result<Reply, Problem> {
+    let workflow = registry::find(&call.desk, workflow)?;
+    let order = params::order(&workflow.name, &workflow.plan, &params)?;
+    let run = begin(call, &workflow, order).await?;
+    let handed = call.desk.engine().next(&run, &call.caller.client).await?;
+    let since = Since { start: Some(params), prior: None };
+    Ok(told(response::of(&call.desk, &handed, since).await?))
+}
+
+/// Records the beginning of a run under an id as work-buddy has them.
+async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId, Problem> {
+    let mut taken = Problem::new("no id is free for the run; try again");
+    for _ in 0..TRIES {
+        let request = StartRequest {
+            task: order.task.clone(),
+            inputs: order.inputs.clone(),
+            run: id::new(),
+            trigger: json!({"type": "mcp", "client": call.caller.client, "tools": "work-buddy"}),
+            owner: Some(call.caller.who.clone()),
+            workflow_dir: workflow.dir.clone(),
+            driver: Driver::Host,
+        };
+        match call.desk.engine().start(&workflow.plan, request).await {
+            Ok(run) => return Ok(run),
+            Err(Error::Store(error)) => taken = Problem::new(error.to_string()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(taken)
+}

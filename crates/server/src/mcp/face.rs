@@ -1,0 +1,167 @@
+//! The server as the protocol sees it: what it offers, and where each request goes.
+
+use longhaul_core::origin::Origin;
+use longhaul_lang::diagnostic::closest;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use crate::desk::Desk;
+use crate::mcp::tool::{Call, Caller, Problem, response};
+use crate::mcp::tools::{self, per_workflow};
+use crate::mcp::{compat, complete, prompts, resources};
+
+const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
+Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
+hand its result in with `submit`, and go on until the status is `succeeded` or `failed`; `next` hands out again whatever is open, also after \
+an interruption. Engine-driven: `run` lets the engine call agents itself. \
+At a gate a human decides: show what is to be approved, end your turn, and pass on their words with `answer`. Never decide yourself.";
+
+/// The server as the protocol sees it.
+#[derive(Clone)]
+pub(crate) struct Face {
+    desk: Desk,
+}
+
+impl Face {
+    pub(crate) fn new(desk: Desk) -> Self {
+        Self { desk }
+    }
+
+    /// Workflows of the shelf as they are now.
+    async fn looked_up(&self) -> Result<&Desk, ErrorData> {
+        self.desk.refresh_shelf().await.map_err(|Problem(why)| ErrorData::internal_error(why, None))?;
+        Ok(&self.desk)
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let mut tools: Vec<Tool> = tools::table().iter().map(|tool| tool.described()).collect();
+        if self.desk.tool_per_workflow() {
+            tools.extend(per_workflow::tools(&self.desk));
+        }
+        tools.extend(compat::tools(&self.desk));
+        tools
+    }
+
+    fn no_such_tool(&self, name: &str) -> ErrorData {
+        let tools = self.tools();
+        let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        let help = closest(name, &known)
+            .map_or_else(|| format!("the tools are: {}", known.join(", ")), |best| format!("did you mean `{best}`?"));
+        ErrorData::invalid_params(format!("there is no tool `{name}`; {help}"), None)
+    }
+}
+
+/// Who calls, as far as the protocol tells.
+fn caller(context: &RequestContext<RoleServer>, server: &Origin) -> Caller {
+    let name = context.client_info().map(|client| client.title.unwrap_or(client.name)).unwrap_or_default();
+    let name: String = name.chars().filter(|letter| !letter.is_control()).take(80).collect();
+    Caller::new(if name.trim().is_empty() { "an MCP client".to_owned() } else { name }, server)
+}
+
+impl ServerHandler for Face {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("longhaul", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.looked_up().await?;
+        Ok(ListToolsResult::with_all_items(self.tools()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let call = Call {
+            desk: self.looked_up().await?.clone(),
+            caller: caller(&context, self.desk.origin()),
+            arguments: request.arguments.unwrap_or_default(),
+            responses: request.input_responses.unwrap_or_default(),
+            context,
+        };
+        if let Some(action) = compat::action(&self.desk, &request.name) {
+            return Ok(compat::act(action, call).await);
+        }
+        let call = match compat::call(&request.name, call).await {
+            Ok(reply) => return Ok(response(reply)),
+            Err(call) => call,
+        };
+        if let Some(run) = &request.request_state {
+            return Ok(response(tools::hosted::taken_up(&call, run).await));
+        }
+        if let Some(tool) = tools::table().iter().find(|tool| tool.name == request.name) {
+            return Ok(response((tool.call)(call).await));
+        }
+        match per_workflow::named(&self.desk, &request.name) {
+            Some(workflow) => Ok(response(per_workflow::call(call, workflow).await)),
+            None => Err(self.no_such_tool(&request.name)),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        resources::list(self.looked_up().await?).await.map(ListResourcesResult::with_all_items)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        resources::read(self.looked_up().await?, &request.uri).await.map(Into::into)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list(self.looked_up().await?)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(self.looked_up().await?, &request.name, &request.arguments.unwrap_or_default()).map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        complete::complete(&self.desk, &request).await
+    }
+}

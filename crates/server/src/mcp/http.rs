@@ -1,0 +1,188 @@
+//! The protocol over HTTP, behind a door that is closed unless everything fits.
+//!
+//! **Invariant:** every request passes [`guard`] before anything else looks at it, whatever its path or method: its `Host` must be
+//! one of ours, an `Origin` one that was allowed, and its token the right one. A page of a browser has none of them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use crate::desk::Desk;
+use crate::mcp::face::Face;
+use crate::mcp::pipes::MESSAGE_BYTES_MAX;
+use crate::mcp::sessions::Sessions;
+use crate::token::Token;
+
+/// The one path that leads anywhere.
+const PATH: &str = "/mcp";
+
+/// Who may come in.
+pub struct Doors {
+    /// Where to listen.
+    pub address: SocketAddr,
+    /// What clients show.
+    pub token: Token,
+    /// Names of this machine, beside those of its loopback.
+    pub hosts: Vec<String>,
+    /// Pages that may call, such as `http://localhost:6274`.
+    pub origins: Vec<String>,
+}
+
+/// Serves clients over HTTP until the desk is closed; `ready` is told the address.
+pub async fn http(desk: Desk, doors: Doors, ready: impl FnOnce(&str)) -> Result<()> {
+    let listener = TcpListener::bind(doors.address)
+        .await
+        .with_context(|| format!("{} can not be listened on; is another server there?", doors.address))?;
+    let address = listener.local_addr()?;
+    let stop = desk.stop().clone();
+    let app = router(desk.clone(), doors);
+    ready(&format!("http://{address}{PATH}"));
+    // Streams of clients end with the sessions, and those with `stop`.
+    axum::serve(listener, app).with_graceful_shutdown(async move { stop.cancelled().await }).await?;
+    desk.close().await;
+    Ok(())
+}
+
+fn router(desk: Desk, doors: Doors) -> Router {
+    let mut config = StreamableHttpServerConfig::default()
+        .with_cancellation_token(desk.stop().child_token())
+        .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
+        // Our own check is outside, and knows more.
+        .disable_allowed_hosts();
+    config.session_store = Some(Arc::new(Sessions::of(desk.data_dir())));
+    let face = Face::new(desk);
+    let service =
+        StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config);
+    Router::new()
+        .route_service(PATH, service)
+        .fallback(|| async { (StatusCode::NOT_FOUND, format!("there is nothing here; the protocol is at {PATH}\n")) })
+        .layer(from_fn_with_state(Arc::new(doors), guard))
+}
+
+async fn guard(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
+    match refusal(&doors, request.uri().authority().map(|name| name.as_str()), request.headers()) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    }
+}
+
+/// Why a request is sent away, if it is.
+fn refusal(doors: &Doors, authority: Option<&str>, headers: &HeaderMap) -> Option<Response> {
+    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let forbidden = |why: &'static str| Some((StatusCode::FORBIDDEN, why).into_response());
+    let hosts: Vec<&str> =
+        headers.get_all(header::HOST).iter().filter_map(|host| host.to_str().ok()).chain(authority).collect();
+    if hosts.is_empty() || !hosts.iter().all(|host| doors.is_ours(host)) {
+        return forbidden("this is not the server that the request names; see --allow-host\n");
+    }
+    if headers.get_all(header::ORIGIN).iter().count() > 1
+        || !text(header::ORIGIN).is_none_or(|origin| doors.may_call(origin))
+    {
+        return forbidden("pages of other sites may not call; see --allow-origin\n");
+    }
+    let shown = text(header::AUTHORIZATION).and_then(bearer);
+    if !shown.is_some_and(|shown| doors.token.is(shown)) {
+        let why = "a token is needed: Authorization: Bearer …\n";
+        return Some((StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response());
+    }
+    None
+}
+
+/// The token of a header; the name of the scheme may be written in any case.
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+}
+
+impl Doors {
+    fn is_ours(&self, host: &str) -> bool {
+        let name = without_port(host);
+        let loopback = ["localhost", "127.0.0.1", "[::1]"];
+        let own = self.address.ip();
+        let is_own = !own.is_unspecified() && without_port(&self.address.to_string()) == name;
+        loopback.contains(&name) || is_own || self.hosts.iter().any(|known| known == host || known == name)
+    }
+
+    fn may_call(&self, origin: &str) -> bool {
+        self.origins.iter().any(|known| known == origin)
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) && !name.is_empty() => name,
+        _ => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lines: &[&str]) -> u16 {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        Token::of(&file).unwrap();
+        std::fs::write(&file, "a".repeat(64)).unwrap();
+        let doors = Doors {
+            address: "127.0.0.1:4000".parse().unwrap(),
+            token: Token::of(&file).unwrap(),
+            hosts: vec!["box.example".to_owned()],
+            origins: vec!["http://localhost:6274".to_owned()],
+        };
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            let (name, value) = line.split_once(": ").unwrap();
+            headers.append(
+                name.parse::<header::HeaderName>().unwrap(),
+                value.replace("TOKEN", &"a".repeat(64)).parse().unwrap(),
+            );
+        }
+        refusal(&doors, None, &headers).map_or(200, |response| response.status().as_u16())
+    }
+
+    #[test]
+    fn only_whoever_names_us_and_shows_the_token_comes_in() {
+        let token = "authorization: Bearer TOKEN";
+        for host in ["127.0.0.1:4000", "localhost", "[::1]:4000", "box.example", "box.example:80"] {
+            assert_eq!(told(&[&format!("host: {host}"), token]), 200, "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:4000", "", "127.0.0.2"] {
+            assert_eq!(told(&[&format!("host: {host}"), token]), 403, "{host}");
+        }
+        assert_eq!(told(&[token]), 403);
+        assert_eq!(told(&["host: localhost", "host: evil.example", token]), 403);
+    }
+
+    #[test]
+    fn pages_of_others_are_sent_away_even_with_a_token() {
+        let with =
+            |origin: &str| told(&["host: localhost", "authorization: Bearer TOKEN", &format!("origin: {origin}")]);
+        assert_eq!(with("http://localhost:6274"), 200);
+        for origin in
+            ["null", "http://evil.example", "http://localhost:6274.evil.example", "https://localhost:6274", ""]
+        {
+            assert_eq!(with(origin), 403, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_needed_and_must_be_the_right_one() {
+        let with = |header: &str| told(&["host: localhost", &format!("authorization: {header}")]);
+        assert_eq!(told(&["host: localhost"]), 401);
+        assert_eq!((with("bearer TOKEN"), with("Bearer  TOKEN")), (200, 200));
+        for header in ["Bearer ", "Bearer", "TOKEN", "Basic TOKEN", "Bearer aTOKEN", "Bearer null", "Bearer undefined"]
+        {
+            assert_eq!(with(header), 401, "{header}");
+        }
+    }
+}

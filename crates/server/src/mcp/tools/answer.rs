@@ -1,0 +1,70 @@
+//! `answer`: what a human said at a gate.
+
+use longhaul_core::Json;
+use longhaul_core::id::RunId;
+use longhaul_core::view;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{hosted, status};
+use crate::mcp::arguments::schema;
+use crate::mcp::ask::{Said, ask};
+use crate::mcp::decision;
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "answer",
+    title: "Pass on a human's decision",
+    about: "Passes on what a HUMAN said at a gate, a review or a question, word for word: `decision` approve, deny, edit (with `value`), skip or \
+            one of the choices; or `value`, the answer to a question. Only call it after the human has seen what is asked and has answered; \
+            never decide yourself. Where the client can ask the human directly, they are asked, and what they say counts.",
+    nature: Nature::Ends,
+    schema: schema::<Args>,
+    call: |call| Box::pin(answer(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The id of the run.
+    run: String,
+    /// The step that asks; may be left out if only one does.
+    #[serde(default)]
+    step: Option<String>,
+    /// approve, deny, edit, skip, or one of the choices.
+    #[serde(default)]
+    decision: Option<String>,
+    /// What is to be used instead (edit), or the answer to a question.
+    #[serde(default)]
+    value: Option<Json>,
+    /// What the human said beside it, such as why not.
+    #[serde(default)]
+    comment: Option<String>,
+}
+
+async fn answer(mut call: Call) -> Result<Reply, Problem> {
+    let args: Args = call.arguments()?;
+    let (run, loaded) = call.desk.load(&args.run).await?;
+    let questions = view::questions(&loaded.plan.0, &loaded.state);
+    let asked = hosted::asked(&questions, args.step.as_deref())?;
+    let relayed = decision::answer(asked, args.decision.as_deref(), args.value, args.comment.clone())?;
+    let (answer, comment) = match ask(&call, &run, asked).await {
+        Said::Answer(own, comment) => (own, comment),
+        Said::Later(questions) => return Ok(Reply::Asks(questions)),
+        Said::Nothing if crate::mcp::ask::can_ask(&call.context) => {
+            return Err(Problem::new("the human was asked and has not decided; the gate still waits"));
+        }
+        Said::Nothing => (relayed, args.comment),
+    };
+    let message = call.caller.says(asked, answer, comment);
+    call.desk.tell(&run, message).await?;
+    onwards(&call, &run).await
+}
+
+/// The run as it is after something was told to it.
+pub(super) async fn onwards(call: &Call, run: &RunId) -> Result<Reply, Problem> {
+    if call.desk.engine().load(run).await?.state.is_hosted() {
+        return hosted::next(call, run).await;
+    }
+    status::reply(call, run).await
+}

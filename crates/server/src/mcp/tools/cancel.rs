@@ -1,0 +1,36 @@
+//! `cancel`: the end of a run.
+
+use longhaul_runtime::Message;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::answer::onwards;
+use crate::mcp::arguments::schema;
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "cancel",
+    title: "Cancel a run",
+    about: "Ends a run: nothing new is begun, what is under way is stopped. What is done stays; `retry` can take it up again.",
+    nature: Nature::Ends,
+    schema: schema::<Args>,
+    call: |call| Box::pin(cancel(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The id of the run.
+    run: String,
+    /// Why.
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+async fn cancel(mut call: Call) -> Result<Reply, Problem> {
+    let args: Args = call.arguments()?;
+    let run = call.desk.run(&args.run).await?;
+    let message = Message::Cancel { reason: args.reason, by: Some(call.caller.client.clone()) };
+    call.desk.tell(&run, message).await?;
+    onwards(&call, &run).await
+}

@@ -1,0 +1,43 @@
+//! `heartbeat`: a sign of life of whoever works on a step.
+
+use longhaul_core::explain::moment;
+use longhaul_runtime::Heartbeat;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::mcp::arguments::schema;
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "heartbeat",
+    title: "Say that a step is still worked on",
+    about: "Tells the run that you still work on a step, so that it is not handed to somebody else: every 3 to 5 minutes while a step takes long.",
+    nature: Nature::Takes,
+    schema: schema::<Args>,
+    call: |call| Box::pin(heartbeat(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The id of the run.
+    run: String,
+    /// The step, as it was handed out.
+    step: String,
+    /// The attempt, as it was handed out.
+    #[serde(default)]
+    attempt: Option<u32>,
+    /// What you are at, in a few words.
+    #[serde(default)]
+    hint: Option<String>,
+}
+
+async fn heartbeat(mut call: Call) -> Result<Reply, Problem> {
+    let args: Args = call.arguments()?;
+    let run = call.desk.run(&args.run).await?;
+    let sign = Heartbeat { hint: args.hint, attempt: args.attempt };
+    let held = call.desk.engine().heartbeat(&run, &args.step, sign, &call.caller.client).await?;
+    let text = format!("`{}` is yours until {}", held.path, moment(held.until / 1000 * 1000));
+    Ok(Reply::Done(text, json!({"run": run, "held": held})))
+}

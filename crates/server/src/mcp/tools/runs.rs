@@ -1,0 +1,68 @@
+//! `runs`: the runs there are.
+
+use longhaul_store::{Query, RunRow};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::mcp::arguments::schema;
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+
+/// Runs that are listed unless the caller says.
+const LIMIT: usize = 20;
+/// Runs that are listed at most.
+const LIMIT_MAX: usize = 200;
+/// What a status can be.
+const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "runs",
+    title: "List runs",
+    about: "Runs, newest first: id, workflow, status, task.",
+    nature: Nature::Looks,
+    schema: schema::<Args>,
+    call: |call| Box::pin(runs(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Only of this status: queued, running, waiting, paused, succeeded, failed or cancelled.
+    #[serde(default)]
+    status: Option<String>,
+    /// Only of this workflow.
+    #[serde(default)]
+    workflow: Option<String>,
+    /// At most so many; 20 unless you say.
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+async fn runs(mut call: Call) -> Result<Reply, Problem> {
+    let args: Args = call.arguments()?;
+    if let Some(unknown) = args.status.iter().find(|status| !STATUSES.contains(&status.as_str())) {
+        return Err(Problem::unknown("status", unknown, &STATUSES.map(str::to_owned)));
+    }
+    let query = Query {
+        statuses: args.status.into_iter().collect(),
+        workflow: args.workflow,
+        limit: args.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX),
+        ..Query::default()
+    };
+    let rows: Vec<Value> = call.desk.engine().list(query).await?.iter().map(row).collect();
+    let text = |row: &Value| {
+        let word = |key: &str| row[key].as_str().unwrap_or_default();
+        format!("{} {} {} {}", word("run"), word("status"), word("workflow"), word("task"))
+    };
+    let lines: Vec<String> = rows.iter().map(text).collect();
+    let lines = if lines.is_empty() { "there are none".to_owned() } else { lines.join("\n") };
+    Ok(Reply::Done(lines, json!({"runs": rows})))
+}
+
+fn row(row: &RunRow) -> Value {
+    let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
+    json!({
+        "run": row.run, "workflow": row.head.workflow, "status": row.head.status, "task": summary["task"],
+        "updated_at": row.updated_ms,
+    })
+}

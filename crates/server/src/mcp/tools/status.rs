@@ -1,0 +1,112 @@
+//! `status`: how a run stands.
+
+use longhaul_core::duration::format_ms;
+use longhaul_core::id::RunId;
+use longhaul_core::view::{self, Asked};
+use longhaul_runtime::Loaded;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::mcp::arguments::schema;
+use crate::mcp::ask::{Said, ask};
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+use crate::mcp::{decision, handout};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "status",
+    title: "How a run stands",
+    about: "How a run stands: status, steps, what it waits for, and what a human is asked. Takes and changes nothing.",
+    nature: Nature::Looks,
+    schema: schema::<Args>,
+    call: |call| Box::pin(status(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The id of the run.
+    run: String,
+}
+
+async fn status(mut call: Call) -> Result<Reply, Problem> {
+    let args: Args = call.arguments()?;
+    let (run, loaded) = call.desk.load(&args.run).await?;
+    if loaded.state.is_hosted() {
+        let handed = call.desk.engine().peek(&run).await?;
+        return Ok(Reply::Done(handout::text(&handed), handout::data(&handed)));
+    }
+    Ok(done(&call, &run, &loaded))
+}
+
+/// How an engine-driven run stands; if it only waits for a person whom the client can ask, they are asked.
+pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
+    let loaded = call.desk.engine().load(run).await?;
+    let questions = view::questions(&loaded.plan.0, &loaded.state);
+    let Some(asked) = questions.first() else { return Ok(done(call, run, &loaded)) };
+    match ask(call, run, asked).await {
+        Said::Nothing => Ok(done(call, run, &loaded)),
+        Said::Later(questions) => Ok(Reply::Asks(questions)),
+        Said::Answer(answer, comment) => {
+            let message = call.caller.says(asked, answer, comment);
+            call.desk.tell(run, message).await?;
+            Ok(done(call, run, &call.desk.engine().load(run).await?))
+        }
+    }
+}
+
+fn done(call: &Call, run: &RunId, loaded: &Loaded) -> Reply {
+    let (plan, now) = (&loaded.plan.0, call.desk.engine().now_ms());
+    let glance = view::run(plan, &loaded.state, now);
+    let steps = view::steps(plan, &loaded.state, now);
+    let questions = view::questions(plan, &loaded.state);
+    let mut lines = vec![headline(run, &glance)];
+    steps.iter().for_each(|step| add_step(&mut lines, step, 1));
+    lines.extend(glance.why.iter().map(|why| why.text.clone()));
+    lines.extend(questions.iter().map(|asked| question(run, asked)));
+    let mut data = json!(glance);
+    data["run"] = json!(run);
+    data["steps"] = steps.iter().map(brief).collect();
+    if !questions.is_empty() {
+        data["questions"] = json!(questions);
+        data["human_approval_required"] = json!(true);
+    }
+    Reply::Done(lines.join("\n"), data)
+}
+
+fn headline(run: &RunId, glance: &view::Run) -> String {
+    let time = format_ms(u64::try_from(glance.duration_ms / 1000 * 1000).unwrap_or(0));
+    let message = glance.message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
+    format!(
+        "Run {run} of `{}`: {}{message}, {} steps done, {time}",
+        glance.workflow, glance.status, glance.progress.succeeded
+    )
+}
+
+fn add_step(lines: &mut Vec<String>, step: &view::Step, depth: usize) {
+    let error = step.error.as_ref().map_or_else(String::new, |error| format!(": {}", error.message));
+    lines.push(format!("{}{} {}{error}", "  ".repeat(depth), step.status, step.path));
+    step.steps.iter().for_each(|inner| add_step(lines, inner, depth + 1));
+}
+
+/// A step without what it left: `output` has that.
+fn brief(step: &view::Step) -> Value {
+    let mut brief = json!({"path": step.path, "kind": step.kind, "status": step.status, "attempts": step.attempts});
+    if let Some(error) = &step.error {
+        brief["error"] = json!(error.message);
+    }
+    if !step.steps.is_empty() {
+        brief["steps"] = step.steps.iter().map(self::brief).collect();
+    }
+    brief
+}
+
+fn question(run: &RunId, asked: &Asked) -> String {
+    format!(
+        "STOP: a human decides. `{}` asks: {}. Show it to them, end your turn, and pass on exactly what they say with the tool `answer` \
+         (run {run}; {}). Never decide yourself.",
+        asked.path,
+        asked.text,
+        decision::takes(asked)
+    )
+}

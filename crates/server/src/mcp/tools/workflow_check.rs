@@ -1,0 +1,68 @@
+//! `workflow_check`: everything that is wrong with a workflow, at once.
+
+use longhaul_lang::diagnostic::{render, summary};
+use longhaul_lang::{Report, Request};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::mcp::arguments::schema;
+use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
+
+/// Findings that are told; they often have one cause.
+const TOLD_MAX: usize = 20;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "workflow_check",
+    title: "Check a workflow",
+    about: "Checks a workflow, by name or as text that is not saved yet, and says everything that is wrong with it: code, place, remedy. \
+            Executes nothing, writes nothing.",
+    nature: Nature::Looks,
+    schema: schema::<Args>,
+    call: |call| Box::pin(check(call)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The name of a workflow, as `workflow_list` gives it.
+    #[serde(default)]
+    workflow: Option<String>,
+    /// The text of a workflow, in the place of a name.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+async fn check(mut call: Call) -> Result<Reply, Problem> {
+    let args: Args = call.arguments()?;
+    let report = match (&args.workflow, args.text) {
+        (Some(name), None) => call.desk.workflow(name)?.1,
+        (None, Some(text)) => of_text(&call.desk, "text", text),
+        _ => return Err(Problem::new("give either `workflow`, the name of one, or `text`, what one says")),
+    };
+    Ok(Reply::Done(in_words(&report), as_data(&report)))
+}
+
+/// What there is to say about a text.
+pub(super) fn of_text(desk: &Desk, name: &str, text: String) -> Report {
+    let request = Request { file: format!("{name}.yaml"), name: name.to_owned(), text, ..Request::default() };
+    longhaul_lang::check(request, &desk.disk())
+}
+
+/// The findings, for models and people.
+pub(crate) fn in_words(report: &Report) -> String {
+    if report.diagnostics.is_empty() {
+        return "nothing is wrong with it".to_owned();
+    }
+    let found = report.diagnostics.iter().take(TOLD_MAX).map(|found| render(found, &report.sources, false));
+    let more = report.diagnostics.len().saturating_sub(TOLD_MAX);
+    let more = if more == 0 { String::new() } else { format!("\n\n… and {more} more") };
+    format!("{}{more}\n\n{}", found.collect::<Vec<_>>().join("\n\n"), summary(&report.diagnostics))
+}
+
+pub(super) fn as_data(report: &Report) -> Value {
+    let found: Vec<Value> =
+        report.diagnostics.iter().take(TOLD_MAX).map(|found| json!(found.report(&report.sources))).collect();
+    json!({"ok": !report.has_errors(), "dialect": report.dialect.name(), "count": report.diagnostics.len(), "diagnostics": found})
+}
