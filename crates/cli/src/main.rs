@@ -6,6 +6,7 @@
 mod amounts;
 mod bench;
 mod commands;
+mod demo;
 mod identity;
 mod init;
 mod live;
@@ -13,6 +14,7 @@ mod office;
 mod onlooker;
 mod story;
 mod ui;
+mod width;
 
 use std::process::ExitCode;
 

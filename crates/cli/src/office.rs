@@ -49,6 +49,11 @@ pub(crate) struct AgentArgs {
 }
 
 impl AgentArgs {
+    /// The scripted agent with these replies, whatever the environment says.
+    pub(crate) fn scripted(replies: PathBuf) -> Self {
+        Self { agent: Some(SCRIPTED.to_owned()), script: Some(replies), slots: 16, no_cache: false }
+    }
+
     fn agent(&self) -> String {
         let usual = if self.script.is_some() { SCRIPTED } else { AUTO };
         self.agent.clone().unwrap_or_else(|| usual.to_owned())
@@ -57,7 +62,11 @@ impl AgentArgs {
 
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
-    let project = Project::current()?;
+    open_in(Project::current()?, args, agents)
+}
+
+/// Opens the engine of a project. Must run inside a Tokio runtime.
+pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let home = home(&project);
     let file = store_file(args, &project);
     if args.store.is_none() {

@@ -13,7 +13,7 @@ use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{amounts, story, ui};
+use crate::{amounts, story, ui, width};
 
 /// List runs, newest first
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
         for row in &rows {
             let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
             let task = summary.get("task").and_then(Value::as_str).unwrap_or_default();
-            writeln!(out, "{}  {:<10} {:<20} {task}", ui::bold(&row.run), row.head.status, row.head.workflow)?;
+            let workflow = width::fit(&plain(&row.head.workflow), 20);
+            let rest =
+                format!("  {:<10} {workflow} {}", row.head.status, plain(task.lines().next().unwrap_or_default()));
+            writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(row.run.as_str())))?;
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -24,7 +24,7 @@ pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     let pause = Duration::from_millis(reply.after_ms);
     let limit = attempt.timeout(None);
     tokio::select! {
-        () = tokio::time::sleep(pause.min(limit.unwrap_or(pause))) => {}
+        () = think(attempt, &reply.says, pause.min(limit.unwrap_or(pause))) => {}
         () = attempt.cancel.cancelled() => return Done::failed(ErrorClass::Failed, "stopped"),
     }
     if limit.is_some_and(|limit| limit < pause) {
@@ -33,6 +33,16 @@ pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     attempt.show(attempt.cleaned(Entry::Text { text: reply.text.clone(), delta: false }));
     attempt.keep("stdout", &reply.text);
     answered(&attempt.cwd(), reply)
+}
+
+/// Says one thing after the other, with the same pause before each and after the last.
+async fn think(attempt: &Attempt, says: &[String], pause: Duration) {
+    let pieces = u32::try_from(says.len()).unwrap_or(u32::MAX).saturating_add(1);
+    for text in says {
+        tokio::time::sleep(pause / pieces).await;
+        attempt.show(attempt.cleaned(Entry::Text { text: format!("{text}\n"), delta: false }));
+    }
+    tokio::time::sleep(pause / pieces).await;
 }
 
 fn answered(workspace: &Path, reply: Reply) -> Done {
