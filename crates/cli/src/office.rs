@@ -71,6 +71,7 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        tools: settings.tools,
         approvals: settings.gates.approvals,
         roles: settings.gates.roles,
         policy: settings.gates.policy,
