@@ -80,6 +80,7 @@ pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        tools: settings.tools,
         approvals: settings.gates.approvals,
         roles: settings.gates.roles,
         policy: settings.gates.policy,
