@@ -19,6 +19,7 @@ mod prune;
 mod run;
 mod runs;
 mod schema;
+mod serve;
 mod show;
 mod tell;
 mod triggers;
@@ -92,6 +93,8 @@ enum Command {
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Mcp(mcp::Args),
+    Serve(Box<serve::Args>),
+    Ui(serve::ui::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
     Init(init::Args),
@@ -142,6 +145,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Ui(args) => serve::ui::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
         Command::Init(args) => init::run(&args),

@@ -30,6 +30,13 @@ pub(crate) struct EngineArgs {
     store: Option<PathBuf>,
 }
 
+impl EngineArgs {
+    /// The store that somebody named.
+    pub(crate) fn store_arg(&self) -> Option<&Path> {
+        self.store.as_deref()
+    }
+}
+
 /// Settings of agents, for commands that may start work.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct AgentArgs {
@@ -109,6 +116,13 @@ fn store_file(args: &EngineArgs, project: &Project) -> PathBuf {
 
 fn beside(store: &Path, home: &Path) -> PathBuf {
     store.parent().unwrap_or(home).to_owned()
+}
+
+/// What people call the store.
+pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
+    let project = Project::current()?;
+    let file = store_file(args, &project);
+    Ok(file.strip_prefix(&project.root).unwrap_or(&file).display().to_string())
 }
 
 /// The folder that holds the runs of the project around the current folder.

@@ -103,7 +103,7 @@ fn current(state: &State) -> Vec<StepPath> {
     open.map(|step| step.path.clone()).collect()
 }
 
-fn waiting_for(state: &State) -> Vec<&'static str> {
+pub(super) fn waiting_for(state: &State) -> Vec<&'static str> {
     let mut words: Vec<&'static str> = Vec::new();
     for word in state.waiting().filter(|_| !state.is_finished()).filter_map(awaited) {
         if !words.contains(&word) {

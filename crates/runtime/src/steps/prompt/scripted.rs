@@ -30,7 +30,7 @@ pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     if limit.is_some_and(|limit| limit < pause) {
         return Done::failed(ErrorClass::Timeout, "it took too long and was ended");
     }
-    attempt.show(attempt.cleaned(Entry::Text { text: reply.text.clone(), delta: false }));
+    attempt.show(0, attempt.cleaned(Entry::Text { text: reply.text.clone(), delta: false }));
     attempt.keep("stdout", &reply.text);
     answered(&attempt.cwd(), reply)
 }

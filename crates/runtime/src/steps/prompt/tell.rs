@@ -24,6 +24,8 @@ pub(super) struct Teller<'a> {
     transcript: File,
     /// What the transcript does not have yet.
     unwritten: Vec<u8>,
+    /// Entries of the transcript.
+    kept: u64,
     /// The conversation that the journal knows.
     known: Option<String>,
     model: Option<String>,
@@ -43,8 +45,8 @@ impl<'a> Teller<'a> {
         let transcript = File::create(folder.join("transcript.jsonl"))?;
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
-        let unwritten = Vec::new();
-        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, known, model, said: String::new() })
+        let (unwritten, kept) = (Vec::new(), 0);
+        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, kept, known, model, said: String::new() })
     }
 
     /// What a line of the stream meant.
@@ -54,8 +56,9 @@ impl<'a> Teller<'a> {
                 self.session(id, model.as_deref());
             }
             let entry = self.attempt.cleaned(entry);
+            let number = self.kept;
             self.keep(&entry);
-            self.attempt.show(entry);
+            self.attempt.show(number, entry);
         }
     }
 
@@ -115,6 +118,7 @@ impl<'a> Teller<'a> {
         if let Ok(line) = serde_json::to_vec(entry) {
             self.unwritten.extend(line);
             self.unwritten.push(b'\n');
+            self.kept += 1;
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn reply(desk: &Desk) -> Reply {
 }
 
 fn rows(desk: &Desk) -> Vec<Value> {
-    let row = |Listed { entry, description, plan }: Listed| {
+    let row = |Listed { entry, description, plan, .. }: Listed| {
         let steps = plan.map(|plan| plan.steps.len());
         json!({
             "name": entry.name, "description": description, "steps": steps, "ok": steps.is_some(), "origin": entry.origin,
