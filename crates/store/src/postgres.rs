@@ -45,7 +45,9 @@ pub struct Postgres {
 pub struct Options {
     /// How many statements run at once.
     pub connections: usize,
-    /// How long a database that does not answer is waited for, before a call ends with [`Error::Unreachable`].
+    /// How long a database that does not answer is waited for when it is opened.
+    pub opening: Duration,
+    /// How long one that has answered before is waited for, before a call ends with [`Error::Unreachable`].
     pub patience: Duration,
     /// How long one answer is waited for, before another connection is tried.
     pub answer: Duration,
@@ -53,7 +55,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { connections: 8, patience: Duration::from_secs(30), answer: Duration::from_secs(10) }
+        let [opening, patience, answer] = [10, 30, 10].map(Duration::from_secs);
+        Self { connections: 8, opening, patience, answer }
     }
 }
 

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Makes sure that the tables are there.
 pub(super) async fn prepare(address: &Address, options: &Options) -> Result<(), Error> {
-    let deadline = Instant::now() + options.patience;
+    let deadline = Instant::now() + options.opening;
     loop {
         let fault = match timeout_at(deadline, try_prepare(address)).await {
             Ok(Ok(())) => return Ok(()),
