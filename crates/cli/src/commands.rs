@@ -26,6 +26,7 @@ mod triggers;
 mod trust;
 mod versions;
 mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -84,6 +85,8 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
+    /// Let a run go on elsewhere, without the files that are on a machine which is gone
+    Leave(tell::Args),
     Consent(consent::Args),
     Shelve(versions::ShelveArgs),
     Versions(versions::Args),
@@ -92,6 +95,7 @@ enum Command {
     Triggers(triggers::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Workers(workers::Args),
     Mcp(mcp::Args),
     Serve(Box<serve::Args>),
     Ui(serve::ui::Args),
@@ -136,6 +140,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Leave(args) => tell::run(&args, What::Leave),
+        Command::Workers(args) => workers::run(&args),
         Command::Consent(args) => consent::run(&args),
         Command::Shelve(args) => versions::shelve(&args),
         Command::Versions(args) => versions::run(&args),

@@ -14,12 +14,12 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
-        Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
-        Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptStarted { path, queued: Some(labels), .. } => {
             let labels = if labels.is_empty() { String::new() } else { format!(": {}", labels.join(", ")) };
             format!("  ◇ {path} waits for a worker{labels}")
         }
+        Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
+        Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
         Event::AttemptClaimed { path, worker, .. } => format!("  ▸ {path} {}", ui::dim(format!("by {worker}"))),
         Event::AttemptReleased { path, .. } => {
             format!("  ◇ {path} waits for a worker again: who took it is gone")
