@@ -1,6 +1,7 @@
 //! What happens in a run, a line an event, for people.
 
 use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 
@@ -15,8 +16,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
         Event::AttemptStarted { path, queued: Some(labels), .. } => {
-            let labels = if labels.is_empty() { String::new() } else { format!(": {}", labels.join(", ")) };
-            format!("  ◇ {path} waits for a worker{labels}")
+            format!("  ◇ {}", waits_for(path, labels).replace('`', ""))
         }
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),

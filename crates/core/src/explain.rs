@@ -87,7 +87,7 @@ fn waits(now: i64, step: &StepInst) -> String {
             format!("`{path}` waits for the signal `{}`{until}", signal.as_deref().unwrap_or_default())
         }
         Phase::Handed => handed(now, step),
-        Phase::Queued => queued(step),
+        Phase::Queued => waits_for(&step.path, &step.labels),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
     }
 }
@@ -104,13 +104,11 @@ fn handed(now: i64, step: &StepInst) -> String {
     format!("`{path}` is handed out to {}{silent}{hint}, until {}", hand.by, moment(hand.until))
 }
 
-/// What a worker must have that takes the step.
-fn queued(step: &StepInst) -> String {
-    let path = &step.path;
-    let hosts = step.labels.iter().filter_map(|label| label.strip_prefix("host:"));
+/// What a worker must have that takes a step.
+pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
+    let hosts = labels.iter().filter_map(|label| label.strip_prefix("host:"));
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
-    let labels: Vec<&str> =
-        step.labels.iter().map(String::as_str).filter(|label| !label.starts_with("host:")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| !label.starts_with("host:")).collect();
     match labels.as_slice() {
         [] => format!("`{path}` waits for a worker{host}"),
         [one] => format!("`{path}` waits for a worker with the label {one}{host}"),

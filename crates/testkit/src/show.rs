@@ -19,6 +19,9 @@ fn what(event: &Event, zero: i64) -> String {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
         Event::AttemptStarted { path, attempt, hosted: true, .. } => format!("{path}@{attempt} handed out"),
+        Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
+            format!("{path}@{attempt} waits for a worker with {labels:?}")
+        }
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
         Event::Claimed { path, attempt, by, until } => {
             format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
