@@ -13,7 +13,7 @@ use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{amounts, story, ui};
+use crate::{amounts, story, ui, width};
 
 /// List runs, newest first
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
         let mut out = ui::out();
         for row in &rows {
             let row = longhaul_server::http::row(row);
-            writeln!(out, "{}  {:<10} {:<20} {}", ui::bold(&row.run), row.status, row.workflow, row.summary.task)?;
+            let workflow = width::fit(&plain(&row.workflow), 20);
+            let task = plain(row.summary.task.lines().next().unwrap_or_default());
+            let rest = format!("  {:<10} {workflow} {task}", row.status);
+            writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
         Ok(ExitCode::SUCCESS)
     })
