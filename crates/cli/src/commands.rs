@@ -6,6 +6,7 @@ mod cards;
 mod check;
 mod consent;
 mod convert;
+mod demo;
 mod explain;
 mod fmt;
 mod graph;
@@ -52,6 +53,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Run(Box<run::Args>),
     Resume(run::ResumeArgs),
     Runs(runs::ListArgs),
@@ -115,6 +117,7 @@ enum Command {
 /// Carries a command out.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
         Command::Runs(args) => runs::list(&args),

@@ -6,6 +6,7 @@
 mod amounts;
 mod bench;
 mod commands;
+mod demo;
 mod identity;
 mod init;
 mod live;
@@ -13,11 +14,12 @@ mod office;
 mod onlooker;
 mod story;
 mod ui;
+mod width;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use longhaul_agents::{process, serve, shim};
+use longhaul_agents::{process, serve, shim, tool};
 
 fn main() -> ExitCode {
     if let Some(code) = beside_an_engine() {
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 /// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
-/// killed, the shims, below which agents go on, and the agents that are no programs of their own.
+/// killed, the shims, below which agents go on, the agents that are no programs of their own, and calls of tools.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);
@@ -43,6 +45,7 @@ fn beside_an_engine() -> Option<ExitCode> {
         process::GUARD_COMMAND => process::guard_main(of.to_str()?).is_ok(),
         shim::SHIM_COMMAND => shim::shim_main(of.as_ref()).is_ok(),
         serve::AGENT_COMMAND => return Some(serve::serve_main(of.to_str()?)),
+        tool::TOOL_COMMAND => return Some(tool::tool_main(of.to_str()?)),
         _ => return None,
     };
     Some(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -88,3 +88,19 @@ pub(crate) fn bad(text: impl std::fmt::Display) -> String {
     let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
     format!("{red}{text}{red:#}")
 }
+
+/// Whether colours are seen on standard output.
+pub(crate) fn has_colour() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// What to type to call this program: its name where a shell finds it by that, else where it is.
+pub(crate) fn program() -> String {
+    const NAME: &str = "longhaul";
+    let Ok(this) = std::env::current_exe() else { return NAME.to_owned() };
+    let real = std::fs::canonicalize(&this).ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
+    let is_found = first.is_some_and(|file| real.is_some() && std::fs::canonicalize(file).ok() == real);
+    if is_found { NAME.to_owned() } else { this.display().to_string() }
+}

@@ -46,6 +46,7 @@ use crate::secrets::Secrets;
 use crate::shelf;
 use crate::slots::Slots;
 use crate::told;
+use crate::tools::ToolServer;
 use crate::turns::Turns;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
@@ -74,6 +75,8 @@ pub struct Options {
     pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
+    /// Tool servers that are configured, by name.
+    pub tools: IndexMap<String, ToolServer>,
     /// What the settings say about answers; runs keep what held when they were started.
     pub approvals: Option<Approvals>,
     /// Who is what, by role.
@@ -99,6 +102,7 @@ impl Default for Options {
             lease: Duration::from_secs(60),
             refresh_cache: false,
             channels: IndexMap::new(),
+            tools: IndexMap::new(),
             approvals: None,
             roles: IndexMap::new(),
             policy: Policy::default(),

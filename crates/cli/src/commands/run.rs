@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
-        foreground(&engine, &run, args.manner.manner()).await
+        foreground(&engine, &run, args.manner.manner(), is_attended()).await
     })
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
-        foreground(&engine, &run, args.manner.manner()).await
+        foreground(&engine, &run, args.manner.manner(), is_attended()).await
     })
 }
 
@@ -166,22 +166,26 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 }
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-async fn foreground(engine: &Engine, run: &RunId, manner: Manner) -> Result<ExitCode> {
+pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
     let stop = CancellationToken::new();
     let shown = CancellationToken::new();
     let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
     let showing = tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()));
     office::stop_on_signals(stop.clone())?;
     ui::say(format!("run {run}"));
-    let idle = drive(engine, run, &stop).await;
+    let idle = drive(engine, run, &stop, attended).await;
     shown.cancel();
     showing.await?;
     conclude(engine, run, &idle?, &stop).await
 }
 
+/// Whether somebody is at the terminal who could answer.
+fn is_attended() -> bool {
+    std::io::stdin().is_terminal()
+}
+
 /// Nobody at the terminal means nobody to answer: a run that waits for people alone is left waiting.
-async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken) -> Result<Idle> {
-    let attended = std::io::stdin().is_terminal();
+async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, attended: bool) -> Result<Idle> {
     Ok(engine.drive(run, stop.clone(), |state| attended || !only_people_wait(state)).await?)
 }
 
