@@ -37,7 +37,7 @@ pub(crate) struct EngineArgs {
 
 impl EngineArgs {
     /// The store that somebody named.
-    pub(crate) fn store_arg(&self) -> Option<&Path> {
+    pub(crate) fn store_arg(&self) -> Option<&str> {
         self.store.as_deref()
     }
 }
@@ -137,8 +137,9 @@ pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock
 /// What people call the store.
 pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
     let project = Project::current()?;
-    let file = store_file(args, &project);
-    Ok(file.strip_prefix(&project.root).unwrap_or(&file).display().to_string())
+    let place = place(args, &project)?;
+    let relative = place.file().and_then(|file| file.strip_prefix(&project.root).ok());
+    Ok(relative.map_or_else(|| place.to_string(), |file| file.display().to_string()))
 }
 
 /// The folder that holds the runs of the project around the current folder.

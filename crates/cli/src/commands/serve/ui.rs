@@ -82,7 +82,7 @@ fn begun(place: &Place, engine: &EngineArgs) -> Result<String> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     if let Some(store) = engine.store_arg() {
-        command.arg("--store").arg(store);
+        command.env("LONGHAUL_STORE", store);
     }
     // Ctrl-C in this terminal is not for it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
