@@ -74,14 +74,16 @@ impl Tool {
 pub(crate) struct Caller {
     /// The name of the program. A server that was started anew knows its clients again by it.
     pub(crate) client: String,
+    /// Its session, which grants can be for. A run does not ask for it: a client whose session broke off goes on with its runs.
+    pub(crate) session: Option<String>,
     /// For whom, and out of which runs.
     pub(crate) who: Origin,
 }
 
 impl Caller {
     /// A client of a server that somebody started.
-    pub(crate) fn new(client: String, server: &Origin) -> Self {
-        Self { who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
+    pub(crate) fn new(client: String, session: Option<String>, server: &Origin) -> Self {
+        Self { session, who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
     }
 
     /// What they say to a question, with what they were shown.
