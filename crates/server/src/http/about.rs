@@ -61,14 +61,40 @@ pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::status(StatusCode::NO_CONTENT).with(header::SET_COOKIE, &cookie))
 }
 
+/// That it is well.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Health {
+    ok: bool,
+}
+
 /// Whether it is well: the store answers.
 pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
     let query = longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() };
     call.desk().engine().list(query).await?;
-    Reply::json(&serde_json::json!({"ok": true}))
+    Reply::json(&Health { ok: true })
+}
+
+/// What evaluations and routing noted.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Persisted {
+    gate_decisions: Vec<Note>,
+    transitions: Vec<Note>,
+    recommendations: Vec<Note>,
+}
+
+/// Something that was noted about a run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Note {
+    run: String,
+    workflow: String,
+    at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    word: String,
+    text: String,
 }
 
 /// What evaluations and routing noted: nothing writes it yet.
 pub(super) async fn persisted(_: Call) -> Result<Reply, Problem> {
-    Reply::json(&serde_json::json!({"gate_decisions": [], "transitions": [], "recommendations": []}))
+    Reply::json(&Persisted::default())
 }

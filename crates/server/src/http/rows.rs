@@ -14,10 +14,11 @@ use super::problem::Problem;
 /// Runs that are read at once where a text is looked for.
 const PAGE: usize = 500;
 /// What a run can be.
-const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+pub(super) const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "RunRow")]
 pub struct Row {
     /// Its id.
     pub run: String,
@@ -34,7 +35,6 @@ pub struct Row {
     pub parent: Option<String>,
     /// Who started it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<serde_json::Value>")]
     pub owner: Option<Origin>,
     /// Open questions; `None` if an earlier version wrote the line.
     #[serde(skip)]
@@ -93,6 +93,7 @@ pub fn row(row: &RunRow) -> Row {
 
 /// A page of runs.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Runs")]
 pub(super) struct Page {
     runs: Vec<Row>,
     /// The `before` of the next page.

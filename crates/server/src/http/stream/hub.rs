@@ -74,6 +74,11 @@ impl Hub {
         Ok(Watcher { engine, feed, place, news, stop, sent: None, is_over: false, _permit: permit })
     }
 
+    /// How many watch.
+    pub(crate) fn streams(&self) -> usize {
+        STREAMS_MAX - self.inner.places.available_permits()
+    }
+
     /// Somebody watches the list.
     pub(crate) fn board(&self) -> Result<Viewer, Problem> {
         Ok(self.inner.board.view(self.inner.permit()?))
