@@ -15,10 +15,13 @@ const EFFORT: Compression = Compression::new(4);
 
 /// An answer, compressed where that makes sense.
 pub(super) async fn compressed(response: Response, accepts: Option<&HeaderValue>) -> Response {
-    let takes = accepts.and_then(|value| value.to_str().ok()).is_some_and(takes_gzip);
     let size = response.body().size_hint();
     let is_whole = size.exact().is_some_and(|bytes| bytes >= BYTES_MIN);
-    if !takes || !is_whole || !is_text(&response) || response.headers().contains_key(header::CONTENT_ENCODING) {
+    if !takes_gzip(accepts)
+        || !is_whole
+        || !is_text(&response)
+        || response.headers().contains_key(header::CONTENT_ENCODING)
+    {
         return response;
     }
     let (mut parts, body) = response.into_parts();
@@ -33,7 +36,12 @@ pub(super) async fn compressed(response: Response, accepts: Option<&HeaderValue>
     Response::from_parts(parts, Body::from(packed))
 }
 
-fn takes_gzip(accepts: &str) -> bool {
+/// Whether somebody takes what is packed.
+pub(super) fn takes_gzip(accepts: Option<&HeaderValue>) -> bool {
+    accepts.and_then(|value| value.to_str().ok()).is_some_and(names_gzip)
+}
+
+fn names_gzip(accepts: &str) -> bool {
     accepts.split(',').map(str::trim).any(|coding| {
         let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
         name.trim().eq_ignore_ascii_case("gzip") && !["q=0", "q=0.0"].contains(&quality.trim())

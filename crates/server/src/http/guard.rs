@@ -148,8 +148,11 @@ async fn handled(
     let (route, params) = match find(ROUTES, &parts.method, parts.uri.path()) {
         Match::Route(route, params) => (route, params),
         Match::OtherMethod => return Err(Problem::method()),
-        Match::Nothing if is_page(&parts.method, parts.uri.path()) => return Ok(super::pages::page(parts.uri.path())),
-        Match::Nothing => return Err(Problem::missing("There is nothing at this address.")),
+        Match::Nothing => {
+            let accepts = parts.headers.get(header::ACCEPT_ENCODING);
+            let page = is_page(&parts.method, parts.uri.path()).then(|| super::pages::page(parts.uri.path(), accepts));
+            return page.flatten().ok_or_else(|| Problem::missing("There is nothing at this address."));
+        }
     };
     let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| Problem::too_large(BODY_BYTES_MAX))?;
     let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
