@@ -8,6 +8,7 @@
 //!     contains: "parser"             # only if the prompt contains this
 //!     reply: {tasks: [{title: a}]}   # text, or a value that is given back as JSON
 //!     after: 200ms
+//!     says: ["Looking.", "Found it."]   # while it thinks, one after the other
 //!     usage: {input_tokens: 1200, output_tokens: 300, usd: 0.01}
 //!     writes: {"src/a.txt": "content"}
 //!   - {step: review, fail: rate_limit, message: "overloaded", retry_after: 30s}
@@ -57,6 +58,8 @@ pub struct Reply {
     pub text: String,
     /// How long it seems to think.
     pub after_ms: u64,
+    /// What it says meanwhile, spread over that time.
+    pub says: Vec<String>,
     /// What it seems to have used.
     pub usage: Usage,
     /// Set if the call fails.
@@ -110,6 +113,7 @@ struct Entry {
 struct Answer {
     kind: Kind,
     after_ms: u64,
+    says: Vec<String>,
     usage: Usage,
     writes: IndexMap<String, String>,
 }
@@ -156,7 +160,8 @@ impl Answer {
             Kind::Texts(texts) => (nth_or_last(texts, ask.call), None),
             Kind::Fails(failure) => (String::new(), Some(failure.clone())),
         };
-        Reply { text, failure, after_ms: self.after_ms, usage: self.usage, writes: self.writes.clone() }
+        let (says, writes) = (self.says.clone(), self.writes.clone());
+        Reply { text, failure, after_ms: self.after_ms, says, usage: self.usage, writes }
     }
 }
 

@@ -6,6 +6,7 @@ mod cards;
 mod check;
 mod consent;
 mod convert;
+mod demo;
 mod explain;
 mod fmt;
 mod graph;
@@ -18,11 +19,13 @@ mod prune;
 mod run;
 mod runs;
 mod schema;
+mod serve;
 mod show;
 mod tell;
 mod triggers;
 mod trust;
 mod versions;
+mod watch;
 mod worker;
 
 use std::process::ExitCode;
@@ -51,8 +54,11 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Run(Box<run::Args>),
     Resume(run::ResumeArgs),
+    Watch(watch::Args),
+    Top(watch::TopArgs),
     Runs(runs::ListArgs),
     /// Show what a run is doing, step by step
     Status(runs::OneArgs),
@@ -90,6 +96,8 @@ enum Command {
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Mcp(mcp::Args),
+    Serve(Box<serve::Args>),
+    Ui(serve::ui::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
     Init(init::Args),
@@ -112,8 +120,11 @@ enum Command {
 /// Carries a command out.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::Top(args) => watch::top(&args),
         Command::Runs(args) => runs::list(&args),
         Command::Status(args) => runs::status(&args),
         Command::Events(args) => runs::events(&args),
@@ -139,6 +150,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Ui(args) => serve::ui::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
         Command::Init(args) => init::run(&args),

@@ -4,15 +4,19 @@
 //! run failed), 2 the question was wrong (unknown command, no such file).
 
 mod amounts;
+mod answering;
 mod bench;
 mod commands;
+mod demo;
 mod identity;
 mod init;
 mod live;
 mod office;
 mod onlooker;
+mod screen;
 mod story;
 mod ui;
+mod width;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,10 @@
 //!
 //! **Invariant:** a view is computed, never stored; what it says follows from the history alone.
 
+mod attempts;
+mod brief;
 mod cost;
+mod critical;
 mod forecast;
 mod hosted;
 mod questions;
@@ -11,7 +14,10 @@ pub mod shown;
 mod step;
 mod timeline;
 
+pub use attempts::{Attempt, attempts};
+pub use brief::{Brief, brief};
 pub use cost::{Cost, Limit, Spent, cost};
+pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};
 pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
 pub(crate) use questions::shown;

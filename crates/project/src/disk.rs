@@ -21,6 +21,7 @@ use crate::builtin;
 use crate::cards;
 use crate::kept::Shelves;
 use crate::library::{self, Entry, Library, Origin};
+use crate::place;
 use crate::project::Project;
 use crate::settings::Settings;
 
@@ -47,8 +48,8 @@ impl Disk {
     /// The world around the current folder, with the shelf of its store.
     pub fn current() -> Result<Self> {
         let project = Project::current()?;
-        let store = std::env::var_os("LONGHAUL_STORE").map(PathBuf::from);
-        let store = store.unwrap_or_else(|| project.root.join(".longhaul/longhaul.db"));
+        // A place that can not be used has no shelf, and is complained about by whoever needs it.
+        let store = place::of(&project, std::env::var("LONGHAUL_STORE").ok().as_deref()).ok();
         Ok(Self::new(project).with_shelves(Shelves::of(store)))
     }
 

@@ -38,9 +38,10 @@ mod worker;
 
 pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
 pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
-pub use clock::{Clock, System};
+pub use clock::{Clock, System, clock_of};
 pub use consent::{Recorded, RunConsent};
-pub use engine::{Engine, Error, Options, Pulse, StartRequest};
+pub use engine::{Engine, Error, Options, Pulse, Said, StartRequest};
+pub use fork::ForkRequest;
 pub use gates::key_of;
 pub use hosted::{Handed, Heartbeat, HostStatus, PATIENCE, Submission, Work};
 pub use message::Message;

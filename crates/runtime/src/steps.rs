@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::backends::Choice;
-use crate::engine::{Pulse, Shared};
+use crate::engine::{Pulse, Said, Shared};
 use crate::secrets::Secrets;
 use crate::told::Told;
 
@@ -152,11 +152,12 @@ impl Attempt {
     }
 
     /// Shows an entry of its transcript to whoever watches.
-    fn show(&self, entry: Entry) {
+    fn show(&self, number: u64, entry: Entry) {
         if self.shared.pulse.receiver_count() == 0 {
             return;
         }
-        let pulse = Pulse::Entry(self.run.clone(), self.start.path.clone(), Arc::new(entry));
+        let said = Said { path: self.start.path.clone(), attempt: self.start.attempt, number, entry };
+        let pulse = Pulse::Entry(self.run.clone(), Arc::new(said));
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);
     }

@@ -13,7 +13,7 @@ pub(crate) mod decision;
 pub(crate) mod dispatch;
 pub(crate) mod face;
 pub(crate) mod handout;
-mod http;
+pub(crate) mod http;
 pub(crate) mod pipes;
 mod prompts;
 mod resources;
@@ -23,6 +23,6 @@ pub(crate) mod tools;
 pub(crate) mod watch;
 
 pub use compat::ToolSet;
-pub use http::{Doors, http};
+pub use http::{Doors, http as protocol_over_http};
 pub use pipes::pipes;
 pub use tools::{Nature, Tool, table};

@@ -31,6 +31,8 @@ struct RawAnswer {
     retry_after: Option<String>,
     after: Option<String>,
     #[serde(default)]
+    says: Vec<String>,
+    #[serde(default)]
     usage: Usage,
     #[serde(default)]
     writes: IndexMap<String, String>,
@@ -49,6 +51,8 @@ struct RawEntry {
     message: Option<String>,
     retry_after: Option<String>,
     after: Option<String>,
+    #[serde(default)]
+    says: Vec<String>,
     #[serde(default)]
     usage: Usage,
     #[serde(default)]
@@ -112,8 +116,8 @@ impl RawEntry {
     }
 
     fn into_answer(self) -> RawAnswer {
-        let Self { reply, sequence, fail, message, retry_after, after, usage, writes, .. } = self;
-        RawAnswer { reply, sequence, fail, message, retry_after, after, usage, writes }
+        let Self { reply, sequence, fail, message, retry_after, after, says, usage, writes, .. } = self;
+        RawAnswer { reply, sequence, fail, message, retry_after, after, says, usage, writes }
     }
 }
 
@@ -126,7 +130,7 @@ impl RawAnswer {
             return Err(format!("`{path}` does not name a file inside the workspace: write it relative, without `..`"));
         }
         let after_ms = self.after.as_deref().map(|text| span("after", text)).transpose()?.unwrap_or_default();
-        Ok(Answer { kind: self.kind()?, after_ms, usage: self.usage, writes: self.writes })
+        Ok(Answer { kind: self.kind()?, after_ms, says: self.says, usage: self.usage, writes: self.writes })
     }
 
     fn kind(&self) -> Result<Kind, String> {

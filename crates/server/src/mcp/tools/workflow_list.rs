@@ -40,7 +40,7 @@ pub(crate) fn reply(desk: &Desk) -> Reply {
 }
 
 fn rows(desk: &Desk) -> Vec<Workflow> {
-    let row = |Listed { entry, description, plan }: Listed| {
+    let row = |Listed { entry, description, plan, .. }: Listed| {
         let steps = plan.map(|plan| plan.steps.len());
         let file = shown(&entry.file).to_string();
         Workflow { name: entry.name, description, steps, ok: steps.is_some(), origin: entry.origin, file }
