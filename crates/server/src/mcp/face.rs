@@ -17,7 +17,7 @@ use crate::desk::Desk;
 use crate::mcp::sessions::{self, PipeSession};
 use crate::mcp::tool::{Call, Caller, Problem, response};
 use crate::mcp::tools::{self, per_workflow};
-use crate::mcp::{compat, complete, prompts, resources};
+use crate::mcp::{answers, compat, complete, prompts, resources};
 
 const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
 Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
@@ -63,7 +63,7 @@ impl Face {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let mut tools: Vec<Tool> = tools::table().iter().map(|tool| tool.described()).collect();
+        let mut tools: Vec<Tool> = tools::table().iter().map(|tool| answers::with(tool.described())).collect();
         if self.desk.tool_per_workflow() {
             tools.extend(per_workflow::tools(&self.desk));
         }

@@ -28,7 +28,8 @@ pub async fn pipes(desk: Desk) -> Result<()> {
     let (transport, writing) = sifted(tokio::io::stdin(), tokio::io::stdout());
     let served = async {
         let service =
-            Box::pin(Face::of_pipe(desk.clone(), Arc::clone(&session)).serve_with_ct(transport, stop.clone())).await?;
+            Box::pin(Face::of_pipe(desk.clone(), Arc::clone(&session)).serve_with_ct(transport, stop.child_token()))
+                .await?;
         service.waiting().await?;
         anyhow::Ok(())
     };

@@ -14,7 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::desk::Desk;
 use crate::mcp::arguments;
@@ -165,9 +165,8 @@ pub(crate) fn response(reply: Result<Reply, Problem>) -> CallToolResponse {
         }
         Ok(Reply::Asks(questions)) => questions.into(),
         Err(Problem(text)) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(text.clone())]);
-            result.structured_content = Some(json!({"error": text}));
-            result.into()
+            // Data would have to be what the tool answers when it goes well.
+            CallToolResult::error(vec![ContentBlock::text(text)]).into()
         }
     }
 }
