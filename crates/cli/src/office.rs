@@ -11,11 +11,15 @@ use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Project, Settings, place};
-use longhaul_runtime::{AUTO, Backends, Clock, Engine, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead};
+use longhaul_runtime::{
+    AUTO, Backends, Clock, Collector, Engine, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
+};
 use longhaul_store::{Place, Store};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::ui;
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
@@ -225,6 +229,13 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
     let plan = longhaul_lang::check(request, disk).workflows.into_iter().find_map(|workflow| workflow.plan);
     let plan = plan.ok_or_else(|| "a prompt can not be planned in this project".to_owned())?;
     Ok(Startable { plan, dir: disk.project.root.clone() })
+}
+
+/// Sends traces of runs that end, if the environment says where to.
+pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
+    if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
+        engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
+    }
 }
 
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process

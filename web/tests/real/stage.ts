@@ -1,6 +1,6 @@
 // The binary itself, in a project of its own, and a real browser in front of it.
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, type StdioOptions } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -68,8 +68,8 @@ export class Longhaul {
 
   /** A command, as somebody at another terminal. */
   command(...args: string[]): string {
-    const options = { cwd: this.folder, env: this.env, stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"] };
-    return execFileSync(BINARY, args, options).toString();
+    const stdio: StdioOptions = ["ignore", "pipe", "pipe"];
+    return execFileSync(BINARY, args, { cwd: this.folder, env: this.env, stdio, maxBuffer: 1 << 28 }).toString();
   }
 
   json<T>(...args: string[]): T {

@@ -56,23 +56,6 @@ describe("somebody at the dashboard", () => {
     await run.status("port", "succeeded");
     await at.page.getByRole("article", { name: "Review: Is this what you want?" }).waitFor();
   });
-
-  it("is told what does not fit before it is sent, and reviews what an agent made", async () => {
-    at.longhaul.park("interview", "A service", "there-1");
-    await run.open("there-1");
-    await at.page.getByLabel("Your answer").fill("70000");
-    await run.button("Answer").click();
-    await at.page.getByText("This should be at most 65535.").waitFor();
-    await at.page.getByLabel("Your answer").fill("8080");
-    await run.button("Answer").click();
-    const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
-    await review.getByRole("button", { name: "Edit" }).click();
-    await review.getByLabel("Instead of it").fill('{"name": "waver", "parts": ["hand"]}');
-    await review.getByRole("button", { name: "Use this instead" }).click();
-    await run.whole("succeeded");
-    const kept = at.longhaul.json<{ outline: object }>("outputs", "there-1");
-    expect(kept).toMatchObject({ outline: { name: "waver", parts: ["hand"] } });
-  });
 });
 
 describe("an agent that talks", () => {

@@ -19,6 +19,8 @@ const PAGE: usize = 1000;
 struct Numbers {
     runs: BTreeMap<String, u64>,
     steps: u64,
+    tokens: u64,
+    attempts: u64,
     usd: f64,
     questions: u64,
 }
@@ -39,6 +41,8 @@ async fn counted(call: &Call) -> Result<Numbers, Problem> {
         for row in page.iter().map(row) {
             *numbers.runs.entry(row.status).or_default() += 1;
             numbers.steps += row.summary.done;
+            numbers.tokens += row.spent.0;
+            numbers.attempts += row.spent.1;
             numbers.usd += row.summary.usd;
             numbers.questions += row.asks.unwrap_or_default();
         }
@@ -65,6 +69,8 @@ fn page(numbers: &Numbers, seconds: f64, streams: usize) -> String {
     };
     add("runs", "Runs that the store keeps, by status.", STATUSES.iter().map(by_status).collect());
     add("steps_succeeded", "Steps of those runs that ended well.", one(numbers.steps.to_string()));
+    add("attempts", "Attempts of those runs.", one(numbers.attempts.to_string()));
+    add("tokens", "Tokens that those runs have read and written.", one(numbers.tokens.to_string()));
     add("usd", "What those runs have cost.", one(numbers.usd.to_string()));
     add("questions_open", "Questions that wait for an answer.", one(numbers.questions.to_string()));
     add("streams", "Streams that are open.", one(streams.to_string()));

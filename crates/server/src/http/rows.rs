@@ -39,6 +39,9 @@ pub struct Row {
     /// Open questions; `None` if an earlier version wrote the line.
     #[serde(skip)]
     pub(super) asks: Option<u64>,
+    /// Tokens, and attempts.
+    #[serde(skip)]
+    pub(super) spent: (u64, u64),
 }
 
 /// What a list says of a run.
@@ -77,6 +80,7 @@ pub fn row(row: &RunRow) -> Row {
         updated_at: row.updated_ms,
         parent: row.head.parent.as_ref().map(ToString::to_string).or_else(|| above.cloned()),
         asks: brief.asks,
+        spent: (brief.tokens, brief.attempts),
         summary: Summary {
             task: brief.task,
             done: brief.done,
