@@ -13,12 +13,14 @@ use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Fleet, Project, Settings, place};
 use longhaul_runtime::{
-    AUTO, Backends, Clock, Engine, Membership, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
+    AUTO, Backends, Clock, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
 };
 use longhaul_store::{Place, Store};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::ui;
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
@@ -268,6 +270,13 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
     Ok(Startable { plan, dir: disk.project.root.clone() })
 }
 
+/// Sends traces of runs that end, if the environment says where to.
+pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
+    if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
+        engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
+    }
+}
+
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
 /// at once; its guard clears up.
 pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
@@ -282,6 +291,7 @@ pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
                 _ = hangup.recv() => {}
             }
             if stop.is_cancelled() {
+                crate::screen::terminal::restore();
                 std::process::exit(PARKED.into());
             }
             stop.cancel();

@@ -29,6 +29,13 @@ fn the_schema_for_editors_is_current() {
 }
 
 #[test]
+fn the_openapi_document_is_current() {
+    let text = serde_json::to_string_pretty(&longhaul_server::http::openapi()).unwrap() + "\n";
+    let problem = snapshot::compare(&root().join("docs/reference/openapi.json"), &text);
+    assert!(problem.is_none(), "{}", problem.unwrap_or_default());
+}
+
+#[test]
 fn every_example_of_the_catalogue_checks_clean() {
     let folder = tempfile::tempdir().unwrap();
     for kind in kinds::ALL {

@@ -13,6 +13,7 @@ mod run;
 pub mod shown;
 mod step;
 mod timeline;
+mod trace;
 
 pub use attempts::{Attempt, attempts};
 pub use brief::{Brief, brief};
@@ -25,6 +26,7 @@ pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};
 pub use timeline::{Span, Spanned, timeline};
+pub use trace::{Trace, Traced, trace};
 
 use crate::event::{Ended, QuestionKind};
 use crate::state::{Phase, State, StepInst};

@@ -1,7 +1,7 @@
 //! What each kind of work does, one a file.
 
 pub(crate) mod files;
-mod http;
+pub(crate) mod http;
 pub(crate) mod notify;
 pub(crate) mod prompt;
 mod run;

@@ -15,6 +15,10 @@ mod call;
 mod compress;
 mod guard;
 mod keys;
+#[cfg(test)]
+mod matrix;
+mod metrics;
+mod openapi;
 mod pages;
 mod problem;
 mod rate;
@@ -29,5 +33,6 @@ mod tell;
 mod workflows;
 
 pub use keys::{Key, Keys, Minted, Role};
+pub use openapi::document as openapi;
 pub use rows::row;
 pub use serve::{Site, listen, serve};

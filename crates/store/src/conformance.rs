@@ -13,6 +13,7 @@ pub mod fleet;
 pub mod keeping;
 pub mod lists;
 pub mod mail;
+pub mod proxy;
 pub mod server;
 pub mod tasks;
 pub mod timers;

@@ -66,7 +66,7 @@ impl Postgres {
     pub async fn open(address: &Address, options: Options) -> Result<Self, Error> {
         schema::prepare(address, &options).await?;
         let desk = Arc::new(Desk::new(session::pool(address, &options)?, options));
-        Ok(Self { news: News::start(address, &desk), desk })
+        Ok(Self { news: News::start(address, &desk).await?, desk })
     }
 }
 

@@ -114,7 +114,7 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
             }
         }
     };
-    tokio::join!(work, times);
+    tokio::join!(work, times, office::traced(engine, stop));
 }
 
 /// Says where it listens, and how to come in.

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             stop.cancel();
             worked
         };
-        tokio::join!(work, times).0?;
+        tokio::join!(work, times, office::traced(&engine, &stop)).0?;
         Ok(ExitCode::SUCCESS)
     })
 }

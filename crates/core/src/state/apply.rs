@@ -73,6 +73,7 @@ impl Apply<'_> {
             }
             Event::AttemptStarted { path, attempt, reserve, hosted, host, queued } => {
                 self.attempt_started(path, *attempt, *reserve, *hosted)?;
+                self.state.tried += 1;
                 self.placed(path, host.as_deref(), queued.as_deref());
             }
             Event::AttemptClaimed { path, attempt, host, .. } => {

@@ -1,5 +1,6 @@
 //! The attempts of one step, one after the other.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Json;
@@ -7,11 +8,12 @@ use crate::event::{self, Envelope, Event, Failure, Usage};
 use crate::path::StepPath;
 
 /// An attempt, as its history tells it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Attempt {
     /// From 1.
     pub attempt: u32,
     /// `running`, `succeeded`, `failed` or `stopped`.
+    #[schemars(extend("enum" = ["running", "succeeded", "failed", "stopped"]))]
     pub status: &'static str,
     /// When it began.
     pub started_at: i64,

@@ -23,6 +23,10 @@ pub struct Brief {
     pub started_at: i64,
     /// What it has cost.
     pub usd: f64,
+    /// Tokens, read and written.
+    pub tokens: u64,
+    /// Attempts begun.
+    pub attempts: u64,
     /// Why it ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -51,6 +55,8 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
         done: state.succeeded,
         started_at: state.started_at,
         usd: state.usage.usd,
+        tokens: state.usage.input_tokens + state.usage.output_tokens,
+        attempts: state.tried,
         message: finished.and_then(|finished| finished.message.clone()),
         ended_at: finished.map(|finished| finished.at),
         waiting_for: waiting_for(state).into_iter().map(str::to_owned).collect(),

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call::{Call, Reply};
-use super::keys::cookie_of;
+use super::keys::{Role, cookie_of};
 use super::problem::Problem;
 
 /// How long a browser stays signed in.
@@ -22,6 +22,9 @@ pub(super) struct About {
     store: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
+    /// What the one who asks may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<Role>,
     /// Whether this server does the work of runs or only shows them.
     drives: bool,
     /// Its clock.
@@ -34,6 +37,7 @@ pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
         project: call.desk().root().display().to_string(),
         store: call.site.store.clone(),
         user: call.desk().origin().user.clone(),
+        role: call.visitor.as_ref().map(|visitor| visitor.role),
         drives: call.site.drives,
         now: call.desk().engine().now_ms(),
     })
@@ -61,14 +65,40 @@ pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::status(StatusCode::NO_CONTENT).with(header::SET_COOKIE, &cookie))
 }
 
+/// That it is well.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Health {
+    ok: bool,
+}
+
 /// Whether it is well: the store answers.
 pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
     let query = longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() };
     call.desk().engine().list(query).await?;
-    Reply::json(&serde_json::json!({"ok": true}))
+    Reply::json(&Health { ok: true })
+}
+
+/// What evaluations and routing noted.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Persisted {
+    gate_decisions: Vec<Note>,
+    transitions: Vec<Note>,
+    recommendations: Vec<Note>,
+}
+
+/// Something that was noted about a run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Note {
+    run: String,
+    workflow: String,
+    at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    word: String,
+    text: String,
 }
 
 /// What evaluations and routing noted: nothing writes it yet.
 pub(super) async fn persisted(_: Call) -> Result<Reply, Problem> {
-    Reply::json(&serde_json::json!({"gate_decisions": [], "transitions": [], "recommendations": []}))
+    Reply::json(&Persisted::default())
 }

@@ -24,7 +24,7 @@ const PAGE: usize = 500;
 pub(super) const ASKING: [&str; 3] = ["waiting", "running", "paused"];
 
 /// An open question.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Question {
     run: RunId,
     workflow: String,
@@ -45,6 +45,12 @@ pub(super) struct Here {
     overrides: bool,
 }
 
+/// Every open question.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Questions {
+    questions: Vec<Question>,
+}
+
 /// Every open question, longest open first.
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let mut questions = Vec::new();
@@ -56,7 +62,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
         }
     }
     questions.sort_by_key(|question| question.asked.asked_at);
-    Reply::json(&serde_json::json!({"questions": questions}))
+    Reply::json(&Questions { questions })
 }
 
 /// Runs that ask something, as far as lists know.

@@ -10,7 +10,6 @@ use std::path::{Component, Path, PathBuf};
 use axum::http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use super::call::{Call, Reply};
 use super::problem::Problem;
@@ -27,7 +26,14 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 pub(super) struct Artifact {
     name: String,
     bytes: u64,
+    #[schemars(extend("enum" = ["text", "diff", "json", "other"]))]
     kind: &'static str,
+}
+
+/// The files of a run, by name.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Artifacts {
+    artifacts: Vec<Artifact>,
 }
 
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
@@ -36,7 +42,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let mut found = Vec::new();
     walk(&root, Path::new(""), 0, &mut found);
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    Reply::json(&json!({"artifacts": found}))
+    Reply::json(&Artifacts { artifacts: found })
 }
 
 /// What lies in a folder. Links are not followed.

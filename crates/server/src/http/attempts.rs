@@ -14,7 +14,6 @@ use longhaul_core::view;
 use longhaul_runtime::Engine;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use super::call::{Call, Reply};
 use super::problem::Problem;
@@ -30,14 +29,22 @@ pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 const PROMPT_BYTES_MAX: u64 = 1 << 20;
 
 /// An attempt, and what can be asked for about it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Attempt {
     #[serde(flatten)]
     attempt: view::Attempt,
     /// What the agent was told.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
+    /// What can be asked for: `transcript`, `stdout`, `stderr`.
     has: Vec<&'static str>,
+}
+
+/// The attempts of a step, oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Attempts {
+    path: StepPath,
+    attempts: Vec<Attempt>,
 }
 
 pub(super) async fn attempts(call: Call) -> Result<Reply, Problem> {
@@ -47,7 +54,7 @@ pub(super) async fn attempts(call: Call) -> Result<Reply, Problem> {
     let engine = call.desk().engine();
     let known = view::attempts(&history(engine, &run, loaded.state.seq).await?, &path);
     let attempts: Vec<Attempt> = known.into_iter().map(|attempt| with_files(engine, &run, &path, attempt)).collect();
-    Reply::json(&json!({"path": path, "attempts": attempts}))
+    Reply::json(&Attempts { path, attempts })
 }
 
 fn reached(state: &longhaul_core::state::State, path: &StepPath, run: &RunId) -> Result<(), Problem> {
@@ -80,7 +87,6 @@ async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
 /// Entries of a transcript, from a number on.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Transcript {
-    #[schemars(with = "Vec<serde_json::Value>")]
     entries: Vec<Entry>,
     next: u64,
     more: bool,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -14,8 +14,7 @@ const BYTES_MIN: u64 = 1024;
 const EFFORT: Compression = Compression::new(4);
 
 /// An answer, compressed where that makes sense.
-pub(super) async fn compressed(response: Response, accepts: Option<&HeaderValue>) -> Response {
-    let takes = accepts.and_then(|value| value.to_str().ok()).is_some_and(takes_gzip);
+pub(super) async fn compressed(response: Response, takes: bool) -> Response {
     let size = response.body().size_hint();
     let is_whole = size.exact().is_some_and(|bytes| bytes >= BYTES_MIN);
     if !takes || !is_whole || !is_text(&response) || response.headers().contains_key(header::CONTENT_ENCODING) {
@@ -33,7 +32,9 @@ pub(super) async fn compressed(response: Response, accepts: Option<&HeaderValue>
     Response::from_parts(parts, Body::from(packed))
 }
 
-fn takes_gzip(accepts: &str) -> bool {
+/// Whether a client takes what is packed with gzip.
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     accepts.split(',').map(str::trim).any(|coding| {
         let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
         name.trim().eq_ignore_ascii_case("gzip") && !["q=0", "q=0.0"].contains(&quality.trim())

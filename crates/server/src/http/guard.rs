@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::call::{Call, Visitor};
-use super::compress::compressed;
+use super::compress::{compressed, takes_gzip};
 use super::keys::Role;
 use super::problem::Problem;
 use super::route::{Access, Match, find};
@@ -32,7 +32,7 @@ pub(super) async fn answer(
     ConnectInfo(client): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    let accepts = request.headers().get(header::ACCEPT_ENCODING).cloned();
+    let takes = takes_gzip(request.headers());
     let response = match let_in(&site, client.ip(), &request) {
         Err(problem) => problem.into_response(),
         Ok(visitor) if request.uri().path() == PROTOCOL => match &site.protocol {
@@ -41,7 +41,7 @@ pub(super) async fn answer(
         },
         Ok(visitor) => handled(&site, client.ip(), visitor, request).await.unwrap_or_else(IntoResponse::into_response),
     };
-    compressed(with_headers(response), accepts.as_ref()).await
+    compressed(with_headers(response), takes).await
 }
 
 /// Who asks, if they may.
@@ -148,7 +148,9 @@ async fn handled(
     let (route, params) = match find(ROUTES, &parts.method, parts.uri.path()) {
         Match::Route(route, params) => (route, params),
         Match::OtherMethod => return Err(Problem::method()),
-        Match::Nothing if is_page(&parts.method, parts.uri.path()) => return Ok(super::pages::page(parts.uri.path())),
+        Match::Nothing if is_page(&parts.method, parts.uri.path()) => {
+            return Ok(super::pages::page(parts.uri.path(), &parts.headers));
+        }
         Match::Nothing => return Err(Problem::missing("There is nothing at this address.")),
     };
     let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| Problem::too_large(BODY_BYTES_MAX))?;

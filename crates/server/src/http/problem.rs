@@ -25,6 +25,7 @@ pub(crate) struct Problem {
     detail: Option<String>,
     /// Where a workflow or its inputs are at fault.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<longhaul_lang::diagnostic::Report<'static>>")]
     diagnostics: Vec<Value>,
     /// Seconds to wait.
     #[serde(skip)]
@@ -117,11 +118,6 @@ impl Problem {
         let detail = format!("Wait {seconds} s, then try again.");
         let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, &detail);
         Self { retry_after: Some(seconds), ..problem }
-    }
-
-    /// Its code.
-    pub(crate) fn code(&self) -> &str {
-        &self.code
     }
 }
 

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use axum::http::Method;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::call::{Call, Reply};
 use super::keys::Role;
@@ -20,15 +21,111 @@ pub(super) enum Access {
     Role(Role),
 }
 
+/// How something is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// Looks.
+    Get,
+    /// Changes something.
+    Post,
+}
+
+impl Verb {
+    /// As the protocol writes it.
+    pub(super) fn method(self) -> Method {
+        match self {
+            Self::Get => Method::GET,
+            Self::Post => Method::POST,
+        }
+    }
+}
+
+/// Makes the schema of something.
+pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// The schema of a type.
+pub(super) fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// What a route answers when all is well.
+#[derive(Clone, Copy)]
+pub(super) enum Gives {
+    /// JSON, with one of these statuses.
+    Json(&'static [u16], Shape),
+    /// Nothing but a status.
+    Nothing(u16),
+    /// Text of a kind.
+    Text(&'static str),
+    /// Bytes, as text or as they are.
+    File,
+}
+
+/// A value of the query.
+pub(super) struct Param {
+    pub(super) name: &'static str,
+    pub(super) is_needed: bool,
+    pub(super) about: &'static str,
+    pub(super) shape: Shape,
+}
+
 /// A route.
 pub(super) struct Route {
-    pub(super) method: Method,
+    pub(super) verb: Verb,
     /// With `{name}` for a segment that is free.
     pub(super) path: &'static str,
     pub(super) access: Access,
     /// What it is for, in a line.
     pub(super) about: &'static str,
+    pub(super) query: &'static [Param],
+    /// The body.
+    pub(super) takes: Option<Shape>,
+    /// Whether it takes a key under which it is done once.
+    pub(super) is_keyed: bool,
+    pub(super) gives: Gives,
     pub(super) answer: fn(Call) -> Answering,
+}
+
+impl Route {
+    pub(super) const fn get(
+        path: &'static str,
+        access: Access,
+        about: &'static str,
+        answer: fn(Call) -> Answering,
+    ) -> Self {
+        let (verb, gives) = (Verb::Get, Gives::Nothing(200));
+        Self { verb, path, access, about, query: &[], takes: None, is_keyed: false, gives, answer }
+    }
+
+    pub(super) const fn post(
+        path: &'static str,
+        access: Access,
+        about: &'static str,
+        answer: fn(Call) -> Answering,
+    ) -> Self {
+        let (verb, gives) = (Verb::Post, Gives::Nothing(204));
+        Self { verb, path, access, about, query: &[], takes: None, is_keyed: false, gives, answer }
+    }
+
+    pub(super) const fn asks(mut self, query: &'static [Param]) -> Self {
+        self.query = query;
+        self
+    }
+
+    pub(super) const fn takes(mut self, shape: Shape) -> Self {
+        self.takes = Some(shape);
+        self
+    }
+
+    pub(super) const fn keyed(mut self) -> Self {
+        self.is_keyed = true;
+        self
+    }
+
+    pub(super) const fn gives(mut self, gives: Gives) -> Self {
+        self.gives = gives;
+        self
+    }
 }
 
 /// What a request leads to.
@@ -47,7 +144,7 @@ pub(super) fn find(table: &'static [Route], method: &Method, path: &str) -> Matc
     let mut found = Match::Nothing;
     for route in table {
         let Some(params) = fits(route.path, path) else { continue };
-        if route.method == *method {
+        if route.verb.method() == *method {
             return Match::Route(route, params);
         }
         found = Match::OtherMethod;

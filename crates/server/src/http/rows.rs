@@ -14,10 +14,11 @@ use super::problem::Problem;
 /// Runs that are read at once where a text is looked for.
 const PAGE: usize = 500;
 /// What a run can be.
-const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+pub(super) const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "RunRow")]
 pub struct Row {
     /// Its id.
     pub run: String,
@@ -34,11 +35,13 @@ pub struct Row {
     pub parent: Option<String>,
     /// Who started it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<serde_json::Value>")]
     pub owner: Option<Origin>,
     /// Open questions; `None` if an earlier version wrote the line.
     #[serde(skip)]
     pub(super) asks: Option<u64>,
+    /// Tokens, and attempts.
+    #[serde(skip)]
+    pub(super) spent: (u64, u64),
 }
 
 /// What a list says of a run.
@@ -77,6 +80,7 @@ pub fn row(row: &RunRow) -> Row {
         updated_at: row.updated_ms,
         parent: row.head.parent.as_ref().map(ToString::to_string).or_else(|| above.cloned()),
         asks: brief.asks,
+        spent: (brief.tokens, brief.attempts),
         summary: Summary {
             task: brief.task,
             done: brief.done,
@@ -93,6 +97,7 @@ pub fn row(row: &RunRow) -> Row {
 
 /// A page of runs.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Runs")]
 pub(super) struct Page {
     runs: Vec<Row>,
     /// The `before` of the next page.

@@ -6,6 +6,7 @@ use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::view;
+use longhaul_draw::Picture;
 use longhaul_runtime::{Engine, Error, Loaded};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,8 +19,8 @@ use super::problem::Problem;
 const PAGE: usize = 2000;
 
 /// A run, and what a page needs to show it.
-#[derive(Debug, Serialize)]
-struct Run {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Run {
     run: RunId,
     /// Everything here is as of this event.
     seq: u64,
@@ -35,7 +36,7 @@ struct Run {
     cost: view::Cost,
     timeline: Vec<view::Span>,
     critical_path: Vec<StepPath>,
-    picture: Json,
+    picture: Picture,
 }
 
 pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
@@ -57,7 +58,7 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
         cost: view::cost(plan, state),
         timeline: view::timeline(&history),
         critical_path: view::critical_path(plan, state),
-        picture: longhaul_draw::json(plan),
+        picture: longhaul_draw::picture(plan),
         run,
     })
 }
@@ -76,9 +77,21 @@ pub(super) async fn history(engine: &Engine, run: &RunId, until: u64) -> Result<
     }
 }
 
+/// An event with its place in the history; what else it has depends on what happened.
+#[derive(JsonSchema)]
+#[schemars(rename = "Envelope")]
+#[expect(dead_code, reason = "the schema of `Envelope`")]
+struct Happened {
+    v: u32,
+    seq: u64,
+    at: i64,
+    event: String,
+}
+
 /// A page of events.
-#[derive(Debug, Serialize)]
-struct Events {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Events {
+    #[schemars(with = "Vec<Happened>")]
     events: Vec<Envelope>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,

@@ -103,7 +103,7 @@ impl Inner {
 }
 
 /// Cookies know no ports: each project has a name of its own.
-fn cookie_name(data_dir: &Path) -> String {
+pub(super) fn cookie_name(data_dir: &Path) -> String {
     let place = std::path::absolute(data_dir).unwrap_or_default();
     format!("longhaul-{}", &blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex()[..8])
 }

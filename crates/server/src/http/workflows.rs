@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use longhaul_core::plan::{Input, Limits, Plan};
 use longhaul_core::{Json, plan};
+use longhaul_draw::Picture;
+use longhaul_lang::diagnostic::Report as Found;
 use longhaul_lang::dialect::Dialect;
 use longhaul_lang::{Report, Request};
 use longhaul_project::library::Entry;
@@ -38,6 +40,12 @@ pub(super) struct WorkflowRow {
     runs: Tally,
 }
 
+/// Every workflow, by name.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Workflows {
+    workflows: Vec<WorkflowRow>,
+}
+
 /// Where a workflow is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Place {
@@ -57,17 +65,19 @@ pub(super) struct Tally {
 }
 
 /// A workflow with everything that a page shows of it.
-#[derive(Debug, Serialize)]
-struct Workflow {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Workflow {
     #[serde(flatten)]
     row: WorkflowRow,
     dialect: &'static str,
     source: String,
     inputs: IndexMap<String, Input>,
     outputs: Vec<String>,
+    #[schemars(with = "serde_json::Map<String, Json>")]
     limits: Limits,
     #[serde(skip_serializing_if = "Option::is_none")]
-    picture: Option<Json>,
+    picture: Option<Picture>,
+    #[schemars(with = "Vec<Found<'static>>")]
     diagnostics: Vec<Json>,
     last_runs: Vec<Row>,
 }
@@ -81,7 +91,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
         let runs = last_runs(desk, &listed).await?;
         rows.push(workflow_row(&listed, &runs));
     }
-    Reply::json(&json!({"workflows": rows}))
+    Reply::json(&Workflows { workflows: rows })
 }
 
 pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
@@ -98,7 +108,7 @@ pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
         inputs: main.map(inputs).unwrap_or_default(),
         outputs: main.map(|unit| unit.outputs.keys().map(ToString::to_string).collect()).unwrap_or_default(),
         limits: main.map(|unit| unit.limits.clone()).unwrap_or_default(),
-        picture: listed.plan.as_deref().map(longhaul_draw::json),
+        picture: listed.plan.as_deref().map(longhaul_draw::picture),
         diagnostics: findings(&report),
         row: workflow_row(&listed, &runs),
         last_runs: runs.into_iter().take(LAST_RUNS).collect(),
@@ -123,6 +133,16 @@ pub(super) struct Check {
     workflow: Option<String>,
 }
 
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Checked {
+    ok: bool,
+    #[schemars(with = "Vec<Found<'static>>")]
+    diagnostics: Vec<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<Picture>,
+}
+
 /// What is wrong. Executes nothing and writes nothing.
 pub(super) async fn check(call: Call) -> Result<Reply, Problem> {
     let body: Check = call.body()?;
@@ -140,11 +160,8 @@ pub(super) async fn check(call: Call) -> Result<Reply, Problem> {
         _ => return Err(Problem::unreadable("Give either `source`, a text, or `workflow`, a name.")),
     };
     let plan = report.workflows.iter().find_map(|workflow| workflow.plan.as_ref());
-    let mut answer = json!({"ok": !report.has_errors(), "diagnostics": findings(&report)});
-    if let Some(plan) = plan {
-        answer["picture"] = longhaul_draw::json(plan);
-    }
-    Reply::json(&answer)
+    let picture = plan.map(longhaul_draw::picture);
+    Reply::json(&Checked { ok: !report.has_errors(), diagnostics: findings(&report), picture })
 }
 
 fn check_text(desk: &Desk, text: String, dialect: Option<Dialect>, file: Option<String>) -> Report {
