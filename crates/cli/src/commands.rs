@@ -25,6 +25,7 @@ mod tell;
 mod triggers;
 mod trust;
 mod versions;
+mod watch;
 mod worker;
 
 use std::process::ExitCode;
@@ -56,6 +57,8 @@ enum Command {
     Demo(demo::Args),
     Run(Box<run::Args>),
     Resume(run::ResumeArgs),
+    Watch(watch::Args),
+    Top(watch::TopArgs),
     Runs(runs::ListArgs),
     /// Show what a run is doing, step by step
     Status(runs::OneArgs),
@@ -120,6 +123,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Demo(args) => demo::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::Top(args) => watch::top(&args),
         Command::Runs(args) => runs::list(&args),
         Command::Status(args) => runs::status(&args),
         Command::Events(args) => runs::events(&args),

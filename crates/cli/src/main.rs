@@ -4,6 +4,7 @@
 //! run failed), 2 the question was wrong (unknown command, no such file).
 
 mod amounts;
+mod answering;
 mod bench;
 mod commands;
 mod demo;
@@ -12,6 +13,7 @@ mod init;
 mod live;
 mod office;
 mod onlooker;
+mod screen;
 mod story;
 mod ui;
 mod width;

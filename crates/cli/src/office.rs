@@ -252,6 +252,7 @@ pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
                 _ = hangup.recv() => {}
             }
             if stop.is_cancelled() {
+                crate::screen::terminal::restore();
                 std::process::exit(PARKED.into());
             }
             stop.cancel();

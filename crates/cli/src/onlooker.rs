@@ -24,6 +24,8 @@ const PAGE: usize = 1000;
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
+    /// A tree that is drawn anew in place.
+    Tree,
     /// What happens, and what agents say and do.
     Lively,
     /// What happens.

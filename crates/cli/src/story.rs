@@ -6,9 +6,9 @@ use longhaul_core::plan::Outcome;
 
 use crate::ui;
 
-/// An event as a line; `None` for what people need not see.
+/// An event as a line; `None` for what people need not see. Nothing in it commands a terminal but our own colours.
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
-    Some(match &envelope.event {
+    Some(match &told(&envelope.event) {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
         Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
         Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
@@ -66,6 +66,35 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// The event with every text of others made fit for a terminal.
+fn told(event: &Event) -> Event {
+    let mut event = event.clone();
+    let clean = |text: &mut String| *text = ui::clean(text);
+    match &mut event {
+        Event::AttemptFailed { error, .. } | Event::OnFailureEnded { error: Some(error), .. } => {
+            clean(&mut error.message)
+        }
+        Event::QuestionAsked { text, choices, .. } => {
+            clean(text);
+            choices.iter_mut().for_each(clean);
+        }
+        Event::Answered { comment, answer, .. } => {
+            comment.iter_mut().for_each(clean);
+            if let Answer::Deny { reason: Some(reason) } = answer {
+                clean(reason);
+            }
+        }
+        Event::Claimed { by, .. } => clean(by),
+        Event::HeartbeatSeen { hint: Some(text), .. }
+        | Event::SignalRefused { why: text, .. }
+        | Event::Refused { why: text, .. }
+        | Event::CancelRequested { reason: Some(text), .. }
+        | Event::RunFinished { message: Some(text), .. } => clean(text),
+        _ => {}
+    }
+    event
 }
 
 /// What the attempt used that an event ends.

@@ -104,3 +104,17 @@ pub(crate) fn program() -> String {
     let is_found = first.is_some_and(|file| real.is_some() && std::fs::canonicalize(file).ok() == real);
     if is_found { NAME.to_owned() } else { this.display().to_string() }
 }
+
+/// Text of others, of several lines perhaps, without anything that a terminal would obey.
+pub(crate) fn clean(text: &str) -> String {
+    let lines = text.lines().map(|line| longhaul_lang::diagnostic::plain(&line.replace('\t', "    ")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A value as people read it: text as it is, everything else as JSON.
+pub(crate) fn readable(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

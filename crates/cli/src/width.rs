@@ -65,7 +65,7 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
         for word in paragraph.split_whitespace() {
             for piece in pieces(word, most) {
                 let joined = if line.is_empty() { piece.width() } else { line.width() + 1 + piece.width() };
-                if joined > most {
+                if joined > most && !line.is_empty() {
                     lines.push(std::mem::take(&mut line));
                 }
                 if !line.is_empty() {

@@ -4,6 +4,7 @@
 //! client ─pipes | http─▶ face ─▶ tools, resources, prompts ─▶ desk
 //! ```
 
+pub(crate) mod answers;
 pub(crate) mod arguments;
 pub(crate) mod ask;
 pub(crate) mod compat;

@@ -22,6 +22,7 @@ use crate::demo::folder::{BRANCH, Folder};
 use crate::demo::{report, stage};
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::Manner;
+use crate::screen::terminal;
 use crate::{identity, ui, width};
 
 /// The run of every demo.
@@ -128,7 +129,8 @@ impl<'a> Demo<'a> {
             let is_patient = |state: &State| state.questions().next().is_none();
             self.engine.drive(&self.run, CancellationToken::new(), is_patient).await?;
         } else {
-            super::run::foreground(&self.engine, &self.run, Manner::Lively, false).await?;
+            let manner = if terminal::can_draw() { Manner::Tree } else { Manner::Lively };
+            super::run::foreground(&self.engine, &self.run, manner, false).await?;
         }
         Ok(())
     }
@@ -202,13 +204,13 @@ impl Crash {
 }
 
 fn introduction(folder: &Folder) -> String {
-    let place = folder.repository();
-    format!(
-        "{}\n\nA small repository was made in {}.\nIts branch `{BRANCH}` wants a review: three reviewers look at the change at once, a fourth \
-         merges\nwhat they found, and you decide. What the agents say is recorded; git, scripts, store and gate are real.\n",
-        ui::bold("Longhaul, in a few seconds"),
-        place.display()
-    )
+    let text = format!(
+        "A small repository was made in {}. Its branch `{BRANCH}` wants a review: three reviewers look at the change at once, a fourth merges \
+         what they found, and you decide. What the agents say is recorded; git, scripts, store and gate are real.",
+        folder.repository().display()
+    );
+    let lines = width::wrap(&text, width::columns().min(100));
+    format!("{}\n\n{}\n", ui::bold("Longhaul, in a few seconds"), lines.join("\n"))
 }
 
 /// A command as one would type it.
@@ -250,11 +252,11 @@ fn farewell(folder: &Folder) -> String {
         program => format!("\n\n`longhaul` is not on your path yet; it is {program}"),
     };
     format!(
-        "\n{}\n  cd {}\n  longhaul status {RUN}          # also: events, logs, outputs, graph {WORKFLOW}\n  less {}\n  longhaul demo --crash                  # kills the engine in the middle\n  rm -r {}\n\n{}\n  cd your-repository\n  longhaul run {WORKFLOW}{agent}\n  longhaul list                          # what else there is{place}",
+        "\n{}\n  cd {}\n  longhaul status {RUN}           # also: events, logs, outputs, graph {WORKFLOW}\n  less {}\n  longhaul demo --crash                  # kills the engine in the middle\n  rm -r {}\n\n{}\n  cd your-repository\n  longhaul run {WORKFLOW}{agent}\n  longhaul list                          # what else there is{place}",
         ui::bold("Look around"),
         folder.repository().display(),
         folder.report().display(),
         folder.root().display(),
-        ui::bold(format!("The same with your own agent ({found})")),
+        format_args!("{}\n  {found}", ui::bold("The same with your own agent")),
     )
 }

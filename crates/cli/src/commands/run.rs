@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::DialectArg;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::{Manner, Onlooker};
+use crate::screen::terminal;
+use crate::screen::watch::Watch;
 use crate::{identity, ui};
 
 /// The exit code of a run that waits for a person.
@@ -68,6 +70,9 @@ struct MannerArgs {
     /// Leave out what agents say and do
     #[arg(long, short)]
     quiet: bool,
+    /// Print what happens line by line, also on a terminal that could show a tree
+    #[arg(long)]
+    plain: bool,
 }
 
 impl MannerArgs {
@@ -75,6 +80,7 @@ impl MannerArgs {
         match (self.json, self.quiet) {
             (true, _) => Manner::Json,
             (false, true) => Manner::Quiet,
+            (false, false) if !self.plain && terminal::can_draw() => Manner::Tree,
             (false, false) => Manner::Lively,
         }
     }
@@ -169,10 +175,15 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
     let stop = CancellationToken::new();
     let shown = CancellationToken::new();
-    let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
-    let showing = tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()));
     office::stop_on_signals(stop.clone())?;
-    ui::say(format!("run {run}"));
+    let showing = if manner == Manner::Tree {
+        let watch = Watch::new(engine.clone(), run.clone(), "park");
+        tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
+    } else {
+        ui::say(format!("run {run}"));
+        let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
+        tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
+    };
     let idle = drive(engine, run, &stop, attended).await;
     shown.cancel();
     showing.await?;

@@ -139,21 +139,30 @@ fn at_work(agent: &view::AtWork) -> String {
 }
 
 pub(crate) fn events(args: &OneArgs) -> Result<ExitCode> {
+    print_events(&args.run, &args.engine, args.follow, args.json)
+}
+
+/// Prints what happened and what happens, until the run is over.
+pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitCode> {
+    print_events(run, engine, true, json)
+}
+
+fn print_events(run: &str, engine: &EngineArgs, follow: bool, json: bool) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
-        let run = engine.find(&args.run).await?;
+        let engine = office::open(engine, &AgentArgs::default())?;
+        let run = engine.find(run).await?;
         let mut after = 0;
         loop {
             let page = engine.events(&run, after, 1000).await?;
             for envelope in &page {
                 after = envelope.seq;
-                let line = if args.json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
+                let line = if json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
                 if let Some(line) = line {
                     ui::print_line(&line)?;
                 }
             }
             let over = engine.load(&run).await?.state.is_finished();
-            if page.is_empty() && (!args.follow || over) {
+            if page.is_empty() && (!follow || over) {
                 return Ok(ExitCode::SUCCESS);
             }
             if page.is_empty() {

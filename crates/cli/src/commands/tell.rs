@@ -12,7 +12,7 @@ use longhaul_runtime::{Loaded, Message, key_of};
 use serde_json::json;
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui};
+use crate::{answering, identity, ui};
 
 /// Name a run, perhaps a step, perhaps a value
 #[derive(Debug, clap::Args)]
@@ -75,15 +75,11 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     })
 }
 
-/// The message with its value as JSON, or as text if only that fits: nobody quotes a number that is a name.
 fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
-    let Some(text) = &args.value else { return message(args, what, None, &loaded.state) };
-    let written = || message(args, what, Some(Json::String(text.clone())), &loaded.state);
-    let Ok(value) = serde_json::from_str(text) else { return written() };
-    let parsed = message(args, what, Some(value), &loaded.state)?;
-    match parsed.misfit(loaded) {
-        Some(_) => Ok(Some(written()?).filter(|text| text.misfit(loaded).is_none()).unwrap_or(parsed)),
-        None => Ok(parsed),
+    let make = |value| message(args, what, value, &loaded.state);
+    match &args.value {
+        Some(text) => answering::fitting(text, loaded, |value| make(Some(value))),
+        None => make(None),
     }
 }
 

@@ -40,9 +40,6 @@ pub const CHANNELS: &[&str] = &["owner", "terminal", "desktop", "webhook", "slac
 /// Tool servers that are part of the product. Every other one comes from the project's configuration.
 pub const TOOL_SERVERS: &[&str] = &["longhaul", "etr", "python"];
 
-/// The tools of those servers whose tools are part of the product, too.
-pub const TOOLS: &[(&str, &[&str])] = &[("longhaul", &["list_runs", "status", "output"]), ("python", &["call"])];
-
 /// Functions that expressions can call beside the template language's own.
 pub const FUNCTIONS: &[(&str, &str)] = &[
     (

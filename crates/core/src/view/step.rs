@@ -66,6 +66,9 @@ pub struct Step {
     /// In which way its agent goes on after something failed, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rung: Option<String>,
+    /// Of a step for each item of a list: how many there are, once that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<usize>,
     /// What is inside it, one item or round after the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
@@ -157,6 +160,7 @@ impl Fold<'_> {
             error: inst.error.clone(),
             agent: self.at_work(inst),
             rung: self.rung(inst),
+            items: (!inst.items.is_empty()).then_some(inst.items.len()),
             steps: Vec::new(),
         }
     }

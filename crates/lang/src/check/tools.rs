@@ -1,10 +1,7 @@
-//! LH0406: a tool whose server nobody has configured, or that a built-in one does not have.
-
-use longhaul_core::catalog::names::TOOLS;
+//! LH0406: a tool whose server nobody has configured.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::source::Node;
 use crate::world::Kind;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
@@ -25,7 +22,6 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                             }),
                     );
                 }
-                out.extend(unknown_tool(node, server, tool));
             }
             _ => out.push(
                 Diagnostic::error("LH0406", node.span, format!("`{name}` does not name a tool"))
@@ -34,15 +30,4 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             ),
         }
     }
-}
-
-/// A tool that a server of the product does not have. Which ones the others have is only known when they run.
-fn unknown_tool(node: &Node, server: &str, tool: &str) -> Option<Diagnostic> {
-    let (_, tools) = TOOLS.iter().find(|(name, tools)| *name == server && !tools.contains(&tool))?;
-    let error = Diagnostic::error("LH0406", node.span, format!("`{server}` has no tool `{tool}`"));
-    Some(
-        error.label("unknown tool").did_you_mean(tool, tools.iter().copied(), |tools| {
-            Some(format!("inside a run it has: {}", tools.join(", ")))
-        }),
-    )
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call::{Call, Reply};
-use super::keys::cookie_of;
+use super::keys::{Role, cookie_of};
 use super::problem::Problem;
 
 /// How long a browser stays signed in.
@@ -22,6 +22,9 @@ pub(super) struct About {
     store: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
+    /// What the one who asks may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<Role>,
     /// Whether this server does the work of runs or only shows them.
     drives: bool,
     /// Its clock.
@@ -34,6 +37,7 @@ pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
         project: call.desk().root().display().to_string(),
         store: call.site.store.clone(),
         user: call.desk().origin().user.clone(),
+        role: call.visitor.as_ref().map(|visitor| visitor.role),
         drives: call.site.drives,
         now: call.desk().engine().now_ms(),
     })

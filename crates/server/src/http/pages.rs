@@ -41,3 +41,22 @@ fn sent(page: &Page, headers: &HeaderMap) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_live_under_a_strict_policy_and_are_asked_for_each_time() {
+        let page = page("/runs/release-1", &HeaderMap::new());
+        assert_eq!(page.headers()[header::CONTENT_TYPE], "text/html; charset=utf-8");
+        assert!(page.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().starts_with("default-src 'self';"));
+        assert!(!page.headers().contains_key(header::CACHE_CONTROL), "the guard says `no-store`");
+        assert!(!page.headers().contains_key(header::CONTENT_ENCODING), "nobody asked for it");
+    }
+
+    #[test]
+    fn what_can_only_be_a_file_is_not_answered_with_a_page() {
+        assert_eq!(page("/assets/gone.js", &HeaderMap::new()).status(), StatusCode::NOT_FOUND);
+    }
+}

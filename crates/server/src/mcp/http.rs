@@ -70,7 +70,7 @@ pub(crate) fn service(desk: Desk) -> Protocol {
         .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
         // Our own check is outside, and knows more.
         .disable_allowed_hosts();
-    config.session_store = Some(Arc::new(Sessions::of(desk.data_dir())));
+    config.session_store = Some(Arc::new(Sessions::of(&desk)));
     let face = Face::new(desk);
     StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config)
 }

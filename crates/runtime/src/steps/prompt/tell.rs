@@ -56,6 +56,10 @@ impl<'a> Teller<'a> {
                 self.session(id, model.as_deref());
             }
             let entry = self.attempt.cleaned(entry);
+            // A sign of life is not in the transcript: it would be shown with the number of what is said next.
+            if entry == Entry::Alive {
+                continue;
+            }
             let number = self.kept;
             self.keep(&entry);
             self.attempt.show(number, entry);
@@ -112,9 +116,6 @@ impl<'a> Teller<'a> {
     }
 
     fn keep(&mut self, entry: &Entry) {
-        if *entry == Entry::Alive {
-            return;
-        }
         if let Ok(line) = serde_json::to_vec(entry) {
             self.unwritten.extend(line);
             self.unwritten.push(b'\n');
