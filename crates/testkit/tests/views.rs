@@ -295,7 +295,10 @@ do:
     do: [{id: x, run: 'true'}, {id: y, run: 'true'}]
   - {id: last, run: 'true'}
 ";
-    assert_eq!(critical(nested, "each[0]/y -> slow 9s ok 1"), "list each[0]/x each[0]/y last");
+    let one_by_one = critical(nested, "each[0]/y -> slow 9s ok 1");
+    assert_eq!(one_by_one, "list each[0]/x each[0]/y each[1]/x each[1]/y last");
+    let at_once = critical(&nested.replace("[1, 2]", "[1, 2]\n    parallel: 2"), "each[0]/y -> slow 9s ok 1");
+    assert_eq!(at_once, "list each[0]/x each[0]/y last");
 }
 
 #[test]
