@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Why a request came to nothing. Boxed, because most requests come to something.
+/// What a request came to that came to nothing: boxed, because most come to something.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem(Box<Body>);
 
-/// What is said of it, and what to do next.
+/// Why a request came to nothing, and what to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(super) struct Body {
