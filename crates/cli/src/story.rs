@@ -16,6 +16,20 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
+        Event::AttemptStarted { path, queued: Some(labels), .. } => {
+            let labels = if labels.is_empty() { String::new() } else { format!(": {}", labels.join(", ")) };
+            format!("  ◇ {path} waits for a worker{labels}")
+        }
+        Event::AttemptClaimed { path, worker, .. } => format!("  ▸ {path} {}", ui::dim(format!("by {worker}"))),
+        Event::AttemptReleased { path, .. } => {
+            format!("  ◇ {path} waits for a worker again: who took it is gone")
+        }
+        Event::HostMissed { host, .. } => {
+            format!(
+                "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"
+            )
+        }
+        Event::HostLeft { host, .. } => format!("  ▸ goes on without the files on `{host}`"),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
         Event::FilesRestored { path, left, .. } => {
             format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")

@@ -29,6 +29,10 @@ fn what(event: &Event, zero: i64) -> String {
                 hint.as_ref().map_or_else(String::new, |hint| format!(": {hint}"))
             )
         }
+        Event::AttemptClaimed { path, attempt, worker, .. } => format!("{path}@{attempt} taken by {worker}"),
+        Event::AttemptReleased { path, attempt } => format!("{path}@{attempt} waits for a worker again"),
+        Event::HostMissed { host, .. } => format!("nothing is heard of {host}"),
+        Event::HostLeft { host, .. } => format!("{host} is given up"),
         Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
