@@ -5,8 +5,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use longhaul_agents::contract::Setup;
-use longhaul_agents::drivers;
 use longhaul_core::Json;
 use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
@@ -20,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::demo::folder::{BRANCH, Folder};
 use crate::demo::{report, stage};
+use crate::init::agent::installed;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::Manner;
 use crate::screen::terminal;
@@ -69,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let demo = Demo::start(args, &folder).await?;
         let Some((crash, report, accepted)) = demo.play().await? else { return Ok(ExitCode::from(office::PARKED)) };
         if args.json {
-            let agents: Vec<&str> = installed().iter().map(|agent| agent.0).collect();
+            let agents: Vec<&str> = installed().iter().map(|agent| agent.name()).collect();
             ui::print_json(&json!({
                 "folder": folder.root(), "repository": folder.repository(), "run": demo.run, "report_file": folder.report(),
                 "report": report, "accepted": accepted, "crash": crash, "agents": agents,
@@ -233,20 +232,13 @@ fn rule(title: &str, width: usize) -> String {
     ui::dim(format!("──{title}{}", "─".repeat(rest)))
 }
 
-/// Agents of this machine: what they are called, and what they are.
-fn installed() -> Vec<(&'static str, &'static str)> {
-    let usual = Setup::default();
-    let here = drivers::ALL.iter().filter(|agent| agent.find(&usual).is_ok());
-    here.map(|agent| (agent.name(), agent.title())).collect()
-}
-
 fn farewell(folder: &Folder) -> String {
     let agents = installed();
     let found = match agents.as_slice() {
         [] => "none was found here; `longhaul agents` says what to install".to_owned(),
-        agents => format!("found here: {}", agents.iter().map(|(_, title)| *title).collect::<Vec<_>>().join(", ")),
+        agents => format!("found here: {}", agents.iter().map(|agent| agent.title()).collect::<Vec<_>>().join(", ")),
     };
-    let agent = agents.first().map_or(String::new(), |(name, _)| format!(" --agent {name}"));
+    let agent = agents.first().map_or_else(String::new, |agent| format!(" --agent {}", agent.name()));
     let place = match ui::program().as_str() {
         "longhaul" => String::new(),
         program => format!("\n\n`longhaul` is not on your path yet; it is {program}"),

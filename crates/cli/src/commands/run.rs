@@ -187,7 +187,11 @@ pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, att
     let idle = drive(engine, run, &stop, attended).await;
     shown.cancel();
     showing.await?;
-    conclude(engine, run, &idle?, &stop).await
+    let idle = idle?;
+    if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
+        ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
+    }
+    conclude(engine, run, &idle, &stop).await
 }
 
 /// Whether somebody is at the terminal who could answer.

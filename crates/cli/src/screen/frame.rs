@@ -66,7 +66,11 @@ fn head(seen: &Seen, columns: usize) -> Line {
         "cancelled" => (Tone::Dim, "■"),
         _ => (Tone::Alive, "▶"),
     };
-    let waits = if run.waiting_for.is_empty() { String::new() } else { format!(" for {}", run.waiting_for.join(", ")) };
+    let waits = match (run.waiting_for.is_empty(), run.status) {
+        (true, _) => String::new(),
+        (false, "waiting") => format!(" for {}", run.waiting_for.join(", ")),
+        (false, _) => format!(", and waits for {}", run.waiting_for.join(", ")),
+    };
     let message = run.message.as_ref().map_or_else(String::new, |message| format!(": {}", message.replace('\n', " ")));
     let left = Line::of(tone, mark).with(Tone::Bold, &format!(" {}", run.workflow));
     let left =
