@@ -129,7 +129,7 @@ impl<'a> Demo<'a> {
             self.engine.drive(&self.run, CancellationToken::new(), is_patient).await?;
         } else {
             let manner = if terminal::can_draw() { Manner::Tree } else { Manner::Lively };
-            super::run::foreground(&self.engine, &self.run, manner, false).await?;
+            super::run::show(&self.engine, &self.run, manner, false, &CancellationToken::new()).await?;
         }
         Ok(())
     }
@@ -241,14 +241,22 @@ fn farewell(folder: &Folder) -> String {
     let agent = agents.first().map_or_else(String::new, |agent| format!(" --agent {}", agent.name()));
     let place = match ui::program().as_str() {
         "longhaul" => String::new(),
-        program => format!("\n\n`longhaul` is not on your path yet; it is {program}"),
+        program => format!("\n`longhaul` is not on your path yet; it is {program}"),
     };
-    format!(
-        "\n{}\n  cd {}\n  longhaul status {RUN}           # also: events, logs, outputs, graph {WORKFLOW}\n  less {}\n  longhaul demo --crash                  # kills the engine in the middle\n  rm -r {}\n\n{}\n  cd your-repository\n  longhaul run {WORKFLOW}{agent}\n  longhaul list                          # what else there is{place}",
-        ui::bold("Look around"),
-        folder.repository().display(),
-        folder.report().display(),
-        folder.root().display(),
-        format_args!("{}\n  {found}", ui::bold("The same with your own agent")),
-    )
+    let line =
+        |command: String, about: &str| format!("  {command:<32}{}\n", ui::dim(about)).trim_end().to_owned() + "\n";
+    let around = [
+        line(format!("cd {}", folder.repository().display()), ""),
+        line(format!("longhaul status {RUN}"), "# also: events, logs, outputs, watch"),
+        line(format!("less {}", folder.report().display()), ""),
+        line("longhaul demo --crash".to_owned(), "# kills the engine in the middle"),
+        line(format!("rm -r {}", folder.root().display()), ""),
+    ];
+    let own = [
+        line("cd your-repository".to_owned(), ""),
+        line(format!("longhaul run {WORKFLOW}{agent}"), "# the change that is there"),
+        line("longhaul list".to_owned(), "# what else there is"),
+    ];
+    let heads = [ui::bold("Look around"), ui::bold("The same with your own agent")];
+    format!("\n{}\n{}\n{}\n  {found}\n{}{place}", heads[0], around.concat(), heads[1], own.concat())
 }

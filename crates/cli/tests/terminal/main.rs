@@ -20,7 +20,8 @@ do:
 ";
 
 /// What the agent says would set the title of the terminal, clear it and move the cursor.
-const HOSTILE: &str = r#"replies: [{step: think, after: 300ms, says: ["\e]0;title\a\e[2Jwide 検査\e[9A"], reply: "a \e[31mthought"}]"#;
+const HOSTILE: &str =
+    r#"replies: [{step: think, after: 300ms, says: ["\e]0;title\a\e[2Jwide 検査\e[9A"], reply: "a \e[31mthought"}]"#;
 
 fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

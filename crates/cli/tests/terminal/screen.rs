@@ -16,7 +16,8 @@ impl Screen {
     }
 
     pub(crate) fn text(&self) -> String {
-        let line = |row: &Vec<char>| row.iter().filter(|letter| **letter != '\0').collect::<String>().trim_end().to_owned();
+        let line =
+            |row: &Vec<char>| row.iter().filter(|letter| **letter != '\0').collect::<String>().trim_end().to_owned();
         self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
