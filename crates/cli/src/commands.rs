@@ -20,6 +20,7 @@ mod prune;
 mod run;
 mod runs;
 mod schema;
+mod serve;
 mod shell;
 mod show;
 mod tell;
@@ -98,6 +99,8 @@ enum Command {
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Mcp(mcp::Args),
+    Serve(Box<serve::Args>),
+    Ui(serve::ui::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
     Init(init::Args),
@@ -154,6 +157,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Ui(args) => serve::ui::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
         Command::Init(args) => init::run(&args),

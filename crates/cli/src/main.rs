@@ -23,7 +23,7 @@ mod width;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use longhaul_agents::{process, serve, shim};
+use longhaul_agents::{process, serve, shim, tool};
 
 fn main() -> ExitCode {
     if let Some(code) = beside_an_engine() {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 }
 
 /// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
-/// killed, the shims, below which agents go on, and the agents that are no programs of their own.
+/// killed, the shims, below which agents go on, the agents that are no programs of their own, and calls of tools.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);
@@ -53,6 +53,7 @@ fn beside_an_engine() -> Option<ExitCode> {
         process::GUARD_COMMAND => process::guard_main(of.to_str()?).is_ok(),
         shim::SHIM_COMMAND => shim::shim_main(of.as_ref()).is_ok(),
         serve::AGENT_COMMAND => return Some(serve::serve_main(of.to_str()?)),
+        tool::TOOL_COMMAND => return Some(tool::tool_main(of.to_str()?)),
         _ => return None,
     };
     Some(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["list", "show", "graph", "check", "test", "explain", "fmt", "convert", "schema", "personas", "skills"],
     ),
     ("Shelf", &["shelve", "versions", "rollback", "proposals", "triggers"]),
-    ("Faces", &["mcp"]),
+    ("Faces", &["ui", "serve", "mcp"]),
     ("Housekeeping", &["export", "prune", "bench", "completions", "man"]),
 ];
 

@@ -10,11 +10,16 @@ use longhaul_agents::scripted::Script;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Project, Settings};
-use longhaul_runtime::{AUTO, Backends, Engine, Options, SCRIPTED, Startable, System, Wanted, is_dead};
-use longhaul_store::{Sqlite, Store};
+use longhaul_project::{Disk, Project, Settings, place};
+use longhaul_runtime::{
+    AUTO, Backends, Clock, Collector, Engine, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
+};
+use longhaul_store::{Place, Store};
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::ui;
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
@@ -22,12 +27,23 @@ pub(crate) const PARKED: u8 = 130;
 /// Long enough for a machine that is busy, short enough for people who wait for a takeover.
 const LEASE: Duration = Duration::from_secs(60);
 
+/// How long a database is waited for that does not answer.
+const OPENING: Duration = Duration::from_secs(10);
+
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct EngineArgs {
-    /// The file that keeps the runs [default: .longhaul/longhaul.db of the project]
-    #[arg(long, env = "LONGHAUL_STORE", value_name = "FILE", global = true)]
-    store: Option<PathBuf>,
+    /// What keeps the runs: a file, or postgres://… [default: as configured, else .longhaul/longhaul.db of the project]
+    // A text: what is wrong with an address is told without it, because of the password.
+    #[arg(long, env = "LONGHAUL_STORE", value_name = "PLACE", hide_env_values = true, global = true)]
+    store: Option<String>,
+}
+
+impl EngineArgs {
+    /// The store that somebody named.
+    pub(crate) fn store_arg(&self) -> Option<&str> {
+        self.store.as_deref()
+    }
 }
 
 /// Settings of agents, for commands that may start work.
@@ -68,18 +84,18 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
 /// Opens the engine of a project. Must run inside a Tokio runtime.
 pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let home = home(&project);
-    let file = store_file(args, &project);
-    if args.store.is_none() {
+    let place = place(args, &project)?;
+    if args.store.is_none() || place.file().is_none() {
         prepare(&home)?;
     }
-    let store = Sqlite::open(&file, longhaul_store::Options::default())
-        .with_context(|| format!("{} can not be opened", file.display()))?;
+    let (store, clock) = open_store(&place)?;
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
-    let runs_dir = beside(&file, &home).join("runs");
+    let runs_dir = beside(&place, &home).join("runs");
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        tools: settings.tools,
         approvals: settings.gates.approvals,
         roles: settings.gates.roles,
         policy: settings.gates.policy,
@@ -95,25 +111,45 @@ pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -
         lease: lease(),
         guard: std::env::current_exe().ok(),
     };
-    Ok(Engine::new(failing(Arc::new(store))?, Arc::new(System), options))
+    Ok(Engine::new(failing(store)?, clock, options))
 }
 
 fn home(project: &Project) -> PathBuf {
     project.root.join(".longhaul")
 }
 
-fn store_file(args: &EngineArgs, project: &Project) -> PathBuf {
-    args.store.clone().unwrap_or_else(|| home(project).join("longhaul.db"))
+fn place(args: &EngineArgs, project: &Project) -> Result<Place> {
+    place::of(project, args.store.as_deref())
 }
 
-fn beside(store: &Path, home: &Path) -> PathBuf {
-    store.parent().unwrap_or(home).to_owned()
+/// Files about runs are beside the file of the store; those of a database are in the project, each machine's its own.
+fn beside(place: &Place, home: &Path) -> PathBuf {
+    place.file().and_then(|file| file.parent()).unwrap_or(home).to_owned()
+}
+
+/// The store, and the clock that goes with it. Blocks; meant for the start of a program.
+pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
+    let opened = async {
+        let store = place.open(OPENING).await?;
+        let clock = clock_of(&store).await?;
+        Ok::<_, longhaul_store::Error>((store, clock))
+    };
+    let opened = tokio::task::block_in_place(|| Handle::current().block_on(opened));
+    opened.with_context(|| format!("{place} can not be opened"))
+}
+
+/// What people call the store.
+pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
+    let project = Project::current()?;
+    let place = place(args, &project)?;
+    let relative = place.file().and_then(|file| file.strip_prefix(&project.root).ok());
+    Ok(relative.map_or_else(|| place.to_string(), |file| file.display().to_string()))
 }
 
 /// The folder that holds the runs of the project around the current folder.
 pub(crate) fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
     let project = Project::current()?;
-    Ok(beside(&store_file(args, &project), &home(&project)))
+    Ok(beside(&place(args, &project)?, &home(&project)))
 }
 
 /// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
@@ -155,8 +191,8 @@ fn prepare(home: &Path) -> Result<()> {
 /// The world around the current folder, with the shelf of the store that is meant.
 pub(crate) fn disk(args: &EngineArgs) -> Result<Disk> {
     let project = Project::current()?;
-    let store = store_file(args, &project);
-    Ok(Disk::new(project).with_shelves(Shelves::of(store)))
+    let store = place(args, &project)?;
+    Ok(Disk::new(project).with_shelves(Shelves::of(Some(store))))
 }
 
 /// The plan of a workflow that has no errors, and where its scripts are.
@@ -193,6 +229,13 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
     let plan = longhaul_lang::check(request, disk).workflows.into_iter().find_map(|workflow| workflow.plan);
     let plan = plan.ok_or_else(|| "a prompt can not be planned in this project".to_owned())?;
     Ok(Startable { plan, dir: disk.project.root.clone() })
+}
+
+/// Sends traces of runs that end, if the environment says where to.
+pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
+    if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
+        engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
+    }
 }
 
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process

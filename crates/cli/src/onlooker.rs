@@ -70,8 +70,8 @@ impl Onlooker {
     async fn see(&mut self, news: Pulse) {
         match news {
             Pulse::Events(run, events) if run == self.run => self.events(&events).await,
-            Pulse::Entry(run, path, entry) if run == self.run => {
-                let lines = self.live.lines(&path, &entry);
+            Pulse::Entry(run, said) if run == self.run => {
+                let lines = self.live.lines(&said.path, &said.entry);
                 self.add(lines);
             }
             Pulse::Alive(run, path, words) if run == self.run => self.add([live::silence(&path, &words)]),

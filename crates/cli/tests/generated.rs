@@ -29,6 +29,13 @@ fn the_schema_for_editors_is_current() {
 }
 
 #[test]
+fn the_openapi_document_is_current() {
+    let text = serde_json::to_string_pretty(&longhaul_server::http::openapi()).unwrap() + "\n";
+    let problem = snapshot::compare(&root().join("docs/reference/openapi.json"), &text);
+    assert!(problem.is_none(), "{}", problem.unwrap_or_default());
+}
+
+#[test]
 fn the_reference_of_commands_is_current() {
     let folder = tempfile::tempdir().unwrap();
     let problem =

@@ -4,6 +4,7 @@
 //! written can be read for ever.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -488,7 +489,7 @@ pub struct Session {
 }
 
 /// What work cost.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens read.
     #[serde(default)]
@@ -525,7 +526,7 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// Why work failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// As far as a retry cares.
     pub class: ErrorClass,
@@ -544,7 +545,7 @@ impl Failure {
 }
 
 /// Why a step is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Skip {
     /// Its `when` is false.
@@ -576,7 +577,7 @@ impl Skip {
 }
 
 /// What a person is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// A gate between steps.

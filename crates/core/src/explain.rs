@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::state::{Phase, Question, State, StepInst};
 
 /// Why something does not go on.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Explanation {
     /// The step; `None` if it is about the run.
     #[serde(skip_serializing_if = "Option::is_none")]

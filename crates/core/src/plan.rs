@@ -9,6 +9,7 @@
 //! template reads can have been set. The checker of the language guarantees it.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -126,7 +127,7 @@ pub struct Unit {
 }
 
 /// A value that a workflow is started with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     /// A JSON Schema.
     pub schema: Json,
@@ -683,7 +684,7 @@ pub struct Budget {
 }
 
 /// Why work failed, as far as a retry cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// Will probably work later.

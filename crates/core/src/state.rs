@@ -101,6 +101,9 @@ pub struct State {
     pub threads: IndexMap<String, Session>,
     /// Steps that ended well.
     pub succeeded: u64,
+    /// Attempts begun, over all steps.
+    #[serde(default)]
+    pub tried: u64,
     /// Steps that wait for a time, a signal, a person or a host.
     pub(crate) waiting: BTreeSet<StepNo>,
     /// Of those, the ones whose attempt is handed out.

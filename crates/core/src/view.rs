@@ -2,7 +2,10 @@
 //!
 //! **Invariant:** a view is computed, never stored; what it says follows from the history alone.
 
+mod attempts;
+mod brief;
 mod cost;
+mod critical;
 mod forecast;
 mod hosted;
 mod questions;
@@ -10,8 +13,12 @@ mod run;
 pub mod shown;
 mod step;
 mod timeline;
+mod trace;
 
+pub use attempts::{Attempt, attempts};
+pub use brief::{Brief, brief};
 pub use cost::{Cost, Limit, Spent, cost};
+pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};
 pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
 pub(crate) use questions::shown;
@@ -19,6 +26,7 @@ pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};
 pub use timeline::{Span, Spanned, timeline};
+pub use trace::{Trace, Traced, trace};
 
 use crate::event::{Ended, QuestionKind};
 use crate::state::{Phase, State, StepInst};

@@ -21,6 +21,7 @@ use crate::builtin;
 use crate::cards;
 use crate::kept::Shelves;
 use crate::library::{self, Entry, Library, Origin};
+use crate::place;
 use crate::project::Project;
 use crate::settings::Settings;
 
@@ -47,8 +48,8 @@ impl Disk {
     /// The world around the current folder, with the shelf of its store.
     pub fn current() -> Result<Self> {
         let project = Project::current()?;
-        let store = std::env::var_os("LONGHAUL_STORE").map(PathBuf::from);
-        let store = store.unwrap_or_else(|| project.root.join(".longhaul/longhaul.db"));
+        // A place that can not be used has no shelf, and is complained about by whoever needs it.
+        let store = place::of(&project, std::env::var("LONGHAUL_STORE").ok().as_deref()).ok();
         Ok(Self::new(project).with_shelves(Shelves::of(store)))
     }
 
@@ -132,7 +133,8 @@ impl Disk {
             Kind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
             Kind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
             Kind::ToolServer => {
-                [shipped(names::TOOL_SERVERS), self.project.configured("tools"), self.project.mcp_servers()].concat()
+                [shipped(names::TOOL_SERVERS), self.project.configured("mcp.servers"), self.project.mcp_servers()]
+                    .concat()
             }
             Kind::Workflow => self.library.all().into_iter().map(|entry| entry.name).collect(),
         };

@@ -4,18 +4,20 @@
 //! be read, has no shelf.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use longhaul_core::shelf::{Shelf, Text};
 use longhaul_lang::diagnostic::{Severity, render, summary};
 use longhaul_lang::source::FILE_BYTES_MAX;
 use longhaul_lang::{Report, Request, hash};
-use longhaul_store::{Options, Sqlite};
+use longhaul_store::Place;
 
 use crate::disk::Disk;
 
 /// Errors that are told; they often have one cause.
 const TOLD_MAX: usize = 20;
+/// How long a store that does not answer is waited for: whoever looks for a workflow may not need it.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A workflow of the shelf.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +31,14 @@ pub struct Shelved {
 /// The shelf of a store, read when somebody asks for it.
 #[derive(Debug, Default)]
 pub struct Shelves {
-    store: Option<PathBuf>,
+    store: Option<Place>,
     read: OnceCell<Vec<Shelved>>,
 }
 
 impl Shelves {
-    /// The shelf of the store in a file.
-    pub fn of(store: PathBuf) -> Self {
-        Self { store: Some(store), read: OnceCell::new() }
+    /// The shelf of a store; of none, an empty one.
+    pub fn of(store: Option<Place>) -> Self {
+        Self { store, read: OnceCell::new() }
     }
 
     /// A shelf that was read.
@@ -46,7 +48,7 @@ impl Shelves {
 
     /// What is on it.
     pub fn all(&self) -> &[Shelved] {
-        self.read.get_or_init(|| self.store.as_deref().map(read).unwrap_or_default())
+        self.read.get_or_init(|| self.store.as_ref().map(read).unwrap_or_default())
     }
 
     /// The workflow with a name.
@@ -86,18 +88,18 @@ fn shelved(shelf: &Shelf) -> Vec<Shelved> {
 }
 
 /// On a thread of its own: whoever asks may be inside a runtime, and can not wait there.
-fn read(store: &Path) -> Vec<Shelved> {
-    if !store.is_file() {
+fn read(store: &Place) -> Vec<Shelved> {
+    if store.file().is_some_and(|file| !file.is_file()) {
         return Vec::new();
     }
-    let store = store.to_owned();
+    let store = store.clone();
     std::thread::spawn(move || read_here(&store)).join().ok().flatten().unwrap_or_default()
 }
 
-fn read_here(store: &Path) -> Option<Vec<Shelved>> {
+fn read_here(store: &Place) -> Option<Vec<Shelved>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
-        let store = Sqlite::open(store, Options::default()).ok()?;
-        longhaul_runtime::read_shelf(&store).await.ok().map(|shelf| shelved(&shelf))
+        let store = store.open(PATIENCE).await.ok()?;
+        longhaul_runtime::read_shelf(store.as_ref()).await.ok().map(|shelf| shelved(&shelf))
     })
 }

@@ -9,6 +9,7 @@ pub mod cards;
 pub mod disk;
 pub mod kept;
 pub mod library;
+pub mod place;
 mod project;
 mod settings;
 pub mod trusted;

@@ -16,7 +16,7 @@ use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
-use longhaul_core::origin::Origin;
+use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
 use longhaul_core::policy::Policy;
@@ -24,7 +24,7 @@ use longhaul_core::schema::mismatch;
 use longhaul_core::shelf::Shelf;
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
-use tokio::sync::{Mutex, OnceCell, broadcast};
+use tokio::sync::{Mutex, OnceCell, broadcast, watch};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -36,6 +36,7 @@ use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
 use crate::consent;
+use crate::fork::ForkRequest;
 use crate::gates;
 use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
@@ -45,6 +46,7 @@ use crate::secrets::Secrets;
 use crate::shelf;
 use crate::slots::Slots;
 use crate::told;
+use crate::tools::ToolServer;
 use crate::turns::Turns;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
@@ -73,6 +75,8 @@ pub struct Options {
     pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
+    /// Tool servers that are configured, by name.
+    pub tools: IndexMap<String, ToolServer>,
     /// What the settings say about answers; runs keep what held when they were started.
     pub approvals: Option<Approvals>,
     /// Who is what, by role.
@@ -98,6 +102,7 @@ impl Default for Options {
             lease: Duration::from_secs(60),
             refresh_cache: false,
             channels: IndexMap::new(),
+            tools: IndexMap::new(),
             approvals: None,
             roles: IndexMap::new(),
             policy: Policy::default(),
@@ -159,11 +164,24 @@ pub enum Pulse {
     /// An attempt printed something.
     Output(RunId, StepPath, Arc<str>),
     /// An agent said or did something.
-    Entry(RunId, StepPath, Arc<Entry>),
+    Entry(RunId, Arc<Said>),
     /// How an agent is doing that says nothing.
     Alive(RunId, StepPath, Arc<str>),
     /// Somebody is to be told something.
     Notice(RunId, StepPath, Arc<str>),
+}
+
+/// Something that an agent said or did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// In which step.
+    pub path: StepPath,
+    /// In which attempt.
+    pub attempt: u32,
+    /// Its number in the transcript, from 0.
+    pub number: u64,
+    /// What.
+    pub entry: Entry,
 }
 
 /// What a run is started with.
@@ -442,8 +460,33 @@ impl Engine {
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
-    pub async fn fork(&self, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
-        crate::fork::fork(&self.shared, from, at, inputs).await
+    pub async fn fork(&self, from: &RunId, request: ForkRequest) -> Result<RunId, Error> {
+        crate::fork::fork(&self.shared, from, request).await
+    }
+
+    /// Lets the worker of this engine, if it has one, look at a run now.
+    pub fn poke(&self, run: &RunId) {
+        self.shared.mailroom.tell(run);
+    }
+
+    /// One run, as lists show it.
+    pub async fn row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        Ok(self.shared.store.run(run).await?.filter(is_run))
+    }
+
+    /// A number that changes whenever something was written to the store: by this process at once, by others soon.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.store.watch()
+    }
+
+    /// Somebody with everything that the settings and the runs they come from say about them.
+    pub async fn identified(&self, caller: Caller) -> Result<Caller, Error> {
+        gates::identified(&self.shared, caller).await
+    }
+
+    /// Where the files of a run are.
+    pub fn run_dir(&self, run: &RunId) -> PathBuf {
+        self.shared.artifacts.run(run)
     }
 }
 

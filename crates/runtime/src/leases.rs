@@ -62,14 +62,16 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
         tokio::time::sleep(lease / 4).await;
         // Taken before the question: what is begun meanwhile may be missing in the answer.
         let (asked, held) = (Instant::now(), shared.leases.snapshot());
-        match missing(&shared, &held, lease).await {
-            Some(missing) => {
+        // Nobody knows what a store thinks that does not answer: stop before the lease can end elsewhere, with time left to
+        // kill what was started.
+        let left = (renewed + lease / 4 * 3).saturating_duration_since(asked);
+        match tokio::time::timeout(left, missing(&shared, &held, lease)).await {
+            Ok(Some(missing)) => {
                 renewed = asked;
                 missing.iter().for_each(|stop| stop.cancel());
             }
-            // Nobody knows what the store thinks: stop before the lease can end elsewhere.
-            None if renewed.elapsed() > lease / 4 * 3 => held.values().for_each(CancellationToken::cancel),
-            None => {}
+            Ok(None) if renewed.elapsed() < lease / 4 * 3 => {}
+            Ok(None) | Err(_) => held.values().for_each(CancellationToken::cancel),
         }
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn begin(
     let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
     let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
+    let owner_session = started.and_then(|started| started.owner.as_ref()?.session.clone());
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
@@ -70,6 +71,7 @@ pub(crate) fn begin(
             is_kept,
             news,
             compat,
+            owner_session,
             told,
             choice,
         };

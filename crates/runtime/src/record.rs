@@ -7,8 +7,8 @@ use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
+use longhaul_core::view;
 use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer, WorkerId};
-use serde_json::json;
 
 use crate::codec;
 use crate::engine::{Error, Shared};
@@ -123,16 +123,11 @@ fn end_task(append: &mut Append, key: String, attempt: u32, worker: Option<Worke
 
 /// What lists show.
 fn head(planner: Planner<'_>, state: &State) -> Head {
-    let started = state.started.as_ref();
-    let summary = json!({
-        "task": started.map(|started| started.task.chars().take(200).collect::<String>()),
-        "done": state.succeeded, "started_at": state.started_at, "usd": state.usage.usd,
-        "message": state.finished.as_ref().and_then(|finished| finished.message.clone()),
-    });
+    let summary = serde_json::to_string(&view::brief(planner.plan, state)).unwrap_or_default();
     Head {
         workflow: planner.plan.main().name.clone(),
         status: state.status_in(planner.plan).to_owned(),
-        summary: summary.to_string(),
+        summary,
         group: admission::group_of(planner.plan, state),
         parent: None,
     }

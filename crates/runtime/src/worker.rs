@@ -54,7 +54,11 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
     while !worker.stop.is_cancelled() {
         let since = Instant::now();
         changes.borrow_and_update();
-        worker.look().await?;
+        match worker.look().await {
+            // It may come back, and until then nothing can be done here.
+            Err(Error::Store(longhaul_store::Error::Unreachable(_) | longhaul_store::Error::Busy)) => {}
+            looked => looked?,
+        }
         worker.wait(&mut changes, &mut unheard, since + TOGETHER).await;
     }
     worker.tasks.close();

@@ -16,6 +16,9 @@ pub const BODY_BYTES_MAX: usize = 960 * 1024;
 /// The most bytes of a blob or of a snapshot.
 pub const BLOB_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Blobs above this are hashed where it does not hold up others.
+const HASHED_IN_PLACE_BYTES: usize = 256 * 1024;
+
 /// An event to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
@@ -195,6 +198,16 @@ impl NewMessage {
 /// Refuses a snapshot above the limit. Every store asks first.
 pub fn validate_snapshot(bytes: &[u8]) -> Result<(), Error> {
     fits("a snapshot", bytes.len(), BLOB_BYTES_MAX)
+}
+
+/// Hashing big blobs takes a while, and must hold up neither the writer nor the runtime.
+pub(crate) async fn validated(append: Append) -> Result<Append, Error> {
+    let bytes: usize = append.blobs.iter().map(|blob| blob.bytes.len()).sum();
+    if bytes <= HASHED_IN_PLACE_BYTES {
+        return append.validate().map(|()| append);
+    }
+    let task = tokio::task::spawn_blocking(move || append.validate().map(|()| append));
+    task.await.unwrap_or_else(|error| Err(Error::Io(error.to_string())))
 }
 
 fn fits(what: &'static str, bytes: usize, limit: usize) -> Result<(), Error> {

@@ -12,6 +12,7 @@ pub mod crowds;
 pub mod keeping;
 pub mod lists;
 pub mod mail;
+pub mod server;
 pub mod tasks;
 pub mod timers;
 

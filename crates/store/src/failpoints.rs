@@ -202,6 +202,10 @@ impl Store for Failpoints {
     fn check(&self) -> Pending<'_, Vec<Problem>> {
         self.inner.check()
     }
+
+    fn now_ms(&self) -> Pending<'_, Option<i64>> {
+        self.inner.now_ms()
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Keeps runs: events in, events out; tasks with leases; timers; inbox; blobs. Knows no meaning.
 //!
 //! [`Store`] is a contract. Each of its clauses has a test in `conformance`, and a store is what passes
-//! them: [`Memory`], the reference, and [`Sqlite`], one file that several processes can share.
+//! them: [`Memory`], the reference; [`Sqlite`], one file that several processes can share; [`Postgres`], a database that
+//! several machines can.
 //!
-//! **Invariant:** what was acknowledged stays; what was refused left no trace. No clock is read: times
-//! come with the calls.
+//! **Invariant:** what was acknowledged stays; what was refused left no trace. No store decides by a clock: times
+//! come with the calls. One that is shared by machines can be asked what time it is, so that all of them mean the same.
 
 mod append;
 #[cfg(any(test, feature = "conformance"))]
@@ -13,6 +14,8 @@ mod error;
 mod failpoints;
 mod key;
 mod memory;
+mod place;
+mod postgres;
 mod row;
 mod sqlite;
 
@@ -28,6 +31,8 @@ pub use error::Error;
 pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
+pub use place::Place;
+pub use postgres::{Address, Options as PostgresOptions, Postgres};
 pub use row::{Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
 pub use sqlite::{Options, Sqlite, Synchronous};
 
@@ -124,4 +129,9 @@ pub trait Store: Send + Sync {
 
     /// Looks at everything: checksums, gaps, orphans. Empty when all is well.
     fn check(&self) -> Pending<'_, Vec<Problem>>;
+
+    /// What time it is where the store is; `None` for one that is never shared by machines, whose clocks could differ.
+    fn now_ms(&self) -> Pending<'_, Option<i64>> {
+        Box::pin(async { Ok(None) })
+    }
 }

@@ -21,15 +21,13 @@ use std::sync::Arc;
 use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
+use crate::append::validated;
 use crate::{
     Append, Error, Hash, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store, StoredEvent,
     Task, Timer, WorkerId, validate_snapshot,
 };
 use readers::Readers;
 use writer::Writer;
-
-/// Blobs above this are hashed where it does not hold up others.
-const HASHED_IN_PLACE_BYTES: usize = 256 * 1024;
 
 /// A store in a file.
 pub struct Sqlite {
@@ -79,16 +77,6 @@ impl Sqlite {
 /// A limit, as SQLite counts.
 fn count(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// Hashing big blobs takes a while, and must hold up neither the writer nor the runtime.
-async fn validated(append: Append) -> Result<Append, Error> {
-    let bytes: usize = append.blobs.iter().map(|blob| blob.bytes.len()).sum();
-    if bytes <= HASHED_IN_PLACE_BYTES {
-        return append.validate().map(|()| append);
-    }
-    let task = tokio::task::spawn_blocking(move || append.validate().map(|()| append));
-    task.await.unwrap_or_else(|error| Err(Error::Io(error.to_string())))
 }
 
 impl Store for Sqlite {

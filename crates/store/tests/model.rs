@@ -1,12 +1,13 @@
-//! The store in a file answers like the reference, whatever is asked in whatever order.
+//! The stores in a file and in a database answer like the reference, whatever is asked in whatever order.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;
-use longhaul_store::conformance::{Given, end, held, id, message, task, timer, worker};
+use longhaul_store::conformance::{Given, end, held, id, message, server, task, timer, worker};
 use longhaul_store::{
-    Append, Blob, Error, EventId, Head, Memory, MessageId, NewEvent, Options, Query, Sqlite, Synchronous,
+    Append, Blob, Error, EventId, Head, Memory, MessageId, NewEvent, Options, Postgres, PostgresOptions, Query, Sqlite,
+    Synchronous,
 };
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -126,16 +127,28 @@ async fn shown(store: &Given) -> Result<String, Error> {
     Ok(text)
 }
 
-async fn compare(calls: Vec<Call>) {
-    let folder = tempfile::tempdir().unwrap();
-    let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
-    let file: Given = Arc::new(Sqlite::open(folder.path().join("store.db"), options).unwrap());
+async fn compare(store: Given, calls: Vec<Call>) {
     let reference: Given = Arc::new(Memory::new());
     for call in &calls {
-        assert_eq!(make(&file, call).await, make(&reference, call).await, "{call:?}");
-        assert_eq!(shown(&file).await, shown(&reference).await, "after {call:?}");
+        assert_eq!(make(&store, call).await, make(&reference, call).await, "{call:?}");
+        assert_eq!(shown(&store).await, shown(&reference).await, "after {call:?}");
     }
-    assert_eq!(file.check().await, Ok(vec![]));
+    assert_eq!(store.check().await, Ok(vec![]));
+}
+
+async fn compare_file(calls: Vec<Call>) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
+    compare(Arc::new(Sqlite::open(folder.path().join("store.db"), options).unwrap()), calls).await;
+}
+
+async fn compare_database(calls: Vec<Call>) {
+    let address = server::shared().address().parse().unwrap();
+    compare(Arc::new(Postgres::open(&address, PostgresOptions::default()).await.unwrap()), calls).await;
+}
+
+fn block_on(future: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future);
 }
 
 proptest! {
@@ -143,6 +156,15 @@ proptest! {
 
     #[test]
     fn the_file_answers_like_the_reference(calls in proptest::collection::vec(call(), 1..40)) {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(compare(calls));
+        block_on(compare_file(calls));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_database_answers_like_the_reference(calls in proptest::collection::vec(call(), 1..40)) {
+        block_on(compare_database(calls));
     }
 }

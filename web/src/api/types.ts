@@ -112,6 +112,7 @@ export interface About {
   project: string;
   store: string;
   user?: string;
+  role?: "viewer" | "operator" | "admin";
   drives: boolean;
   now: number;
 }

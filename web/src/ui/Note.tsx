@@ -43,10 +43,12 @@ function SignIn() {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+/** `page`: nothing else is on the page. */
+export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
+  const Heading = page ? "h1" : "h2";
   return (
     <div className={styles.empty}>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </div>
   );

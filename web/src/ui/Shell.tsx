@@ -36,7 +36,11 @@ export function Shell() {
               {...(to === "/approvals" && open > 0 ? { "aria-label": `${title}, ${open} open` } : {})}
             >
               {title}
-              {to === "/approvals" && open > 0 && <span className={styles.badge}>{open}</span>}
+              {to === "/approvals" && open > 0 && (
+                <span className={styles.badge} aria-hidden="true">
+                  {open}
+                </span>
+              )}
             </Link>
           ))}
         </nav>

@@ -66,6 +66,18 @@ fn all(backends: &Backends) -> Vec<Known> {
     known
 }
 
+/// The agents that are here, in a line.
+pub(super) fn in_a_line() -> String {
+    let settings = Project::current().and_then(|project| Settings::of(&project));
+    let known = settings.map(|settings| all(&settings.backends)).unwrap_or_default();
+    let here: Vec<String> =
+        known.iter().filter_map(|one| Some(format!("{} {}", one.name, one.found.as_ref().ok()?.version))).collect();
+    match here.as_slice() {
+        [] => "no agent was found; longhaul doctor says what to install".to_owned(),
+        here => format!("agents: {}", here.join(", ")),
+    }
+}
+
 /// What an agent can do, each with its column.
 fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
     [

@@ -62,21 +62,16 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
         };
         let rows = engine.list(query).await?;
         if args.json {
-            let row = |row: &longhaul_store::RunRow| {
-                let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
-                json!({"run": row.run, "workflow": row.head.workflow, "status": row.head.status, "summary": summary, "updated_at": row.updated_ms})
-            };
-            ui::print_json(&rows.iter().map(row).collect::<Vec<_>>())?;
+            ui::print_json(&rows.iter().map(longhaul_server::http::row).collect::<Vec<_>>())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut out = ui::out();
         for row in &rows {
-            let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
-            let task = summary.get("task").and_then(Value::as_str).unwrap_or_default();
-            let workflow = width::fit(&plain(&row.head.workflow), 20);
-            let rest =
-                format!("  {:<10} {workflow} {}", row.head.status, plain(task.lines().next().unwrap_or_default()));
-            writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(row.run.as_str())))?;
+            let row = longhaul_server::http::row(row);
+            let workflow = width::fit(&plain(&row.workflow), 20);
+            let task = plain(row.summary.task.lines().next().unwrap_or_default());
+            let rest = format!("  {:<10} {workflow} {task}", row.status);
+            writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
         Ok(ExitCode::SUCCESS)
     })

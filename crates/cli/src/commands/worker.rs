@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
-use longhaul_runtime::Wanted;
+use longhaul_runtime::{ForkRequest, Wanted};
 use tokio_util::sync::CancellationToken;
 
 use crate::office::{self, AgentArgs, EngineArgs};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             stop.cancel();
             worked
         };
-        tokio::join!(work, times).0?;
+        tokio::join!(work, times, office::traced(&engine, &stop)).0?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -70,7 +70,8 @@ pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
         let at = args.at.parse().map_err(anyhow::Error::msg)?;
-        let forked = engine.fork(&run, &at, inputs.clone()).await?;
+        let request = ForkRequest { inputs: inputs.clone(), ..ForkRequest::from(at) };
+        let forked = engine.fork(&run, request).await?;
         if args.json {
             ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
         } else {

@@ -136,10 +136,10 @@ impl Watch {
 
     fn hear(&mut self, news: Pulse) {
         match news {
-            Pulse::Entry(run, path, entry) if run == self.run => {
-                self.said.note(&path, &entry);
+            Pulse::Entry(run, said) if run == self.run => {
+                self.said.note(&said.path, &said.entry);
                 if self.ui.follows {
-                    let lines = self.live.lines(&path, &entry);
+                    let lines = self.live.lines(&said.path, &said.entry);
                     let lines: Vec<Line> = lines.iter().map(|line| dim(line)).collect();
                     self.print(&lines);
                 }

@@ -73,6 +73,7 @@ impl Apply<'_> {
             }
             Event::AttemptStarted { path, attempt, reserve, hosted } => {
                 self.attempt_started(path, *attempt, *reserve, *hosted)?;
+                self.state.tried += 1;
             }
             Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
             Event::HeartbeatSeen { path, attempt, hint, until } => {

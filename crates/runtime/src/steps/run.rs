@@ -89,7 +89,7 @@ fn ended(how: Ended, stdout: String, stderr: String) -> Done {
 }
 
 /// The last line of the complaint says most.
-fn with_reason(what: String, stderr: &str) -> String {
+pub(super) fn with_reason(what: String, stderr: &str) -> String {
     match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("{what}: {}", line.chars().take(300).collect::<String>()),
         None => what,

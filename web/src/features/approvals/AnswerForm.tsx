@@ -10,10 +10,12 @@ import { Field } from "../../ui/Field";
 import { Fold } from "../../ui/Fold";
 import { ErrorNote, Note } from "../../ui/Note";
 import { typed, written } from "../../ui/schema";
+import { ONLY_LOOKS, useMay } from "../../ui/useMay";
 import { choicesFor, denialFor, typedFor } from "./answers";
 import styles from "./approvals.module.css";
 
 export function AnswerForm({ question }: { question: Question }) {
+  const may = useMay();
   const [overriding, override] = useState(false);
   const [comment, type] = useState("");
   const client = useQueryClient();
@@ -29,6 +31,7 @@ export function AnswerForm({ question }: { question: Question }) {
       }),
     onSettled: () => void client.invalidateQueries({ queryKey: ["questions"] }),
   });
+  if (!may) return <Note tone="wait">{ONLY_LOOKS}</Note>;
   if (!here.ok && !overriding) return <NotHere question={question} override={() => override(true)} />;
   return (
     <div className={styles.form}>

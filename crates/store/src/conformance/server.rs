@@ -1,0 +1,205 @@
+//! A PostgreSQL server of the tests' own, in a folder of its own.
+//!
+//! **Invariant:** it ends with the process that started it, however that one ends: a second process waits for it, and then stops the
+//! server and deletes its folder.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// PostgreSQL does not run as root; then it is run as somebody who owns nothing.
+const NOBODY: u32 = 65_534;
+/// How long a server may take to come up, or to recover.
+const COMES_UP: Duration = Duration::from_secs(60);
+
+/// A server.
+pub struct Server {
+    folder: PathBuf,
+    bin: PathBuf,
+    running: Mutex<Option<Child>>,
+    is_safe: bool,
+    /// Clears up once its input ends, at the latest with this process.
+    heir: Child,
+}
+
+/// What a server survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Safe {
+    /// Nothing that a test is about: as fast as can be.
+    No,
+    /// The loss of power, as in earnest.
+    Yes,
+}
+
+/// The server that the tests of this process share.
+pub fn shared() -> &'static Server {
+    static SHARED: OnceLock<Server> = OnceLock::new();
+    SHARED.get_or_init(|| Server::start(Safe::No))
+}
+
+impl Server {
+    /// Starts a server with nothing in it.
+    pub fn start(safe: Safe) -> Self {
+        let bin = programs();
+        // A socket's path is short, so the folder is not below that of the build.
+        let folder = tempfile::Builder::new().prefix("lh-pg-").tempdir_in("/tmp").unwrap().keep();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        if is_root() {
+            chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let heir = heir(&folder);
+        let data = folder.join("data");
+        let made = as_somebody(&bin.join("initdb"))
+            .args(["--auth=trust", "--username=longhaul", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let server = Self { folder, bin, running: Mutex::default(), is_safe: safe == Safe::Yes, heir };
+        server.restart();
+        server
+    }
+
+    /// The address of a store of its own, on this server.
+    pub fn address(&self) -> String {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        format!("{}?schema=s{}", self.database(), LAST.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The address of its database.
+    pub fn database(&self) -> String {
+        format!("postgres://longhaul@{}/postgres", self.folder.display().to_string().replace('/', "%2F"))
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
+    }
+
+    /// A program of PostgreSQL, such as `pgbench`, that is to speak to this server.
+    pub fn program(&self, name: &str) -> Command {
+        let found = self.bin.join(name);
+        let mut command = if found.is_file() { Command::new(found) } else { Command::new(name) };
+        command.env("PGHOST", &self.folder).env("PGUSER", "longhaul").env("PGDATABASE", "postgres");
+        command
+    }
+
+    /// Has statements carried out, one after another; answers what they print.
+    pub fn sql(&self, statements: &str) -> String {
+        let mut psql = self.program("psql");
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
+        let mut child = psql.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(statements.as_bytes()).unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert!(done.status.success(), "{statements}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Kills the server with everything it is about to do, and waits until nothing of it is left.
+    pub fn kill(&self) {
+        let Some(mut child) = self.running.lock().unwrap().take() else { return };
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Its processes see that it is gone, each when it next looks up; a new server must not start beside them.
+        while fs::read_to_string(self.folder.join("data/postmaster.pid")).is_ok() && self.has_processes() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn has_processes(&self) -> bool {
+        let data = self.folder.join("data");
+        let of_ours = |entry: fs::DirEntry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == data);
+        fs::read_dir("/proc").unwrap().flatten().any(of_ours)
+    }
+
+    /// Starts it again; answers when it takes connections.
+    pub fn restart(&self) {
+        let mut command = as_somebody(&self.bin.join("postgres"));
+        command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
+        for setting in self.settings() {
+            command.args(["-c", setting]);
+        }
+        let log = fs::File::options().create(true).append(true).open(self.folder.join("log")).unwrap();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        *self.running.lock().unwrap() = Some(command.spawn().unwrap());
+        self.wait_until_up();
+    }
+
+    fn settings(&self) -> Vec<&'static str> {
+        let mut settings =
+            vec!["listen_addresses=", "max_connections=200", "shared_buffers=64MB", "logging_collector=off"];
+        if !self.is_safe {
+            settings.extend(["fsync=off", "full_page_writes=off", "synchronous_commit=on"]);
+        }
+        settings
+    }
+
+    fn wait_until_up(&self) {
+        let since = Instant::now();
+        loop {
+            let mut psql = self.program("psql");
+            let up = psql.args(["-X", "-c", "SELECT 1"]).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+            if up.success() {
+                return;
+            }
+            let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+            assert!(since.elapsed() < COMES_UP, "PostgreSQL does not come up:\n{}", log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.heir.stdin.take());
+        let running = self.running.get_mut().unwrap().as_mut();
+        for child in [&mut self.heir].into_iter().chain(running) {
+            child.wait().unwrap();
+        }
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn as_somebody(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/tmp");
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+/// Where the programs are: the newest of the machine, else those of the path.
+fn programs() -> PathBuf {
+    let packaged = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut found: Vec<(u32, PathBuf)> = packaged
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .filter(|(_, bin): &(u32, PathBuf)| bin.join("initdb").is_file())
+        .collect();
+    found.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_the_path = || std::env::split_paths(&path).find(|folder| folder.join("initdb").is_file());
+    found.pop().map(|(_, bin)| bin).or_else(on_the_path).unwrap_or_else(|| {
+        panic!("PostgreSQL 15 or newer is missing (`initdb`, `postgres`, `psql`); scripts/install-postgres fetches it")
+    })
+}
+
+/// What stops the server and deletes its folder once its input ends.
+fn heir(folder: &Path) -> Child {
+    let script = "trap '' INT TERM HUP; cat >/dev/null
+        pid=$(head -n 1 \"$0/data/postmaster.pid\" 2>/dev/null) && kill -QUIT \"$pid\" 2>/dev/null
+        while [ -n \"$pid\" ] && kill -0 \"$pid\" 2>/dev/null; do sleep 0.05; done
+        rm -rf \"$0\"";
+    let mut command = as_somebody(Path::new("/bin/sh"));
+    command.args(["-c", script]).arg(folder).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}

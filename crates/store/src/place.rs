@@ -1,0 +1,62 @@
+//! Where a store is: a file, or the address of a database.
+//!
+//! **Invariant:** what is shown of a place holds no password.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Address, Error, Options, Postgres, PostgresOptions, Sqlite, Store};
+
+/// Where a store is.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// `runs.db`, or `sqlite://runs.db`.
+    File(PathBuf),
+    /// `postgres://…`.
+    Database(Address),
+}
+
+impl Place {
+    /// Opens it; makes what is missing. Must be called inside a Tokio runtime. A file is opened at once; a database
+    /// is waited for, but not longer than `patience`.
+    pub async fn open(&self, patience: Duration) -> Result<Arc<dyn Store>, Error> {
+        Ok(match self {
+            Self::File(file) => Arc::new(Sqlite::open(file, Options::default())?),
+            Self::Database(address) => {
+                let options = PostgresOptions { opening: patience, ..PostgresOptions::default() };
+                Arc::new(Postgres::open(address, options).await?)
+            }
+        })
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&PathBuf> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Database(_) => None,
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if Address::is_meant(text) {
+            return Ok(Self::Database(text.parse()?));
+        }
+        Ok(Self::File(PathBuf::from(text.strip_prefix("sqlite://").unwrap_or(text))))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => write!(f, "{}", file.display()),
+            Self::Database(address) => write!(f, "{address}"),
+        }
+    }
+}

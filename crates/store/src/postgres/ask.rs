@@ -1,0 +1,143 @@
+//! Asks the database, and asks again where that is right.
+//!
+//! Each call of a store is one statement. If its answer is lost, it is sent again: writes carry names that their callers made, so the
+//! database recognises what it has done already.
+//!
+//! **Invariant:** a call ends: with an answer, or after [`Options::patience`] with an error that says whether
+//! anything may have been done.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Object, Pool, PoolError, Timeouts};
+use tokio::time::{Instant, timeout_at};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::Options;
+use super::fault::Fault;
+use crate::Error;
+
+/// How often is tried what others were in the way of.
+const CROSSED_MAX: u32 = 20;
+/// A pause between two tries grows from the first to the second.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
+/// So many bytes pass in a second, on the slowest line that is reckoned with.
+const BYTES_A_SECOND: u64 = 1024 * 1024;
+
+/// The values of a statement.
+pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// What came back.
+pub(super) struct Answer {
+    pub(super) rows: Vec<Row>,
+    /// Whether an earlier try may have been carried out.
+    pub(super) again: bool,
+}
+
+/// Asks through a pool.
+pub(super) struct Desk {
+    pool: Pool,
+    options: Options,
+}
+
+impl Desk {
+    pub(super) fn new(pool: Pool, options: Options) -> Self {
+        Self { pool, options }
+    }
+
+    /// What a statement answers that only reads.
+    pub(super) async fn read(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Error> {
+        match self.write(sql, values, 0).await {
+            // Nothing was to be kept.
+            Err(Error::Io(why)) => Err(Error::Unreachable(why)),
+            answer => Ok(answer?.rows),
+        }
+    }
+
+    /// What a statement answers that writes so many `bytes`.
+    pub(super) async fn write(&self, sql: &str, values: Values<'_>, bytes: usize) -> Result<Answer, Error> {
+        let more = Duration::from_secs(bytes as u64 / BYTES_A_SECOND);
+        let deadline = Instant::now() + self.options.patience + more;
+        let (mut again, mut crossed, mut pause) = (false, 0, PAUSES.0);
+        loop {
+            let give_up = deadline.min(Instant::now() + self.options.answer + more);
+            let fault = match self.try_once(sql, values, (deadline, give_up)).await {
+                Ok(rows) => return Ok(Answer { rows, again }),
+                Err(fault) => fault,
+            };
+            again |= matches!(fault, Fault::Lost(_));
+            crossed += u32::from(matches!(fault, Fault::Crossed));
+            if crossed >= CROSSED_MAX || Instant::now() + pause >= deadline {
+                return Err(given_up(fault, again));
+            }
+            if let Fault::Final(error) = fault {
+                return Err(error);
+            }
+            tokio::time::sleep(jittered(pause)).await;
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    async fn try_once(
+        &self,
+        sql: &str,
+        values: Values<'_>,
+        (deadline, give_up): (Instant, Instant),
+    ) -> Result<Vec<Row>, Fault> {
+        let client = self.connection(deadline).await?;
+        match timeout_at(give_up, perform(&client, sql, values)).await {
+            Ok(done) => done.map_err(|error| self.judge(client, &error)),
+            Err(_) => {
+                // Nobody knows what else comes out of it.
+                drop(Object::take(client));
+                Err(Fault::Lost("there was no answer in time".to_owned()))
+            }
+        }
+    }
+
+    fn judge(&self, client: Client, error: &tokio_postgres::Error) -> Fault {
+        let fault = Fault::of(error);
+        if matches!(fault, Fault::Lost(_)) {
+            drop(Object::take(client));
+        }
+        fault
+    }
+
+    async fn connection(&self, deadline: Instant) -> Result<Client, Fault> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeouts = Timeouts { wait: Some(left), create: Some(left), recycle: Some(left) };
+        self.pool.timeout_get(&timeouts).await.map_err(|error| match error {
+            PoolError::Backend(error) | PoolError::PostCreateHook(deadpool_postgres::HookError::Backend(error)) => {
+                Fault::unmade(&error)
+            }
+            other => Fault::Unreached(other.to_string()),
+        })
+    }
+
+    /// Closes all connections.
+    pub(super) fn close(&self) {
+        self.pool.close();
+    }
+}
+
+async fn perform(client: &Client, sql: &str, values: Values<'_>) -> Result<Vec<Row>, tokio_postgres::Error> {
+    let statement = client.prepare_cached(sql).await?;
+    client.query(&statement, values).await
+}
+
+fn given_up(fault: Fault, again: bool) -> Error {
+    match fault {
+        Fault::Final(error) => error,
+        Fault::Crossed => Error::Busy,
+        Fault::Lost(why) | Fault::Unreached(why) if again => {
+            Error::Io(format!("{why}; whether the last write was kept is not known"))
+        }
+        Fault::Lost(why) | Fault::Unreached(why) => Error::Unreachable(why),
+    }
+}
+
+/// Two that were in each other's way should not meet again.
+fn jittered(pause: Duration) -> Duration {
+    pause / 2 + pause.mul_f64(f64::from(Uuid::new_v4().as_fields().1) / f64::from(u16::MAX))
+}

@@ -1,0 +1,17 @@
+//! The store in a database keeps the contract.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use longhaul_store::conformance::server;
+use longhaul_store::{Postgres, PostgresOptions, Store, conformance};
+use tokio::runtime::Handle;
+
+fn of_its_own() -> (Arc<dyn Store>, ()) {
+    let address = server::shared().address().parse().unwrap();
+    let open = Postgres::open(&address, PostgresOptions::default());
+    let store = tokio::task::block_in_place(|| Handle::current().block_on(open)).unwrap();
+    (Arc::new(store), ())
+}
+
+conformance!(postgres, of_its_own);
