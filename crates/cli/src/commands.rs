@@ -14,14 +14,17 @@ mod init;
 mod list;
 mod logs;
 mod mcp;
+mod new;
 mod proposals;
 mod prune;
 mod run;
 mod runs;
 mod schema;
 mod serve;
+mod shell;
 mod show;
 mod tell;
+mod test;
 mod triggers;
 mod trust;
 mod versions;
@@ -119,6 +122,10 @@ enum Command {
     Schema(schema::Args),
     Explain(explain::Args),
     Bench(bench::Args),
+    New(new::Args),
+    Test(test::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 /// Carries a command out.
@@ -173,6 +180,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Schema(args) => schema::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 
