@@ -4,6 +4,7 @@
 //! whatever the user's own file says.
 
 mod agents;
+mod fleet;
 mod gates;
 mod tools;
 
@@ -15,6 +16,7 @@ use longhaul_core::policy::Authority;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, ToolServer, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
+pub use fleet::Fleet;
 pub use gates::Gates;
 
 use crate::project::Project;
@@ -40,6 +42,8 @@ pub struct Settings {
     pub backends: Backends,
     /// Who may answer.
     pub gates: Gates,
+    /// How workers work together.
+    pub fleet: Fleet,
 }
 
 impl Settings {
@@ -94,6 +98,7 @@ impl Settings {
             );
         }
         gates::add(&document, &mut self.gates)?;
+        fleet::add(&document, &mut self.fleet)?;
         tools::add(&document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(&document, folder, &mut self.backends)?;
         self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();

@@ -172,8 +172,23 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 }
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
     let stop = CancellationToken::new();
+    let idle = show(engine, run, manner, attended, &stop).await?;
+    if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
+        ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
+    }
+    conclude(engine, run, &idle, &stop).await
+}
+
+/// The same, without a word about what came of it.
+pub(super) async fn show(
+    engine: &Engine,
+    run: &RunId,
+    manner: Manner,
+    attended: bool,
+    stop: &CancellationToken,
+) -> Result<Idle> {
     let shown = CancellationToken::new();
     office::stop_on_signals(stop.clone())?;
     let showing = if manner == Manner::Tree {
@@ -184,10 +199,10 @@ pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, att
         let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, &stop, attended).await;
+    let idle = drive(engine, run, stop, attended).await;
     shown.cancel();
     showing.await?;
-    conclude(engine, run, &idle?, &stop).await
+    idle
 }
 
 /// Whether somebody is at the terminal who could answer.

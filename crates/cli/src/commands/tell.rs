@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`: telling a run something.
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: telling a run something.
 
 use std::process::ExitCode;
 
@@ -57,6 +57,7 @@ pub(crate) enum What {
     Pause,
     Unpause,
     Retry,
+    Leave,
 }
 
 pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
@@ -108,6 +109,10 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
         What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
         What::Pause => Ok(Message::Pause { by }),
         What::Unpause => Ok(Message::Unpause { by }),
+        What::Leave => match &state.host {
+            Some(host) => Ok(Message::Leave { host: host.clone(), by }),
+            None => bail!("its files are on no machine of several"),
+        },
         What::Retry => {
             let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
             Ok(Message::Retry { from, by })
