@@ -169,7 +169,8 @@ fn mark(step: &Step, tick: usize) -> (Tone, &'static str) {
         "skipped" => (Tone::Dim, "–"),
         "cancelled" => (Tone::Dim, "■"),
         "running" => (Tone::Alive, SPINNER.get(tick % SPINNER.len()).unwrap_or(&"*")),
-        "waiting" => (Tone::Bold, if step.waiting_for == Some("timer") { "…" } else { "?" }),
+        "waiting" if matches!(step.waiting_for, Some("approval" | "question" | "operator")) => (Tone::Bold, "?"),
+        "waiting" => (Tone::Bold, "…"),
         _ => (Tone::Dim, "·"),
     }
 }
@@ -182,6 +183,7 @@ fn awaited(word: &str) -> &str {
         "timer" => "a time",
         "event" => "a signal",
         "host" => "its host",
+        "worker" => "a worker",
         other => other,
     }
 }

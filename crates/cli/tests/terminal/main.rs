@@ -77,11 +77,14 @@ fn whoever_leaves_or_is_ended_parks_the_run_and_gives_the_terminal_back() {
     ended.is_as_before();
 }
 
+/// Variables of the environment.
+type Env<'e> = &'e [(&'e str, &'e str)];
+
 #[test]
 fn who_wants_no_colours_gets_lines() {
     let folder = project();
     let plain = [&RUN[..], &["--plain"]].concat();
-    let cases: [(&[&str], &[(&str, &str)]); 3] =
+    let cases: [(&[&str], Env<'_>); 3] =
         [(&RUN, &[("NO_COLOR", "1")]), (&RUN, &[("TERM", "dumb")]), (&plain, &[("TERM", "xterm")])];
     for (at, (args, env)) in cases.iter().enumerate() {
         let args: Vec<String> = args.iter().map(|arg| arg.replace("r-01", &format!("r-1{at}"))).collect();
