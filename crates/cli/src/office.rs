@@ -81,6 +81,7 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         run_ceiling_ms: settings.gates.run_ceiling_ms,
         backends_max: settings.backends_max,
         refresh_cache: agents.no_cache,
+        place: place.file().is_none().then(|| format!("{}:{}", host(), runs_dir.display())),
         runs_dir,
         workspace: project.root,
         script: Arc::new(script(agents)?),
@@ -115,6 +116,17 @@ pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock
     };
     let opened = tokio::task::block_in_place(|| Handle::current().block_on(opened));
     opened.with_context(|| format!("{place} can not be opened"))
+}
+
+/// What this machine is called.
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    if name.trim().is_empty() { "a machine without name".to_owned() } else { name.trim().to_owned() }
+}
+
+/// Where the store is that is meant.
+pub(crate) fn store_place(args: &EngineArgs) -> Result<Place> {
+    place(args, &Project::current()?)
 }
 
 /// The folder that holds the runs of the project around the current folder.

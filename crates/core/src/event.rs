@@ -50,6 +50,9 @@ pub enum Event {
         /// Whether it is handed out to the client that hosts the run, instead of being made by the engine.
         #[serde(default, skip_serializing_if = "is_false")]
         hosted: bool,
+        /// The machine and the folder where its files are, if several machines share the store.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
     },
     /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
     Claimed {

@@ -81,6 +81,8 @@ pub struct Options {
     pub policy: Policy,
     /// How long the consent of a run holds at the most, whoever started it.
     pub run_ceiling_ms: Option<i64>,
+    /// This machine and the folder of its files, if others share the store: recorded with each attempt.
+    pub place: Option<String>,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
 }
@@ -102,6 +104,7 @@ impl Default for Options {
             roles: IndexMap::new(),
             policy: Policy::default(),
             run_ceiling_ms: None,
+            place: None,
             guard: None,
         }
     }
@@ -255,6 +258,11 @@ impl Engine {
         self.shared.clock.now_ms()
     }
 
+    /// This machine and the folder of its files, if others share the store.
+    pub fn place(&self) -> Option<&str> {
+        self.shared.options.place.as_deref()
+    }
+
     /// The mark of this engine in the environment of what it starts.
     pub fn mark(&self) -> &str {
         self.shared.worker.as_str()
@@ -330,12 +338,15 @@ impl Engine {
 
     /// The run that an id or the beginning of one stands for.
     pub async fn find(&self, id: &str) -> Result<RunId, Error> {
+        // A whole id is itself, however many others begin with it.
+        if let Some(run) = RunId::new(id)
+            && let Some(row) = self.shared.store.run(&run).await?.filter(is_run)
+        {
+            return Ok(row.run);
+        }
         let query = Query { prefix: Some(id.to_owned()), limit: 5, ..Query::default() };
         let mut rows = self.shared.store.runs(query).await?;
         rows.retain(is_run);
-        if let Some(row) = rows.iter().find(|row| row.run.as_str() == id) {
-            return Ok(row.run.clone());
-        }
         match rows.as_slice() {
             [] => Err(Error::UnknownRun(id.to_owned())),
             [one] => Ok(one.run.clone()),

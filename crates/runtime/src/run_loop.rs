@@ -241,6 +241,7 @@ impl Runner {
             let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
+            self.say_where(&mut advance);
             if advance.events.is_empty() {
                 return Ok(false);
             }
@@ -262,6 +263,15 @@ impl Runner {
                     ended.retain(|event| still_open(&self.loaded.state, event));
                 }
                 Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Where the files of attempts are that begin here, for those who look for them elsewhere.
+    fn say_where(&self, advance: &mut Advance) {
+        for envelope in &mut advance.events {
+            if let Event::AttemptStarted { hosted: false, on, .. } = &mut envelope.event {
+                on.clone_from(&self.shared.options.place);
             }
         }
     }

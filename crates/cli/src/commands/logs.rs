@@ -120,7 +120,8 @@ impl Reader<'_> {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::AttemptStarted { path, attempt, .. } if self.is_wanted(path) => {
+            Event::AttemptStarted { path, attempt, on, .. } if self.is_wanted(path) => {
+                self.say_where(path, on.as_deref());
                 self.attempts.push(Attempt { path: path.clone(), number: *attempt, used: None });
             }
             Event::AttemptSucceeded { path, attempt, .. }
@@ -132,6 +133,13 @@ impl Reader<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Files are where the attempt was made.
+    fn say_where(&self, path: &StepPath, on: Option<&str>) {
+        if let Some(on) = on.filter(|on| Some(*on) != self.engine.place()) {
+            ui::say(format!("what `{path}` printed is on another machine or in another project: {on}"));
         }
     }
 

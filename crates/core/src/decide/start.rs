@@ -183,7 +183,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let reserve = super::budget::reserve(planner, state, at);
-    let begun = |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted };
+    let begun = |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted, on: None };
     match rendered(planner, state, at, attempt) {
         // Whoever takes it gets it rendered: until then nothing of it needs to be kept.
         Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),

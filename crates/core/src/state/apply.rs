@@ -71,7 +71,7 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt, reserve, hosted } => {
+            Event::AttemptStarted { path, attempt, reserve, hosted, .. } => {
                 self.attempt_started(path, *attempt, *reserve, *hosted)?;
             }
             Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
