@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One agent.
@@ -229,7 +230,7 @@ pub trait Reader: Send {
 }
 
 /// One entry of a transcript: the same shape for every agent, stored and shown as it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Entry {
     /// The session has an id. Stored before anything else happens.
@@ -297,7 +298,7 @@ pub enum Entry {
 }
 
 /// What was used.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Meter {
     /// Tokens read, cached ones too.
     #[serde(default)]

@@ -14,4 +14,5 @@ pub mod process;
 pub mod scripted;
 pub mod serve;
 pub mod shim;
+pub mod tool;
 pub mod watch;

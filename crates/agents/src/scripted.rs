@@ -8,10 +8,13 @@
 //!     contains: "parser"             # only if the prompt contains this
 //!     reply: {tasks: [{title: a}]}   # text, or a value that is given back as JSON
 //!     after: 200ms
+//!     says: ["Looking.", "Found it."]   # while it thinks, one after the other
 //!     usage: {input_tokens: 1200, output_tokens: 300, usd: 0.01}
 //!     writes: {"src/a.txt": "content"}
 //!   - {step: review, fail: rate_limit, message: "overloaded", retry_after: 30s}
 //!   - {step: fix, sequence: ["first", "second"]}   # one per call, the last one from then on
+//! commands:                          # commands that are not executed: what they seem to print, and how they end
+//!   - {step: deploy, stdout: "deployed", exit_code: 0}
 //! ```
 //!
 //! **Invariant:** a reply is a plain function of the script and what is asked. Asked again, it is the same again.
@@ -33,6 +36,21 @@ use serde::Deserialize;
 pub struct Script {
     replies: Vec<Entry>,
     default: Option<Answer>,
+    commands: Vec<Command>,
+    instant: bool,
+}
+
+/// What a command seems to have done that is not executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    step: Pattern,
+    attempt: Option<u32>,
+    /// What it seems to print.
+    pub stdout: String,
+    /// What it seems to complain about.
+    pub stderr: String,
+    /// How it seems to end.
+    pub exit_code: i32,
 }
 
 /// What an agent is asked.
@@ -57,6 +75,10 @@ pub struct Reply {
     pub text: String,
     /// How long it seems to think.
     pub after_ms: u64,
+    /// Whether nobody waits for that.
+    pub instant: bool,
+    /// What it says meanwhile, spread over that time.
+    pub says: Vec<String>,
     /// What it seems to have used.
     pub usage: Usage,
     /// Set if the call fails.
@@ -110,6 +132,7 @@ struct Entry {
 struct Answer {
     kind: Kind,
     after_ms: u64,
+    says: Vec<String>,
     usage: Usage,
     writes: IndexMap<String, String>,
 }
@@ -129,16 +152,29 @@ impl Script {
 
     /// Answers any prompt: with a short text or, if there is a schema, the least that follows it.
     pub fn builtin() -> Self {
-        Self { replies: Vec::new(), default: None }
+        Self { replies: Vec::new(), default: None, commands: Vec::new(), instant: false }
+    }
+
+    /// The same, but nobody waits until a reply seems to be thought through.
+    #[must_use]
+    pub fn instant(self) -> Self {
+        Self { instant: true, ..self }
+    }
+
+    /// What a command seems to have done; `None` if it is to be executed.
+    pub fn command(&self, path: &StepPath, attempt: u32) -> Option<&Command> {
+        let fits = |command: &&Command| command.step.fits(path) && command.attempt.is_none_or(|only| only == attempt);
+        self.commands.iter().find(fits)
     }
 
     /// What is answered.
     pub fn reply(&self, ask: &Ask<'_>) -> Reply {
         let named = self.replies.iter().find(|entry| entry.fits(ask)).map(|entry| &entry.answer);
-        match named.or(self.default.as_ref()) {
+        let reply = match named.or(self.default.as_ref()) {
             Some(answer) => answer.reply(ask),
             None => Reply { text: made_up(ask), ..Reply::default() },
-        }
+        };
+        Reply { instant: self.instant, ..reply }
     }
 }
 
@@ -156,7 +192,8 @@ impl Answer {
             Kind::Texts(texts) => (nth_or_last(texts, ask.call), None),
             Kind::Fails(failure) => (String::new(), Some(failure.clone())),
         };
-        Reply { text, failure, after_ms: self.after_ms, usage: self.usage, writes: self.writes.clone() }
+        let (says, writes) = (self.says.clone(), self.writes.clone());
+        Reply { text, failure, after_ms: self.after_ms, instant: false, says, usage: self.usage, writes }
     }
 }
 

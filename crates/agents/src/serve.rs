@@ -78,7 +78,7 @@ fn read(name: &str, input: impl BufRead) -> Result<Ask, String> {
         .map_err(|error| format!("`longhaul {AGENT_COMMAND} {name}` is started by the engine, with a request: {error}"))
 }
 
-async fn stop_on_signal(cancel: CancellationToken) {
+pub(crate) async fn stop_on_signal(cancel: CancellationToken) {
     let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
         return;
     };

@@ -15,6 +15,25 @@ pub(crate) fn usage(usage: &Usage) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
+/// Tokens and money, each for a column; what is nothing is left out.
+pub(crate) fn columns(usage: &Usage) -> Vec<String> {
+    let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(short);
+    let money = Some(usage.usd).filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.2}"));
+    tokens.into_iter().chain(money).collect()
+}
+
+/// `0.8s`, `42s`, `3m12s`, `2h05m`, `3d04h`.
+pub(crate) fn span(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    match seconds {
+        0..10 => format!("{}.{}s", seconds, ms.max(0) % 1000 / 100),
+        10..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
 /// What was spent, what is set aside, what is assumed, and the limit; `None` for a run that has neither limits nor costs.
 pub(crate) fn budget(cost: &Cost) -> Option<String> {
     let [spent, aside, assumed] = [&cost.total, &cost.set_aside, &cost.assumed];

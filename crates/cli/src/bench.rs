@@ -15,6 +15,7 @@ mod parked;
 mod plans;
 pub(crate) mod report;
 mod stream;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use longhaul_store::{Sqlite, Store, Synchronous};
 
 use report::Figure;
 pub(crate) use stream::talk;
+pub(crate) use watched::watch;
 
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -42,10 +44,11 @@ pub(crate) enum Part {
     Agent,
     Agents,
     Mcp,
+    Watched,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Chain,
         Self::FanOut,
         Self::Crowd,
@@ -57,6 +60,7 @@ impl Part {
         Self::Agent,
         Self::Agents,
         Self::Mcp,
+        Self::Watched,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -72,6 +76,7 @@ impl Part {
             Self::Agent => "agent",
             Self::Agents => "agents",
             Self::Mcp => "mcp",
+            Self::Watched => "watched",
         }
     }
 }
@@ -97,6 +102,8 @@ pub(crate) struct Sizes {
     talk: Duration,
     /// Runs that are over, and calls of each tool.
     mcp: (usize, usize),
+    /// Those who watch a run, its steps, and how often.
+    watched: (usize, usize, usize),
 }
 
 impl Sizes {
@@ -112,6 +119,7 @@ impl Sizes {
         agents: 50,
         talk: Duration::from_secs(5),
         mcp: (10_000, 200),
+        watched: (50, 1500, 3),
     };
     pub(crate) const SMOKE: Self = Self {
         steps: 20,
@@ -125,6 +133,7 @@ impl Sizes {
         agents: 2,
         talk: Duration::from_millis(50),
         mcp: (5, 2),
+        watched: (3, 20, 1),
     };
 }
 
@@ -206,6 +215,7 @@ pub(crate) async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
         Part::Agent => agents::one(bench).await,
         Part::Agents => agents::many(bench).await,
         Part::Mcp => mcp::measure(bench).await,
+        Part::Watched => watched::measure(bench).await,
     }
 }
 

@@ -6,6 +6,7 @@ mod cards;
 mod check;
 mod consent;
 mod convert;
+mod demo;
 mod explain;
 mod fmt;
 mod graph;
@@ -13,18 +14,24 @@ mod init;
 mod list;
 mod logs;
 mod mcp;
+mod new;
 mod proposals;
 mod prune;
 mod run;
 mod runs;
 mod schema;
+mod serve;
+mod shell;
 mod show;
 mod store;
 mod tell;
+mod test;
 mod triggers;
 mod trust;
 mod versions;
+mod watch;
 mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -52,8 +59,11 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Run(Box<run::Args>),
     Resume(run::ResumeArgs),
+    Watch(watch::Args),
+    Top(watch::TopArgs),
     Runs(runs::ListArgs),
     /// Show what a run is doing, step by step
     Status(runs::OneArgs),
@@ -83,6 +93,8 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::Args),
+    /// Let a run go on elsewhere, without the files that are on a machine which is gone
+    Leave(tell::Args),
     Consent(consent::Args),
     Shelve(versions::ShelveArgs),
     Versions(versions::Args),
@@ -91,7 +103,10 @@ enum Command {
     Triggers(triggers::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Workers(workers::Args),
     Mcp(mcp::Args),
+    Serve(Box<serve::Args>),
+    Ui(serve::ui::Args),
     Agents(agents::Args),
     Doctor(agents::DoctorArgs),
     Init(init::Args),
@@ -109,13 +124,20 @@ enum Command {
     Schema(schema::Args),
     Explain(explain::Args),
     Bench(bench::Args),
+    New(new::Args),
+    Test(test::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 /// Carries a command out.
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => run::resume(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::Top(args) => watch::top(&args),
         Command::Runs(args) => runs::list(&args),
         Command::Status(args) => runs::status(&args),
         Command::Events(args) => runs::events(&args),
@@ -133,6 +155,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Leave(args) => tell::run(&args, What::Leave),
+        Command::Workers(args) => workers::run(&args),
         Command::Consent(args) => consent::run(&args),
         Command::Shelve(args) => versions::shelve(&args),
         Command::Versions(args) => versions::run(&args),
@@ -142,6 +166,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Mcp(args) => mcp::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Ui(args) => serve::ui::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Doctor(args) => agents::doctor(&args),
         Command::Init(args) => init::run(&args),
@@ -157,6 +183,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Schema(args) => schema::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use longhaul_agents::contract::Entry;
+use longhaul_core::Json;
 use longhaul_core::event::Usage;
 use longhaul_core::path::StepPath;
 use longhaul_lang::diagnostic::plain;
@@ -13,6 +14,8 @@ use crate::{amounts, ui};
 
 /// A line that is longer is shown in pieces: nobody knows whether it ever ends.
 const LINE_BYTES_MAX: usize = 4096;
+/// Texts in an answer that are longer are only named.
+const PART_BYTES_MAX: usize = 40;
 
 /// Puts what agents say into lines.
 #[derive(Debug, Default)]
@@ -29,7 +32,8 @@ impl Live {
             Entry::Text { text, delta: true } => self.add(path, text),
             Entry::Text { text, delta: false } => {
                 let rest = self.rest(path);
-                rest.into_iter().chain(self.add(path, text)).collect()
+                let told = answer(text).map(|words| said(path, &words).into_iter().collect());
+                rest.into_iter().chain(told.unwrap_or_else(|| self.add(path, text))).collect()
             }
             other => self.rest(path).into_iter().chain(deed(path, other)).collect(),
         }
@@ -59,6 +63,23 @@ impl Live {
 fn said(path: &StepPath, line: &str) -> Option<String> {
     let line = line.trim_end();
     (!line.is_empty()).then(|| ui::dim(format!("    {path} │ {}", plain(&line.replace('\t', "    ")))))
+}
+
+/// A text that is a JSON object, in words: it is for programs, and `longhaul outputs` has it.
+pub(crate) fn answer(text: &str) -> Option<String> {
+    let text = text.trim();
+    let object: serde_json::Map<String, Json> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    let parts: Vec<String> = object.iter().map(|(name, value)| part(name, value)).collect();
+    Some(format!("answers with {}", parts.join(", ")))
+}
+
+fn part(name: &str, value: &Json) -> String {
+    match value {
+        Json::Array(items) => format!("{} {name}", items.len()),
+        Json::String(text) if text.len() <= PART_BYTES_MAX && !text.contains('\n') => format!("{name}: {text}"),
+        Json::Bool(_) | Json::Number(_) => format!("{name}: {value}"),
+        _ => name.to_owned(),
+    }
 }
 
 /// What it does.

@@ -4,26 +4,36 @@
 //! run failed), 2 the question was wrong (unknown command, no such file).
 
 mod amounts;
+mod answering;
 mod bench;
 mod commands;
+mod demo;
 mod identity;
 mod init;
 mod live;
+mod manual;
 mod office;
 mod onlooker;
+mod screen;
 mod story;
+mod trial;
 mod ui;
+mod width;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use longhaul_agents::{process, serve, shim};
+use clap::FromArgMatches;
+use longhaul_agents::{process, serve, shim, tool};
 
 fn main() -> ExitCode {
     if let Some(code) = beside_an_engine() {
         return code;
     }
-    let cli = commands::Cli::parse();
+    let matches = manual::command().get_matches();
+    let cli = match commands::Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) if ui::is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -35,7 +45,7 @@ fn main() -> ExitCode {
 }
 
 /// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was
-/// killed, the shims, below which agents go on, and the agents that are no programs of their own.
+/// killed, the shims, below which agents go on, the agents that are no programs of their own, and calls of tools.
 fn beside_an_engine() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let (name, of) = (args.next()?, args.next()?);
@@ -43,6 +53,7 @@ fn beside_an_engine() -> Option<ExitCode> {
         process::GUARD_COMMAND => process::guard_main(of.to_str()?).is_ok(),
         shim::SHIM_COMMAND => shim::shim_main(of.as_ref()).is_ok(),
         serve::AGENT_COMMAND => return Some(serve::serve_main(of.to_str()?)),
+        tool::TOOL_COMMAND => return Some(tool::tool_main(of.to_str()?)),
         _ => return None,
     };
     Some(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })

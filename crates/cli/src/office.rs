@@ -7,21 +7,29 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
+use longhaul_core::decide::host_label;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Project, Settings, place};
-use longhaul_runtime::{AUTO, Backends, Clock, Engine, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead};
+use longhaul_project::{Disk, Fleet, Project, Settings, place};
+use longhaul_runtime::{
+    AUTO, Backends, Clock, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
+};
 use longhaul_store::{Place, Store};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::ui;
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
 
 /// Long enough for a machine that is busy, short enough for people who wait for a takeover.
 const LEASE: Duration = Duration::from_secs(60);
+
+/// How long a machine may be silent before a run that needs it asks what to do, where the settings do not say.
+const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
 
 /// How long a database is waited for that does not answer.
 const OPENING: Duration = Duration::from_secs(10);
@@ -33,6 +41,13 @@ pub(crate) struct EngineArgs {
     // A text: what is wrong with an address is told without it, because of the password.
     #[arg(long, env = "LONGHAUL_STORE", value_name = "PLACE", hide_env_values = true, global = true)]
     store: Option<String>,
+}
+
+impl EngineArgs {
+    /// The store that somebody named.
+    pub(crate) fn store_arg(&self) -> Option<&str> {
+        self.store.as_deref()
+    }
 }
 
 /// Settings of agents, for commands that may start work.
@@ -54,15 +69,40 @@ pub(crate) struct AgentArgs {
 }
 
 impl AgentArgs {
+    /// The scripted agent with these replies, whatever the environment says.
+    pub(crate) fn scripted(replies: PathBuf) -> Self {
+        Self { agent: Some(SCRIPTED.to_owned()), script: Some(replies), slots: 16, no_cache: false }
+    }
+
     fn agent(&self) -> String {
         let usual = if self.script.is_some() { SCRIPTED } else { AUTO };
         self.agent.clone().unwrap_or_else(|| usual.to_owned())
     }
 }
 
+/// What a worker is among several.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct WorkerArgs {
+    /// What this worker can do, beside its system, architecture and machine: takes steps whose `runs_on` asks for it
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// What lists call this worker [default: the machine and the process]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
-    let project = Project::current()?;
+    open_in(Project::current()?, args, agents)
+}
+
+/// Opens the engine of a project. Must run inside a Tokio runtime.
+pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
+    open_as(project, args, agents, &WorkerArgs::default())
+}
+
+/// Opens the engine of a project for a worker. Must run inside a Tokio runtime.
+pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Result<Engine> {
     let home = home(&project);
     let place = place(args, &project)?;
     if args.store.is_none() || place.file().is_none() {
@@ -75,13 +115,13 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     let settings = Settings::of(&project)?;
     let options = Options {
         channels: settings.channels,
+        tools: settings.tools,
         approvals: settings.gates.approvals,
         roles: settings.gates.roles,
         policy: settings.gates.policy,
         run_ceiling_ms: settings.gates.run_ceiling_ms,
         backends_max: settings.backends_max,
         refresh_cache: agents.no_cache,
-        place: place.file().is_none().then(|| format!("{}:{}", host(), runs_dir.display())),
         runs_dir,
         workspace: project.root,
         script: Arc::new(script(agents)?),
@@ -89,9 +129,28 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
         backends: Backends { program: std::env::current_exe()?, home: home.join("agents"), ..settings.backends },
         attempts_max: agents.slots.max(1),
         lease: lease(),
+        member: member(&place, worker, settings.fleet),
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(store)?, clock, options))
+}
+
+/// What this process is among several. A file is never shared by machines.
+fn member(place: &Place, worker: &WorkerArgs, fleet: Fleet) -> Membership {
+    let host = process::host_name();
+    let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), host.clone(), host_label(&host)];
+    let mut labels: Vec<String> =
+        worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
+    labels.extend(usual);
+    labels.sort();
+    labels.dedup();
+    Membership {
+        name: worker.name.clone().unwrap_or_else(|| format!("{host}-{}", std::process::id())),
+        host: place.file().is_none().then_some(host),
+        labels,
+        caps: fleet.caps,
+        host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
+    }
 }
 
 fn home(project: &Project) -> PathBuf {
@@ -118,15 +177,17 @@ pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock
     opened.with_context(|| format!("{place} can not be opened"))
 }
 
-/// What this machine is called.
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    if name.trim().is_empty() { "a machine without name".to_owned() } else { name.trim().to_owned() }
-}
-
 /// Where the store is that is meant.
 pub(crate) fn store_place(args: &EngineArgs) -> Result<Place> {
     place(args, &Project::current()?)
+}
+
+/// What people call the store.
+pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
+    let project = Project::current()?;
+    let place = place(args, &project)?;
+    let relative = place.file().and_then(|file| file.strip_prefix(&project.root).ok());
+    Ok(relative.map_or_else(|| place.to_string(), |file| file.display().to_string()))
 }
 
 /// The folder that holds the runs of the project around the current folder.
@@ -214,6 +275,13 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
     Ok(Startable { plan, dir: disk.project.root.clone() })
 }
 
+/// Sends traces of runs that end, if the environment says where to.
+pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
+    if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
+        engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
+    }
+}
+
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
 /// at once; its guard clears up.
 pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
@@ -228,6 +296,7 @@ pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
                 _ = hangup.recv() => {}
             }
             if stop.is_cancelled() {
+                crate::screen::terminal::restore();
                 std::process::exit(PARKED.into());
             }
             stop.cancel();

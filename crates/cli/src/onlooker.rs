@@ -24,6 +24,8 @@ const PAGE: usize = 1000;
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
+    /// A tree that is drawn anew in place.
+    Tree,
     /// What happens, and what agents say and do.
     Lively,
     /// What happens.
@@ -68,8 +70,8 @@ impl Onlooker {
     async fn see(&mut self, news: Pulse) {
         match news {
             Pulse::Events(run, events) if run == self.run => self.events(&events).await,
-            Pulse::Entry(run, path, entry) if run == self.run => {
-                let lines = self.live.lines(&path, &entry);
+            Pulse::Entry(run, said) if run == self.run => {
+                let lines = self.live.lines(&said.path, &said.entry);
                 self.add(lines);
             }
             Pulse::Alive(run, path, words) if run == self.run => self.add([live::silence(&path, &words)]),

@@ -1,21 +1,35 @@
 //! What happens in a run, a line an event, for people.
 
 use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 
 use crate::ui;
 
-/// An event as a line; `None` for what people need not see.
+/// An event as a line; `None` for what people need not see. Nothing in it commands a terminal but our own colours.
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
-    Some(match &envelope.event {
+    Some(match &told(&envelope.event) {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
         Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
         Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
+        Event::AttemptStarted { path, queued: Some(labels), .. } => {
+            format!("  ◇ {}", waits_for(path, labels).replace('`', ""))
+        }
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
+        Event::AttemptClaimed { path, worker, .. } => format!("  ▸ {path} {}", ui::dim(format!("by {worker}"))),
+        Event::AttemptReleased { path, .. } => {
+            format!("  ◇ {path} waits for a worker again: who took it is gone")
+        }
+        Event::HostMissed { host, .. } => {
+            format!(
+                "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"
+            )
+        }
+        Event::HostLeft { host, .. } => format!("  ▸ goes on without the files on `{host}`"),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
         Event::FilesRestored { path, left, .. } => {
             format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
@@ -66,6 +80,35 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// The event with every text of others made fit for a terminal.
+fn told(event: &Event) -> Event {
+    let mut event = event.clone();
+    let clean = |text: &mut String| *text = ui::clean(text);
+    match &mut event {
+        Event::AttemptFailed { error, .. } | Event::OnFailureEnded { error: Some(error), .. } => {
+            clean(&mut error.message)
+        }
+        Event::QuestionAsked { text, choices, .. } => {
+            clean(text);
+            choices.iter_mut().for_each(clean);
+        }
+        Event::Answered { comment, answer, .. } => {
+            comment.iter_mut().for_each(clean);
+            if let Answer::Deny { reason: Some(reason) } = answer {
+                clean(reason);
+            }
+        }
+        Event::Claimed { by, .. } => clean(by),
+        Event::HeartbeatSeen { hint: Some(text), .. }
+        | Event::SignalRefused { why: text, .. }
+        | Event::Refused { why: text, .. }
+        | Event::CancelRequested { reason: Some(text), .. }
+        | Event::RunFinished { message: Some(text), .. } => clean(text),
+        _ => {}
+    }
+    event
 }
 
 /// What the attempt used that an event ends.

@@ -88,3 +88,33 @@ pub(crate) fn bad(text: impl std::fmt::Display) -> String {
     let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
     format!("{red}{text}{red:#}")
 }
+
+/// Whether colours are seen on standard output.
+pub(crate) fn has_colour() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// What to type to call this program: its name where a shell finds it by that, else where it is.
+pub(crate) fn program() -> String {
+    const NAME: &str = "longhaul";
+    let Ok(this) = std::env::current_exe() else { return NAME.to_owned() };
+    let real = std::fs::canonicalize(&this).ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
+    let is_found = first.is_some_and(|file| real.is_some() && std::fs::canonicalize(file).ok() == real);
+    if is_found { NAME.to_owned() } else { this.display().to_string() }
+}
+
+/// Text of others, of several lines perhaps, without anything that a terminal would obey.
+pub(crate) fn clean(text: &str) -> String {
+    let lines = text.lines().map(|line| longhaul_lang::diagnostic::plain(&line.replace('\t', "    ")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A value as people read it: text as it is, everything else as JSON.
+pub(crate) fn readable(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

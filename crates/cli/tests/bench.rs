@@ -29,6 +29,7 @@ fn every_workload_completes_with_the_right_counts() {
         ("agent", 2),
         ("agents", 2),
         ("mcp", 1),
+        ("watched", 1),
     ] {
         assert_eq!(counted(workload), counts, "{workload}");
     }

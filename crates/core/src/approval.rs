@@ -6,14 +6,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::event::RunStarted;
 use crate::origin::{Auth, Caller, Face, Origin, SOME_RUN};
 
 /// Who may answer.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub enum Approvers {
     /// Whoever started the run.
     #[default]
@@ -119,11 +121,20 @@ fn foreign(owner: &Origin, caller: &Caller, strict: bool) -> Option<String> {
         return None;
     }
     let remedy = match (may_override, caller.overrides) {
-        (true, _) => "; or answer in its place, with --override",
+        (true, _) => instead(caller.who.face),
         (false, true) => "; the policy lets nobody answer in its place",
         (false, false) => "",
     };
     Some(format!("{}: answer there{remedy}", elsewhere(owner)))
+}
+
+/// How somebody answers in the place of another one, as their face lets them say it.
+fn instead(face: Face) -> &'static str {
+    match face {
+        Face::Cli => "; or answer in its place, with --override",
+        Face::Api => "; or answer in its place, with `override: true`",
+        Face::Dashboard | Face::Mcp | Face::Trigger => "; or answer in its place",
+    }
 }
 
 fn elsewhere(owner: &Origin) -> String {
@@ -173,7 +184,9 @@ mod tests {
         assert_eq!(bob, "this run was started by jane at the command line: answer there");
         let bob = said(run(), None, json!({"who": {"user": "bob"}, "overrides": true}));
         assert!(bob.ends_with("the policy lets nobody answer in its place"), "{bob}");
-        assert!(said(run(), None, json!({"who": {"face": "dashboard", "user": "jane"}})).ends_with("with --override"));
+        let said_at = |face: &str| said(run(), None, json!({"who": {"face": face, "user": "jane"}}));
+        assert!(said_at("dashboard").ends_with("command line: answer there; or answer in its place"));
+        assert!(said_at("api").ends_with("with `override: true`"));
         assert!(said(run(), None, json!(null)).ends_with("nobody said who answers"));
         assert_eq!(said(json!({}), None, json!(null)), "may", "a run that nobody owns");
     }

@@ -4,6 +4,7 @@
 //! written can be read for ever.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -50,9 +51,46 @@ pub enum Event {
         /// Whether it is handed out to the client that hosts the run, instead of being made by the engine.
         #[serde(default, skip_serializing_if = "is_false")]
         hosted: bool,
-        /// The machine and the folder where its files are, if several machines share the store.
+        /// The machine that makes it, where several share a store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        on: Option<String>,
+        host: Option<String>,
+        /// It waits for a worker that has these labels: whoever recorded it does not make it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queued: Option<Vec<String>>,
+    },
+    /// A worker makes an attempt that waited for one.
+    AttemptClaimed {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// Who.
+        worker: String,
+        /// The machine that it is on, where several share a store.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+    },
+    /// Whoever took an attempt that waited for a worker is gone, and had not begun it: it waits again.
+    AttemptReleased {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// The machine on which the files of the run are has been silent for too long. Nothing new starts until somebody decides.
+    HostMissed {
+        /// Which machine.
+        host: String,
+        /// Since when nothing was heard of it.
+        since: i64,
+    },
+    /// What comes next may be done on any machine: the files that were left on another one are given up.
+    HostLeft {
+        /// Which machine.
+        host: String,
+        /// Who decided that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
     Claimed {
@@ -491,7 +529,7 @@ pub struct Session {
 }
 
 /// What work cost.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens read.
     #[serde(default)]
@@ -528,7 +566,7 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// Why work failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// As far as a retry cares.
     pub class: ErrorClass,
@@ -547,7 +585,7 @@ impl Failure {
 }
 
 /// Why a step is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Skip {
     /// Its `when` is false.
@@ -579,7 +617,7 @@ impl Skip {
 }
 
 /// What a person is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// A gate between steps.

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The longest id, in characters.
@@ -13,8 +14,9 @@ pub const ID_CHARS_MAX: usize = 80;
 macro_rules! checked_text {
     ($(#[$doc:meta])* $type:ident, $valid:path) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(with = "String")]
         pub struct $type(String);
 
         impl $type {

@@ -4,13 +4,14 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The run of a process that an engine started although nobody can tell for which run.
 pub const SOME_RUN: &str = "*";
 
 /// Where somebody comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Face {
     /// The command line.
@@ -27,8 +28,9 @@ pub enum Face {
 }
 
 /// Who started a run, or speaks to one.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written")]
+#[schemars(!from)]
 pub struct Origin {
     /// Where they come from.
     pub face: Face,

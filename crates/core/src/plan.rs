@@ -9,6 +9,7 @@
 //! template reads can have been set. The checker of the language guarantees it.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -126,7 +127,7 @@ pub struct Unit {
 }
 
 /// A value that a workflow is started with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     /// A JSON Schema.
     pub schema: Json,
@@ -366,12 +367,20 @@ pub struct Step {
     /// Labels a worker must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs_on: Vec<String>,
+    /// Whether it does without the files that earlier steps have left.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub anywhere: bool,
     /// A value whose change means that the run is getting on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Expr>,
 }
 
 impl Step {
+    /// Whether it works with the files of its run, so that it has to be where they are.
+    pub fn uses_files(&self) -> bool {
+        !self.anywhere && !matches!(&self.form, Form::Work(work) if matches!(work.kind.as_str(), "http" | "notify"))
+    }
+
     /// Whether an agent does its work.
     pub fn is_agent(&self) -> bool {
         matches!(&self.form, Form::Work(work) if work.kind == "prompt")
@@ -683,7 +692,7 @@ pub struct Budget {
 }
 
 /// Why work failed, as far as a retry cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// Will probably work later.

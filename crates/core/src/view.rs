@@ -2,7 +2,10 @@
 //!
 //! **Invariant:** a view is computed, never stored; what it says follows from the history alone.
 
+mod attempts;
+mod brief;
 mod cost;
+mod critical;
 mod forecast;
 mod hosted;
 mod questions;
@@ -10,8 +13,12 @@ mod run;
 pub mod shown;
 mod step;
 mod timeline;
+mod trace;
 
+pub use attempts::{Attempt, attempts};
+pub use brief::{Brief, brief};
 pub use cost::{Cost, Limit, Spent, cost};
+pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};
 pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, outputs, results};
 pub(crate) use questions::shown;
@@ -19,6 +26,7 @@ pub use questions::{Asked, questions};
 pub use run::{Progress, Run, run};
 pub use step::{AtWork, Step, steps};
 pub use timeline::{Span, Spanned, timeline};
+pub use trace::{Trace, Traced, trace};
 
 use crate::event::{Ended, QuestionKind};
 use crate::state::{Phase, State, StepInst};
@@ -34,7 +42,7 @@ fn status(state: &State, step: &StepInst) -> &'static str {
         _ if state.is_finished() => "cancelled",
         (Phase::Ready, _) => "pending",
         (Phase::Attempt | Phase::Inside | Phase::Judge, _) => "running",
-        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed, _) => "waiting",
+        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed | Phase::Queued, _) => "waiting",
     }
 }
 
@@ -47,6 +55,7 @@ fn awaited(step: &StepInst) -> Option<&'static str> {
             QuestionKind::Operator => "operator",
         }),
         Phase::Handed => Some("host"),
+        Phase::Queued => Some("worker"),
         Phase::Waiting { signal: Some(_), .. } => Some("event"),
         Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,

@@ -13,10 +13,11 @@ mod detail;
 mod walk;
 
 use longhaul_core::plan::Plan;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A plan as nodes and edges.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Graph {
     /// The name of the workflow.
     pub title: String,
@@ -30,7 +31,7 @@ pub struct Graph {
 }
 
 /// A step, a branch of a choice, or a sub-workflow.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Node {
     /// Unique in the drawing.
     pub key: String,
@@ -68,7 +69,7 @@ pub struct Node {
 }
 
 /// An arrow.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Edge {
     /// The key of the node it starts at.
     pub from: String,
@@ -82,7 +83,7 @@ pub struct Edge {
 }
 
 /// What an arrow means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
     /// The second waits for the first.

@@ -12,6 +12,7 @@ mod flow;
 mod measure;
 mod rows;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::face::caption;
@@ -28,7 +29,7 @@ const PAD: f64 = 20.0;
 const UNIT_GAP: f64 = 60.0;
 
 /// The places of everything in a drawing.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Layout {
     /// Of the whole picture.
     pub width: f64,
@@ -41,7 +42,7 @@ pub struct Layout {
 }
 
 /// A node and its place.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Placed {
     /// Of the node.
     pub key: String,
@@ -51,7 +52,7 @@ pub struct Placed {
 }
 
 /// A rectangle, from its upper left corner.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Area {
     /// Of the left side.
     pub x: f64,
@@ -64,7 +65,7 @@ pub struct Area {
 }
 
 /// An arrow and its way; no points if the drawing does not have its ends.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Routed {
     /// The key of the node it starts at.
     pub from: String,
@@ -78,7 +79,7 @@ pub struct Routed {
 }
 
 /// A place.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     /// To the right.
     pub x: f64,

@@ -17,6 +17,8 @@ mod text;
 mod tree;
 
 use longhaul_core::plan::Plan;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use dot::dot;
 pub use graph::{Edge, EdgeKind, Graph, Node, graph};
@@ -28,8 +30,17 @@ pub use tree::tree;
 /// The drawing and the places of its parts, for a client that paints by itself.
 ///
 /// The lists of the layout run parallel to those of the graph.
-pub fn json(plan: &Plan) -> serde_json::Value {
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Picture {
+    /// What there is.
+    pub graph: Graph,
+    /// Where it goes.
+    pub layout: Layout,
+}
+
+/// The drawing of a plan and the places of its parts.
+pub fn picture(plan: &Plan) -> Picture {
     let graph = graph(plan);
     let layout = layout(&graph);
-    serde_json::json!({ "graph": graph, "layout": layout })
+    Picture { graph, layout }
 }

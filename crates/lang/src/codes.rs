@@ -109,6 +109,16 @@ codes! {
     "LH0603"
     "LH0604"
     "LH0605"
+    "LH0701"
+    "LH0702"
+    "LH0703"
+    "LH0704"
+    "LH0705"
+    "LH0706"
+    "LH0707"
+    "LH0708"
+    "LH0709"
+    "LH0710"
 }
 
 /// The entry of a code, in any case.

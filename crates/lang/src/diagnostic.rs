@@ -6,6 +6,7 @@
 mod plain;
 mod render;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::source::{Sources, Span};
@@ -17,7 +18,7 @@ pub use render::{render, summary};
 pub type Code = &'static str;
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The workflow can not run.
@@ -166,7 +167,8 @@ fn letters(word: &str) -> Vec<char> {
 }
 
 /// A finding as data: what `--json` prints and what editors get.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Diagnostic")]
 pub struct Report<'a> {
     /// Which rule.
     pub code: Code,

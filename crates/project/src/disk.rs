@@ -133,7 +133,8 @@ impl Disk {
             Kind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
             Kind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
             Kind::ToolServer => {
-                [shipped(names::TOOL_SERVERS), self.project.configured("tools"), self.project.mcp_servers()].concat()
+                [shipped(names::TOOL_SERVERS), self.project.configured("mcp.servers"), self.project.mcp_servers()]
+                    .concat()
             }
             Kind::Workflow => self.library.all().into_iter().map(|entry| entry.name).collect(),
         };

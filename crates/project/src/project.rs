@@ -54,6 +54,8 @@ impl Project {
 fn names_in_table(file: &Path, table: &str) -> Vec<String> {
     let text = disk::text_if_any(file);
     let Ok(document) = text.parse::<toml_edit::DocumentMut>() else { return Vec::new() };
-    let entries = document.get(table).and_then(|item| item.as_table_like());
+    let root = Some(document.as_item());
+    let inner = table.split('.').fold(root, |item, key| item?.as_table_like()?.get(key));
+    let entries = inner.and_then(|item| item.as_table_like());
     entries.map(|entries| entries.iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
 }

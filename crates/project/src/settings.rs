@@ -4,16 +4,19 @@
 //! whatever the user's own file says.
 
 mod agents;
+mod fleet;
 mod gates;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_core::policy::Authority;
-use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, told_hash};
+use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, ToolServer, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
+pub use fleet::Fleet;
 pub use gates::Gates;
 
 use crate::project::Project;
@@ -31,12 +34,16 @@ struct Origin<'a> {
 pub struct Settings {
     /// Ways to reach people, by name.
     pub channels: IndexMap<String, Channel>,
+    /// Tool servers, by name.
+    pub tools: IndexMap<String, ToolServer>,
     /// Prompts at once, by backend.
     pub backends_max: IndexMap<String, usize>,
     /// How agents are called.
     pub backends: Backends,
     /// Who may answer.
     pub gates: Gates,
+    /// How workers work together.
+    pub fleet: Fleet,
 }
 
 impl Settings {
@@ -51,6 +58,7 @@ impl Settings {
         let is_trusted = || told_hash(&project.root).is_some_and(|hash| trusted.contains(&hash));
         let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all: &is_trusted };
         settings.add(&disk::text_if_any(&own), origin).with_context(|| own.display().to_string())?;
+        tools::add_shared(&disk::text_if_any(&project.root.join(".mcp.json")), is_trusted, &mut settings.tools);
         let files: Vec<PathBuf> = user.collect();
         for file in files {
             let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: &|| true };
@@ -83,7 +91,15 @@ impl Settings {
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
+        if let Some(key) = tools::sensitive(&document).filter(|_| !may_all()) {
+            bail!(
+                "`{key}` says what is started, and this file came with the project; look at it, then run `longhaul trust`, or \
+                 write it into ~/.longhaul/config.toml"
+            );
+        }
         gates::add(&document, &mut self.gates)?;
+        fleet::add(&document, &mut self.fleet)?;
+        tools::add(&document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(&document, folder, &mut self.backends)?;
         self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();
         for (name, item) in entries(document.get("channels"), "channels")? {

@@ -138,6 +138,23 @@ impl Engine {
         .map(|_| ())
     }
 
+    /// Takes back every grant that was for one session, which is over.
+    pub async fn end_session(&self, session: &str) -> Result<(), Error> {
+        let by = Some(format!("the end of session {session}"));
+        let now = self.shared.clock.now_ms();
+        let ledger = self.ledger().await?;
+        let ids: Vec<u64> =
+            ledger.live(now).filter(|(_, grant)| grant.session.as_deref() == Some(session)).map(|(id, _)| id).collect();
+        for id in ids {
+            match self.revoke_grant(id, by.clone()).await {
+                // Somebody was faster.
+                Ok(()) | Err(Error::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Takes back every grant for something. Of a workflow, also what its runs have; answers which those are.
     pub async fn revoke(&self, key: Key, by: Option<String>) -> Result<Vec<RunId>, Error> {
         write(&self.shared, |_| Ok(Entry::Revoked { grant: None, key: Some(key.clone()), by: by.clone() })).await?;

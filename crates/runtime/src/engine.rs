@@ -16,7 +16,7 @@ use longhaul_core::decide::{Planner, group};
 use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
-use longhaul_core::origin::Origin;
+use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan};
 use longhaul_core::policy::Policy;
@@ -24,7 +24,7 @@ use longhaul_core::schema::mismatch;
 use longhaul_core::shelf::Shelf;
 use longhaul_core::state::State;
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
-use tokio::sync::{Mutex, OnceCell, broadcast};
+use tokio::sync::{Mutex, OnceCell, broadcast, watch};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -36,6 +36,8 @@ use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
 use crate::consent;
+use crate::fleet::{Membership, Taken};
+use crate::fork::ForkRequest;
 use crate::gates;
 use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
@@ -45,6 +47,7 @@ use crate::secrets::Secrets;
 use crate::shelf;
 use crate::slots::Slots;
 use crate::told;
+use crate::tools::ToolServer;
 use crate::turns::Turns;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
@@ -73,6 +76,8 @@ pub struct Options {
     pub refresh_cache: bool,
     /// Channels that the project has configured, by name.
     pub channels: IndexMap<String, Channel>,
+    /// Tool servers that are configured, by name.
+    pub tools: IndexMap<String, ToolServer>,
     /// What the settings say about answers; runs keep what held when they were started.
     pub approvals: Option<Approvals>,
     /// Who is what, by role.
@@ -81,8 +86,8 @@ pub struct Options {
     pub policy: Policy,
     /// How long the consent of a run holds at the most, whoever started it.
     pub run_ceiling_ms: Option<i64>,
-    /// This machine and the folder of its files, if others share the store: recorded with each attempt.
-    pub place: Option<String>,
+    /// What it is among several.
+    pub member: Membership,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
 }
@@ -100,11 +105,12 @@ impl Default for Options {
             lease: Duration::from_secs(60),
             refresh_cache: false,
             channels: IndexMap::new(),
+            tools: IndexMap::new(),
             approvals: None,
             roles: IndexMap::new(),
             policy: Policy::default(),
             run_ceiling_ms: None,
-            place: None,
+            member: Membership::default(),
             guard: None,
         }
     }
@@ -162,11 +168,24 @@ pub enum Pulse {
     /// An attempt printed something.
     Output(RunId, StepPath, Arc<str>),
     /// An agent said or did something.
-    Entry(RunId, StepPath, Arc<Entry>),
+    Entry(RunId, Arc<Said>),
     /// How an agent is doing that says nothing.
     Alive(RunId, StepPath, Arc<str>),
     /// Somebody is to be told something.
     Notice(RunId, StepPath, Arc<str>),
+}
+
+/// Something that an agent said or did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// In which step.
+    pub path: StepPath,
+    /// In which attempt.
+    pub attempt: u32,
+    /// Its number in the transcript, from 0.
+    pub number: u64,
+    /// What.
+    pub entry: Entry,
 }
 
 /// What a run is started with.
@@ -207,6 +226,7 @@ pub(crate) struct Shared {
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
     pub(crate) turns: Turns,
+    pub(crate) taken: Taken,
     pub(crate) secrets: Secrets,
     /// What is known of consent so far.
     pub(crate) ledger: Mutex<Ledger>,
@@ -228,6 +248,7 @@ impl Engine {
             mailroom: Mailroom::default(),
             leases: Leases::default(),
             turns: Turns::default(),
+            taken: Taken::default(),
             secrets: Secrets::default(),
             ledger: Mutex::default(),
             shelf: Mutex::default(),
@@ -256,11 +277,6 @@ impl Engine {
     /// What time it is for this engine.
     pub fn now_ms(&self) -> i64 {
         self.shared.clock.now_ms()
-    }
-
-    /// This machine and the folder of its files, if others share the store.
-    pub fn place(&self) -> Option<&str> {
-        self.shared.options.place.as_deref()
     }
 
     /// The mark of this engine in the environment of what it starts.
@@ -330,6 +346,10 @@ impl Engine {
             ("workflow_dir".to_owned(), text(&workflow_dir.display())),
             ("agent".to_owned(), text(&self.shared.options.agent)),
         ]);
+        // On another machine the same folder may lie elsewhere.
+        if self.shared.options.member.host.is_some() {
+            about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
+        }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
             about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
         }
@@ -415,7 +435,7 @@ impl Engine {
             let timer =
                 next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
             // Who does the work may die without a word.
-            let others = state.open_attempts().next().map(|_| run_loop::LOOK_AT_OTHERS);
+            let others = state.open_attempts().chain(state.queued()).next().map(|_| run_loop::LOOK_AT_OTHERS);
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
@@ -453,8 +473,33 @@ impl Engine {
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
-    pub async fn fork(&self, from: &RunId, at: &StepPath, inputs: IndexMap<String, Json>) -> Result<RunId, Error> {
-        crate::fork::fork(&self.shared, from, at, inputs).await
+    pub async fn fork(&self, from: &RunId, request: ForkRequest) -> Result<RunId, Error> {
+        crate::fork::fork(&self.shared, from, request).await
+    }
+
+    /// Lets the worker of this engine, if it has one, look at a run now.
+    pub fn poke(&self, run: &RunId) {
+        self.shared.mailroom.tell(run);
+    }
+
+    /// One run, as lists show it.
+    pub async fn row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        Ok(self.shared.store.run(run).await?.filter(is_run))
+    }
+
+    /// A number that changes whenever something was written to the store: by this process at once, by others soon.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.store.watch()
+    }
+
+    /// Somebody with everything that the settings and the runs they come from say about them.
+    pub async fn identified(&self, caller: Caller) -> Result<Caller, Error> {
+        gates::identified(&self.shared, caller).await
+    }
+
+    /// Where the files of a run are.
+    pub fn run_dir(&self, run: &RunId) -> PathBuf {
+        self.shared.artifacts.run(run)
     }
 }
 

@@ -7,6 +7,7 @@ use longhaul_core::Json;
 use longhaul_core::decide::Planner;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
+use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{State, StepInst};
@@ -18,18 +19,41 @@ use crate::gates;
 use crate::record::{Extras, record};
 use crate::run_loop::load;
 
+/// What a run that shares the past of another one is made with.
+#[derive(Debug, Clone)]
+pub struct ForkRequest {
+    /// The step that is the first to be done anew.
+    pub at: StepPath,
+    /// Inputs that differ.
+    pub inputs: IndexMap<String, Json>,
+    /// The id, where the caller wants to choose it.
+    pub run: Option<RunId>,
+    /// What started it; as it was with the other run, if nothing is said.
+    pub trigger: Option<Json>,
+    /// Who starts it; the one who started the other run, if nothing is said.
+    pub owner: Option<Origin>,
+}
+
+impl ForkRequest {
+    /// From a step on, and else like the other run.
+    pub fn from(at: StepPath) -> Self {
+        Self { at, inputs: IndexMap::new(), run: None, trigger: None, owner: None }
+    }
+}
+
 /// A new run with the events of another one up to the first attempt of a step.
-pub(crate) async fn fork(
-    shared: &Arc<Shared>,
-    from: &RunId,
-    at: &StepPath,
-    inputs: IndexMap<String, Json>,
-) -> Result<RunId, Error> {
+pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkRequest) -> Result<RunId, Error> {
+    let ForkRequest { at, inputs, run, trigger, owner } = request;
+    let at = &at;
+    let owner = match owner {
+        Some(owner) => Some(gates::with_ancestors(shared, owner).await?),
+        None => None,
+    };
     let source = load(shared, from).await?;
     if source.state.find(at).is_none() {
         return Err(Error::Refused(format!("no step `{at}` was reached in {from}")));
     }
-    let run = new_run_id(shared.clock.now_ms());
+    let run = run.unwrap_or_else(|| new_run_id(shared.clock.now_ms()));
     let rows = shared.store.read(from, 0, usize::MAX >> 1).await?;
     let mut state = State::default();
     let (plan, index) = (&source.plan.0, &source.plan.1);
@@ -43,6 +67,8 @@ pub(crate) async fn fork(
             started.forked = Some((from.to_string(), at.clone()));
             started.inputs.extend(inputs.clone());
             started.about.insert("id".to_owned(), Json::String(run.to_string()));
+            started.trigger = trigger.clone().unwrap_or_else(|| std::mem::take(&mut started.trigger));
+            started.owner = owner.clone().or(started.owner.take());
         }
         // Who could answer there can not answer here.
         if let Event::QuestionAsked { key: Some(key), .. } = &mut envelope.event {

@@ -1,10 +1,11 @@
 //! What each kind of work does, one a file.
 
 pub(crate) mod files;
-mod http;
+pub(crate) mod http;
 pub(crate) mod notify;
 pub(crate) mod prompt;
 mod run;
+mod tool;
 
 use std::io;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::backends::Choice;
-use crate::engine::{Pulse, Shared};
+use crate::engine::{Pulse, Said, Shared};
 use crate::secrets::Secrets;
 use crate::told::Told;
 
@@ -46,6 +47,8 @@ pub(crate) struct Attempt {
     pub(crate) news: News,
     /// Behaviour of another system that its workflow relies on.
     pub(crate) compat: Vec<Compat>,
+    /// The session of the client that started the run, where one did.
+    pub(crate) owner_session: Option<String>,
     /// What was said about its agents beside the workflow.
     pub(crate) told: Told,
     /// Of a prompt: who makes it.
@@ -149,11 +152,12 @@ impl Attempt {
     }
 
     /// Shows an entry of its transcript to whoever watches.
-    fn show(&self, entry: Entry) {
+    fn show(&self, number: u64, entry: Entry) {
         if self.shared.pulse.receiver_count() == 0 {
             return;
         }
-        let pulse = Pulse::Entry(self.run.clone(), self.start.path.clone(), Arc::new(entry));
+        let said = Said { path: self.start.path.clone(), attempt: self.start.attempt, number, entry };
+        let pulse = Pulse::Entry(self.run.clone(), Arc::new(said));
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);
     }
@@ -180,6 +184,7 @@ pub(crate) async fn make(attempt: Attempt) -> Done {
         "notify" => notify::make(&attempt).await,
         "glob" => files::make(&attempt).await,
         "noop" => noop(&attempt),
+        "tool" => Box::pin(tool::make(&attempt)).await,
         other => Done::failed(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
     }
 }

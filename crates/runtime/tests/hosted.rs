@@ -11,7 +11,7 @@ use std::time::Duration;
 use longhaul_core::event::{Answer, Envelope, Event, Usage};
 use longhaul_core::origin::Caller;
 use longhaul_core::view;
-use longhaul_runtime::{Error, Heartbeat, HostStatus, Message, Pulse, StartRequest, Submission};
+use longhaul_runtime::{Error, ForkRequest, Heartbeat, HostStatus, Message, Pulse, StartRequest, Submission};
 use longhaul_store::Query;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -390,7 +390,7 @@ async fn a_fork_hands_out_anew_what_the_other_run_has_handed_out() {
     let run = bench.start("steps:\n  - {id: a, prompt: do a}\n  - {id: b, prompt: do b}\n").await;
     bench.engine().next(&run, "ed").await.unwrap();
     bench.engine().submit(&run, "b", said("1"), "ed").await.unwrap();
-    let fork = bench.engine().fork(&run, &"b".parse().unwrap(), Default::default()).await.unwrap();
+    let fork = bench.engine().fork(&run, ForkRequest::from("b".parse().unwrap())).await.unwrap();
     let other = bench.engine().next(&fork, "other").await.unwrap();
     assert_eq!(bench::prompts(&other), ["do a", "do b"]);
     assert_eq!(bench.engine().next(&run, "ed").await.unwrap().running[0].by, "ed");

@@ -62,6 +62,8 @@ struct Inner {
 pub(crate) struct Listed {
     pub(crate) entry: Entry,
     pub(crate) description: String,
+    /// Those of the same name that are found later.
+    pub(crate) hides: Vec<Entry>,
     /// `None` if it has errors.
     pub(crate) plan: Option<Arc<Plan>>,
 }
@@ -99,6 +101,11 @@ impl Desk {
 
     pub(crate) fn stop(&self) -> &CancellationToken {
         &self.inner.setup.stop
+    }
+
+    /// The folder of the project.
+    pub(crate) fn root(&self) -> &Path {
+        &self.inner.setup.project.root
     }
 
     pub(crate) fn data_dir(&self) -> &Path {
@@ -152,19 +159,33 @@ impl Desk {
     /// Every workflow that can be found, one a name: the first place in which it is found wins.
     pub(crate) fn listed(&self) -> Vec<Listed> {
         let disk = self.disk();
-        let mut entries = disk.library.all();
-        let mut seen = HashSet::new();
-        entries.retain(|entry| seen.insert(entry.name.clone()) && !entry.is_part());
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        entries.into_iter().map(|entry| self.listed_one(&disk, entry)).collect()
+        let mut names: IndexMap<String, Vec<Entry>> = IndexMap::new();
+        for entry in disk.library.all() {
+            names.entry(entry.name.clone()).or_default().push(entry);
+        }
+        names.retain(|_, entries| !entries.iter().all(Entry::is_part));
+        names.sort_keys();
+        names.into_values().filter_map(|entries| self.listed_one(&disk, entries)).collect()
     }
 
-    fn listed_one(&self, disk: &Disk, entry: Entry) -> Listed {
-        if entry.origin != Origin::Builtin {
-            return listed(disk, entry);
-        }
-        let mut shipped = self.inner.shipped.lock().unwrap_or_else(PoisonError::into_inner);
-        shipped.entry(entry.name.clone()).or_insert_with(|| listed(disk, entry)).clone()
+    /// A workflow by its name, with all that lists show.
+    pub(crate) fn listed_named(&self, name: &str) -> Option<Listed> {
+        let disk = self.disk();
+        let entries = disk.library.all().into_iter().filter(|entry| entry.name == name).collect();
+        self.listed_one(&disk, entries)
+    }
+
+    /// The first entry of a name wins and hides the others.
+    fn listed_one(&self, disk: &Disk, mut entries: Vec<Entry>) -> Option<Listed> {
+        let hides = entries.split_off(1.min(entries.len()));
+        let entry = entries.pop()?;
+        let known = if entry.origin == Origin::Builtin {
+            let mut shipped = self.inner.shipped.lock().unwrap_or_else(PoisonError::into_inner);
+            shipped.entry(entry.name.clone()).or_insert_with(|| listed(disk, entry)).clone()
+        } else {
+            listed(disk, entry)
+        };
+        Some(Listed { hides, ..known })
     }
 
     /// The plan of a workflow that has no errors.
@@ -273,5 +294,5 @@ fn listed(disk: &Disk, entry: Entry) -> Listed {
     let first = report.as_ref().and_then(|report| report.workflows.first());
     let description = first.and_then(|workflow| workflow.native.get("description")?.scalar()).unwrap_or_default();
     let plan = first.and_then(|workflow| workflow.plan.clone()).map(Arc::new);
-    Listed { description: description.to_owned(), plan, entry }
+    Listed { description: description.to_owned(), hides: Vec::new(), plan, entry }
 }

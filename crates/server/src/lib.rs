@@ -8,9 +8,11 @@
 //! leaves, so the process can be killed between any two calls.
 
 mod desk;
+mod door;
+pub mod http;
 mod mcp;
 mod token;
 
 pub use desk::{Desk, Setup};
-pub use mcp::{Doors, Nature, Tool, ToolSet, http, pipes, table};
+pub use mcp::{Doors, Nature, Tool, ToolSet, pipes, protocol_over_http, table};
 pub use token::Token;

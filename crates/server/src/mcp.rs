@@ -4,6 +4,7 @@
 //! client ─pipes | http─▶ face ─▶ tools, resources, prompts ─▶ desk
 //! ```
 
+pub(crate) mod answers;
 pub(crate) mod arguments;
 pub(crate) mod ask;
 pub(crate) mod compat;
@@ -12,7 +13,7 @@ pub(crate) mod decision;
 pub(crate) mod dispatch;
 pub(crate) mod face;
 pub(crate) mod handout;
-mod http;
+pub(crate) mod http;
 pub(crate) mod pipes;
 mod prompts;
 mod resources;
@@ -22,6 +23,6 @@ pub(crate) mod tools;
 pub(crate) mod watch;
 
 pub use compat::ToolSet;
-pub use http::{Doors, http};
+pub use http::{Doors, http as protocol_over_http};
 pub use pipes::pipes;
 pub use tools::{Nature, Tool, table};

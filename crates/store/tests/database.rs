@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use longhaul_store::conformance::{advance, event, id, made, making, message, server, start, task, worker};
-use longhaul_store::{Append, Blob, Error, Postgres, PostgresOptions, Query, Store};
+use longhaul_store::{Append, Blob, Claim, Error, Postgres, PostgresOptions, Query, Store};
 
 async fn open(address: &str) -> Result<Arc<dyn Store>, Error> {
     let store = Postgres::open(&address.parse().unwrap(), PostgresOptions::default()).await?;
@@ -36,11 +36,11 @@ async fn many_may_open_a_new_store_at_once() {
 async fn newer_tables_are_used_if_they_say_so_and_refused_if_not() {
     let address = server::shared().address();
     made(&open(&address).await.unwrap(), "before").await;
-    sql(&address, "INSERT INTO schema_version VALUES (2, 1); ALTER TABLE run ADD COLUMN later text");
+    sql(&address, "INSERT INTO schema_version VALUES (3, 1); ALTER TABLE run ADD COLUMN later text");
     made(&open(&address).await.unwrap(), "beside").await;
-    sql(&address, "INSERT INTO schema_version VALUES (3, 2)");
+    sql(&address, "INSERT INTO schema_version VALUES (4, 3)");
     let refused = open(&address).await.err();
-    assert_eq!(refused, Some(Error::TooNew { found: 3, known: 1 }));
+    assert_eq!(refused, Some(Error::TooNew { found: 4, known: 2 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,8 +129,8 @@ async fn tasks_that_somebody_is_about_to_take_are_passed_over() {
         start(&store, &run, task(key, 1)).await;
     }
     let holder = by_hand(&address).await;
-    holder.batch_execute("BEGIN; SELECT claim_1('first', 10, 1, '')").await.unwrap();
-    let claimed = store.claim(&worker("second"), 0, 10, 5).await.unwrap();
+    holder.batch_execute("BEGIN; SELECT claim_2('first', '[]', NULL, 10, 1, '', NULL, '{}', '{}')").await.unwrap();
+    let claimed = store.claim(Claim::new(worker("second"), 0, 10, 5)).await.unwrap();
     assert_eq!(claimed.iter().map(|task| task.key.as_str()).collect::<Vec<_>>(), ["b"]);
     holder.batch_execute("COMMIT").await.unwrap();
     let holders: Vec<_> = store.tasks(&run).await.unwrap().into_iter().map(|task| task.worker).collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use longhaul_store::conformance::proxy::{Line, Proxy};
 use longhaul_store::conformance::server::{self, Safe, Server};
 use longhaul_store::conformance::{end, event, finish, id, made, making, message, start, task, worker};
-use longhaul_store::{Append, Blob, Error, EventId, Posted, Postgres, PostgresOptions, Store};
+use longhaul_store::{Append, Blob, Claim, Error, EventId, Posted, Postgres, PostgresOptions, Store};
 
 async fn open(address: &str, options: PostgresOptions) -> Arc<dyn Store> {
     Arc::new(Postgres::open(&address.parse().unwrap(), options).await.unwrap())
@@ -64,7 +64,7 @@ async fn a_claim_whose_answer_is_lost_is_answered_by_the_second_try() {
     let mut claimed = HashSet::new();
     for _ in 0..20 {
         proxy.lose(1);
-        let tasks = store.claim(&worker("w"), 0, 1_000, 2).await.unwrap();
+        let tasks = store.claim(Claim::new(worker("w"), 0, 1_000, 2)).await.unwrap();
         assert_eq!(tasks.len(), 2);
         claimed.extend(tasks.into_iter().map(|task| task.key));
     }

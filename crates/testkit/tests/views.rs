@@ -4,7 +4,9 @@
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
 use longhaul_core::plan::StepIx;
-use longhaul_core::view::{Span, Spanned, Step, cost, forecast, questions, run, steps, timeline};
+use longhaul_core::view::{
+    Span, Spanned, Step, attempts, brief, cost, critical_path, forecast, questions, run, steps, timeline, trace,
+};
 use longhaul_testkit::World;
 
 fn after(ms: i64, workflow: &str, script: &str) -> World {
@@ -261,4 +263,95 @@ fn what_turns_will_cost_is_told_from_what_such_turns_have_cost() {
     assert_eq!(costs(&by("codex"), &dearer), Some(40.0), "as the same step did in earlier items");
     let unknown = script.replace("\"usd\": 2.0", "\"usd\": 2.0, \"usd_unknown\": true");
     assert_eq!(costs(&by("codex"), &unknown), Some(10.0), "what is only known in part does not count");
+}
+
+fn critical(workflow: &str, script: &str) -> String {
+    let world = ended(workflow, script);
+    critical_path(&world.plan, &world.state).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_critical_path_goes_back_through_what_ended_last() {
+    let diamond = "
+steps:
+  - {id: a, run: 'true'}
+  - {id: slow, run: 'true', depends_on: [a]}
+  - {id: quick, run: 'true', depends_on: [a]}
+  - {id: z, run: 'true', depends_on: [slow, quick]}
+  - {id: aside, run: 'true'}
+";
+    assert_eq!(critical(diamond, "slow -> slow 10s ok 1"), "a slow z");
+    assert_eq!(critical(diamond, "quick -> slow 10s ok 1"), "a quick z");
+    assert_eq!(critical(diamond, "aside -> slow 60s ok 1"), "aside", "the end waited for nothing else");
+}
+
+#[test]
+fn the_critical_path_goes_into_loops_and_out_of_them() {
+    let nested = "
+do:
+  - {id: list, run: 'true'}
+  - id: each
+    for_each: [1, 2]
+    do: [{id: x, run: 'true'}, {id: y, run: 'true'}]
+  - {id: last, run: 'true'}
+";
+    let one_by_one = critical(nested, "each[0]/y -> slow 9s ok 1");
+    assert_eq!(one_by_one, "list each[0]/x each[0]/y each[1]/x each[1]/y last");
+    let at_once = critical(&nested.replace("[1, 2]", "[1, 2]\n    parallel: 2"), "each[0]/y -> slow 9s ok 1");
+    assert_eq!(at_once, "list each[0]/x each[0]/y last");
+}
+
+#[test]
+fn attempts_are_told_one_after_the_other() {
+    let world = ended(
+        "do: [{id: a, run: 'true', retry: {max: 2, backoff: 1s}}]",
+        "a@1 -> fail transient no network\na@2 -> ok 7",
+    );
+    let told = attempts(&world.history, &"a".parse().unwrap());
+    let line = |attempt: &longhaul_core::view::Attempt| {
+        let error = attempt.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
+        format!("{}={} {error}", attempt.attempt, attempt.status)
+    };
+    assert_eq!(told.iter().map(line).collect::<Vec<_>>(), ["1=failed no network", "2=succeeded "]);
+    assert!(told[0].ended_at.unwrap() < told[1].started_at);
+    assert!(attempts(&world.history, &"b".parse().unwrap()).is_empty());
+}
+
+#[test]
+fn a_line_of_a_list_says_what_is_waited_for_while_nothing_is_at_work() {
+    let gate = "do: [{id: a, run: 'true'}, {id: go, approve: 'Go?'}]";
+    let world = after(1000, gate, "");
+    let line = brief(&world.plan, &world.state);
+    assert_eq!((line.asks, line.attempts, line.done), (Some(1), 1, 1));
+    assert_eq!(line.waiting_for, ["approval"]);
+    assert!(line.waits.unwrap().starts_with("`go` waits for an approval since"));
+    let busy = after(1000, gate, "a -> hang");
+    assert_eq!(brief(&busy.plan, &busy.state).waits, None);
+}
+
+#[test]
+fn a_run_is_a_trace_that_is_the_same_each_time() {
+    let workflow = "do: [{id: each, for_each: [1], do: [{id: x, run: 'true', retry: {max: 1, backoff: 1s}}]}, {id: nap, wait: 5s}]";
+    let world = ended(workflow, "each[0]/x@1 -> fail transient no network\neach[0]/x@2 -> ok 1");
+    let run = longhaul_core::id::RunId::new("some-run").unwrap();
+    let told = trace(&run, &world.history).unwrap();
+    assert_eq!(Some(&told), trace(&run, &world.history).as_ref());
+    let name = |id: &Option<String>| {
+        told.spans.iter().find(|span| Some(&span.id) == id.as_ref()).map_or("-", |span| &span.name)
+    };
+    let lines: Vec<String> =
+        told.spans.iter().skip(1).map(|span| format!("{} < {}", span.name, name(&span.parent))).collect();
+    let root = &told.spans[0].name;
+    let expected = [
+        format!("each < {root}"),
+        "each[0]/x < each".to_owned(),
+        format!("nap < {root}"),
+        "each[0]/x pause < each[0]/x".to_owned(),
+        "nap wait < nap".to_owned(),
+        "each[0]/x@1 < each[0]/x".to_owned(),
+        "each[0]/x@2 < each[0]/x".to_owned(),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(told.spans[6].error.as_deref(), Some("no network"));
+    assert!(told.spans.iter().all(|span| span.from <= span.to && span.to <= told.spans[0].to));
 }

@@ -36,17 +36,19 @@ function SignIn() {
     <Note tone="wait" role="alert">
       <strong>Nobody is signed in.</strong>
       <p>
-        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. This page then works until the
-        browser is closed.
+        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. Or run{" "}
+        <code>longhaul ui</code> where it runs. This browser then stays signed in.
       </p>
     </Note>
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+/** `page`: nothing else is on the page. */
+export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
+  const Heading = page ? "h1" : "h2";
   return (
     <div className={styles.empty}>
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </div>
   );

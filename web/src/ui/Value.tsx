@@ -1,13 +1,23 @@
 // A value for people: text as text, an object as a table, a list of objects as rows, the rest as JSON.
 
+import type { ReactNode } from "react";
 import type { Json } from "../api/types";
 import styles from "./ui.module.css";
 
 export function Value({ value }: { value: Json }) {
   if (typeof value === "string") return <Text text={value} />;
-  if (Array.isArray(value)) return isRows(value) ? <Rows rows={value} /> : <Text text={inJson(value)} />;
-  if (value !== null && typeof value === "object") return <Fields fields={value} />;
-  return <code>{inJson(value)}</code>;
+  if (Array.isArray(value) && !isRows(value)) return <Text text={inJson(value)} />;
+  if (value === null || typeof value !== "object") return <code>{inJson(value)}</code>;
+  return <Scroll>{Array.isArray(value) ? <Rows rows={value as Fields[]} /> : <Fields fields={value} />}</Scroll>;
+}
+
+/** What may be wider than the page; the keyboard can move it. */
+export function Scroll({ children }: { children: ReactNode }) {
+  return (
+    <div className={styles.scroll} tabIndex={0}>
+      {children}
+    </div>
+  );
 }
 
 export function Text({ text }: { text: string }) {
@@ -30,50 +40,46 @@ export function inJson(value: Json): string {
 
 function Fields({ fields }: { fields: Fields }) {
   return (
-    <div className={styles.scroll}>
-      <table className={styles.table}>
-        <tbody>
-          {Object.entries(fields).map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <Cell value={value} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <table className={styles.table}>
+      <tbody>
+        {Object.entries(fields).map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>
+              <Cell value={value} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
 function Rows({ rows }: { rows: Fields[] }) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return (
-    <div className={styles.scroll}>
-      <table className={styles.table}>
-        <thead>
-          <tr>
+    <table className={styles.table}>
+      <thead>
+        <tr>
+          {names.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          <tr key={at}>
             {names.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
+              <td key={name}>
+                <Cell value={row[name] ?? ""} />
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, at) => (
-            <tr key={at}>
-              {names.map((name) => (
-                <td key={name}>
-                  <Cell value={row[name] ?? ""} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

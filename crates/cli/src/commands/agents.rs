@@ -10,7 +10,7 @@ use longhaul_runtime::{Backends, Profile, told_hash};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::ui;
+use crate::{ui, width};
 
 /// List the agents that can be driven, whether they are here, and what each can do by itself
 #[derive(Debug, clap::Args)]
@@ -66,6 +66,18 @@ fn all(backends: &Backends) -> Vec<Known> {
     known
 }
 
+/// The agents that are here, in a line.
+pub(super) fn in_a_line() -> String {
+    let settings = Project::current().and_then(|project| Settings::of(&project));
+    let known = settings.map(|settings| all(&settings.backends)).unwrap_or_default();
+    let here: Vec<String> =
+        known.iter().filter_map(|one| Some(format!("{} {}", one.name, one.found.as_ref().ok()?.version))).collect();
+    match here.as_slice() {
+        [] => "no agent was found; longhaul doctor says what to install".to_owned(),
+        here => format!("agents: {}", here.join(", ")),
+    }
+}
+
 /// What an agent can do, each with its column.
 fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
     [
@@ -90,10 +102,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     for one in &known {
         let mark = if one.found.is_ok() { ui::good("✓") } else { ui::dim("–") };
-        ui::print_line(format!("{mark} {:<10} {}", one.name, one.state()))?;
+        ui::print_line(format!("{mark} {:<10} {}", one.name, width::seen(&one.state(), 13)))?;
         let can: Vec<&str> =
             abilities(one.driver.abilities()).iter().filter(|(_, can)| *can).map(|(word, _)| *word).collect();
-        ui::print_line(ui::dim(format!("             by itself: {}", can.join(", "))))?;
+        ui::print_line(ui::dim(width::seen(&format!("             by itself: {}", can.join(", ")), 0)))?;
     }
     ui::say(
         "What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.",

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// The agent of a workload
     #[arg(long, hide = true, value_name = "FOLDER")]
     talk: Option<PathBuf>,
+    /// Those who watch a run
+    #[arg(long, hide = true, value_name = "WHERE")]
+    watch: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -56,6 +59,9 @@ impl From<Sync> for Synchronous {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.talk {
         return bench::talk(folder).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(at) = &args.watch {
+        return office::block_on(bench::watch(at)).map(|()| ExitCode::SUCCESS);
     }
     let sizes = if args.smoke { Sizes::SMOKE } else { Sizes::FULL };
     let bench = Bench::new(args.dir.clone(), args.synchronous.into(), sizes)?;

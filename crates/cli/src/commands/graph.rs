@@ -63,6 +63,6 @@ fn draw(plan: &Plan, format: Format) -> Result<String> {
         Format::Mermaid => longhaul_draw::mermaid(plan),
         Format::Dot => longhaul_draw::dot(plan),
         Format::Svg => longhaul_draw::svg(plan),
-        Format::Json => serde_json::to_string_pretty(&longhaul_draw::json(plan))? + "\n",
+        Format::Json => serde_json::to_string_pretty(&longhaul_draw::picture(plan))? + "\n",
     })
 }

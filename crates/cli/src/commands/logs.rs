@@ -120,9 +120,12 @@ impl Reader<'_> {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::AttemptStarted { path, attempt, on, .. } if self.is_wanted(path) => {
-                self.say_where(path, on.as_deref());
+            Event::AttemptStarted { path, attempt, host, .. } if self.is_wanted(path) => {
+                self.say_where(path, *attempt, host.as_deref());
                 self.attempts.push(Attempt { path: path.clone(), number: *attempt, used: None });
+            }
+            Event::AttemptClaimed { path, attempt, host, .. } if self.is_wanted(path) => {
+                self.say_where(path, *attempt, host.as_deref());
             }
             Event::AttemptSucceeded { path, attempt, .. }
             | Event::AttemptFailed { path, attempt, .. }
@@ -137,9 +140,10 @@ impl Reader<'_> {
     }
 
     /// Files are where the attempt was made.
-    fn say_where(&self, path: &StepPath, on: Option<&str>) {
-        if let Some(on) = on.filter(|on| Some(*on) != self.engine.place()) {
-            ui::say(format!("what `{path}` printed is on another machine or in another project: {on}"));
+    fn say_where(&self, path: &StepPath, attempt: u32, host: Option<&str>) {
+        let is_here = || self.engine.attempt_dir(&self.run, path, attempt).exists();
+        if let Some(host) = host.filter(|_| !is_here()) {
+            ui::say(format!("`{path}` left no files here; it was made on {host}"));
         }
     }
 

@@ -79,7 +79,7 @@ async fn serve(args: &Args, setup: Setup) -> Result<()> {
         }
         ui::say(format!("serving at {url}"));
     };
-    longhaul_server::http(Desk::new(setup), doors, ready).await
+    longhaul_server::protocol_over_http(Desk::new(setup), doors, ready).await
 }
 
 /// Where the server keeps what is its own, and nobody commits.

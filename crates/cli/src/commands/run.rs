@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::DialectArg;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::{Manner, Onlooker};
+use crate::screen::terminal;
+use crate::screen::watch::Watch;
 use crate::{identity, ui};
 
 /// The exit code of a run that waits for a person.
@@ -68,6 +70,9 @@ struct MannerArgs {
     /// Leave out what agents say and do
     #[arg(long, short)]
     quiet: bool,
+    /// Print what happens line by line, also on a terminal that could show a tree
+    #[arg(long)]
+    plain: bool,
 }
 
 impl MannerArgs {
@@ -75,6 +80,7 @@ impl MannerArgs {
         match (self.json, self.quiet) {
             (true, _) => Manner::Json,
             (false, true) => Manner::Quiet,
+            (false, false) if !self.plain && terminal::can_draw() => Manner::Tree,
             (false, false) => Manner::Lively,
         }
     }
@@ -129,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
-        foreground(&engine, &run, args.manner.manner()).await
+        foreground(&engine, &run, args.manner.manner(), is_attended()).await
     })
 }
 
@@ -137,7 +143,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
-        foreground(&engine, &run, args.manner.manner()).await
+        foreground(&engine, &run, args.manner.manner(), is_attended()).await
     })
 }
 
@@ -166,22 +172,46 @@ fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
 }
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-async fn foreground(engine: &Engine, run: &RunId, manner: Manner) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
     let stop = CancellationToken::new();
+    let idle = show(engine, run, manner, attended, &stop).await?;
+    if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
+        ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
+    }
+    conclude(engine, run, &idle, &stop).await
+}
+
+/// The same, without a word about what came of it.
+pub(super) async fn show(
+    engine: &Engine,
+    run: &RunId,
+    manner: Manner,
+    attended: bool,
+    stop: &CancellationToken,
+) -> Result<Idle> {
     let shown = CancellationToken::new();
-    let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
-    let showing = tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()));
     office::stop_on_signals(stop.clone())?;
-    ui::say(format!("run {run}"));
-    let idle = drive(engine, run, &stop).await;
+    let showing = if manner == Manner::Tree {
+        let watch = Watch::new(engine.clone(), run.clone(), "park");
+        tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
+    } else {
+        ui::say(format!("run {run}"));
+        let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
+        tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
+    };
+    let idle = drive(engine, run, stop, attended).await;
     shown.cancel();
     showing.await?;
-    conclude(engine, run, &idle?, &stop).await
+    idle
+}
+
+/// Whether somebody is at the terminal who could answer.
+fn is_attended() -> bool {
+    std::io::stdin().is_terminal()
 }
 
 /// Nobody at the terminal means nobody to answer: a run that waits for people alone is left waiting.
-async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken) -> Result<Idle> {
-    let attended = std::io::stdin().is_terminal();
+async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, attended: bool) -> Result<Idle> {
     Ok(engine.drive(run, stop.clone(), |state| attended || !only_people_wait(state)).await?)
 }
 

@@ -13,7 +13,7 @@ use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{amounts, story, ui};
+use crate::{amounts, story, ui, width};
 
 /// List runs, newest first
 #[derive(Debug, clap::Args)]
@@ -62,18 +62,16 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
         };
         let rows = engine.list(query).await?;
         if args.json {
-            let row = |row: &longhaul_store::RunRow| {
-                let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
-                json!({"run": row.run, "workflow": row.head.workflow, "status": row.head.status, "summary": summary, "updated_at": row.updated_ms})
-            };
-            ui::print_json(&rows.iter().map(row).collect::<Vec<_>>())?;
+            ui::print_json(&rows.iter().map(longhaul_server::http::row).collect::<Vec<_>>())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut out = ui::out();
         for row in &rows {
-            let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
-            let task = summary.get("task").and_then(Value::as_str).unwrap_or_default();
-            writeln!(out, "{}  {:<10} {:<20} {task}", ui::bold(&row.run), row.head.status, row.head.workflow)?;
+            let row = longhaul_server::http::row(row);
+            let workflow = width::fit(&plain(&row.workflow), 20);
+            let task = plain(row.summary.task.lines().next().unwrap_or_default());
+            let rest = format!("  {:<10} {workflow} {task}", row.status);
+            writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
         Ok(ExitCode::SUCCESS)
     })
@@ -85,7 +83,8 @@ pub(crate) fn status(args: &OneArgs) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let loaded = engine.load(&run).await?;
         let (plan, now) = (&loaded.plan.0, engine.now_ms());
-        let glance = view::run(plan, &loaded.state, now);
+        let mut glance = view::run(plan, &loaded.state, now);
+        super::workers::say_who_is_missing(&engine, &loaded.state, &mut glance.why).await?;
         let steps = view::steps(plan, &loaded.state, now);
         if args.json {
             let mut page = serde_json::to_value(&glance)?;
@@ -141,21 +140,30 @@ fn at_work(agent: &view::AtWork) -> String {
 }
 
 pub(crate) fn events(args: &OneArgs) -> Result<ExitCode> {
+    print_events(&args.run, &args.engine, args.follow, args.json)
+}
+
+/// Prints what happened and what happens, until the run is over.
+pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitCode> {
+    print_events(run, engine, true, json)
+}
+
+fn print_events(run: &str, engine: &EngineArgs, follow: bool, json: bool) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
-        let run = engine.find(&args.run).await?;
+        let engine = office::open(engine, &AgentArgs::default())?;
+        let run = engine.find(run).await?;
         let mut after = 0;
         loop {
             let page = engine.events(&run, after, 1000).await?;
             for envelope in &page {
                 after = envelope.seq;
-                let line = if args.json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
+                let line = if json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
                 if let Some(line) = line {
                     ui::print_line(&line)?;
                 }
             }
             let over = engine.load(&run).await?.state.is_finished();
-            if page.is_empty() && (!args.follow || over) {
+            if page.is_empty() && (!follow || over) {
                 return Ok(ExitCode::SUCCESS);
             }
             if page.is_empty() {

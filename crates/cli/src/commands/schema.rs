@@ -24,12 +24,19 @@ pub(crate) struct Args {
     /// Write `.longhaul/schema.json` and the settings of VS Code and Zed that point to it
     #[arg(long)]
     install: bool,
+    /// Print the OpenAPI document of `longhaul serve` instead
+    #[arg(long, conflicts_with = "install")]
+    openapi: bool,
     /// Print what was installed as JSON (the schema itself always is)
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if args.openapi {
+        ui::print_json(&longhaul_server::http::openapi())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if !args.install {
         ui::print_json(&schema::workflow())?;
         return Ok(ExitCode::SUCCESS);

@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`: telling a run something.
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: telling a run something.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use longhaul_runtime::{Loaded, Message, key_of};
 use serde_json::json;
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui};
+use crate::{answering, identity, ui};
 
 /// Name a run, perhaps a step, perhaps a value
 #[derive(Debug, clap::Args)]
@@ -57,6 +57,7 @@ pub(crate) enum What {
     Pause,
     Unpause,
     Retry,
+    Leave,
 }
 
 pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
@@ -75,15 +76,11 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     })
 }
 
-/// The message with its value as JSON, or as text if only that fits: nobody quotes a number that is a name.
 fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
-    let Some(text) = &args.value else { return message(args, what, None, &loaded.state) };
-    let written = || message(args, what, Some(Json::String(text.clone())), &loaded.state);
-    let Ok(value) = serde_json::from_str(text) else { return written() };
-    let parsed = message(args, what, Some(value), &loaded.state)?;
-    match parsed.misfit(loaded) {
-        Some(_) => Ok(Some(written()?).filter(|text| text.misfit(loaded).is_none()).unwrap_or(parsed)),
-        None => Ok(parsed),
+    let make = |value| message(args, what, value, &loaded.state);
+    match &args.value {
+        Some(text) => answering::fitting(text, loaded, |value| make(Some(value))),
+        None => make(None),
     }
 }
 
@@ -112,6 +109,10 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
         What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
         What::Pause => Ok(Message::Pause { by }),
         What::Unpause => Ok(Message::Unpause { by }),
+        What::Leave => match &state.host {
+            Some(host) => Ok(Message::Leave { host: host.clone(), by }),
+            None => bail!("its files are on no machine of several"),
+        },
         What::Retry => {
             let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
             Ok(Message::Retry { from, by })

@@ -5,15 +5,18 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
-use longhaul_runtime::Wanted;
+use longhaul_project::Project;
+use longhaul_runtime::{ForkRequest, Wanted};
 use tokio_util::sync::CancellationToken;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::ui;
 
 /// Drive queued and waiting runs, and let schedules go off, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    worker: WorkerArgs,
     #[command(flatten)]
     agents: AgentArgs,
     #[command(flatten)]
@@ -22,7 +25,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &args.agents)?;
+        let engine = office::open_as(Project::current()?, &args.engine, &args.agents, &args.worker)?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
@@ -37,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             stop.cancel();
             worked
         };
-        tokio::join!(work, times).0?;
+        tokio::join!(work, times, office::traced(&engine, &stop)).0?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -70,7 +73,8 @@ pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
         let at = args.at.parse().map_err(anyhow::Error::msg)?;
-        let forked = engine.fork(&run, &at, inputs.clone()).await?;
+        let request = ForkRequest { inputs: inputs.clone(), ..ForkRequest::from(at) };
+        let forked = engine.fork(&run, request).await?;
         if args.json {
             ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
         } else {

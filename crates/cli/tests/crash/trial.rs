@@ -40,6 +40,12 @@ impl Trial {
                 std::fs::copy(from, folder.path().join(name)).unwrap();
             }
         }
+        let settings = fixtures().join(format!("{workflow}.toml"));
+        if settings.exists() {
+            let home = folder.path().join("no-such-home/.longhaul");
+            std::fs::create_dir_all(&home).unwrap();
+            std::fs::copy(settings, home.join("config.toml")).unwrap();
+        }
         Self { folder, workflow: workflow.to_owned(), store: None }
     }
 
@@ -67,6 +73,7 @@ impl Trial {
         let mut command = command(self.path(), args);
         command.env("LOG", self.path().join("log"));
         command.envs(self.store.iter().map(|store| ("LONGHAUL_STORE", store)));
+        command.env("TOOL_SERVER", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/server.py"));
         if let Some(point) = failpoint {
             command.env("LONGHAUL_FAILPOINT", point);
         }

@@ -118,3 +118,27 @@ fn a_client_that_closes_its_pipe_ends_the_server() {
     client.call("start", json!({"workflow": "three"}));
     assert_eq!(client.close(), 0);
 }
+
+/// The call is not answered any more; the command was stopped in order, which is no failed try, and the run goes on elsewhere.
+#[test]
+fn a_call_that_is_open_when_its_client_leaves_loses_nothing() {
+    let project = Project::new();
+    let text = "name: slow\ndo:\n  - {id: it, run: 'touch begun; until test -e go; do sleep 0.05; done; echo done', output: end}\noutputs: {end: end}\n";
+    std::fs::write(project.path().join(".longhaul/workflows/slow.yaml"), text).unwrap();
+    let mut client = project.pipes("ed");
+    let call = json!({"name": "run", "arguments": {"workflow": "slow", "wait_seconds": 600}});
+    client.send(&json!({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": call}));
+    while !project.path().join("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(client.close(), 0);
+    let mut other = project.pipes("ed");
+    let run = other.call("runs", json!({}))["runs"][0]["run"].as_str().unwrap().to_owned();
+    std::fs::write(project.path().join("go"), "").unwrap();
+    let told = project.longhaul(&["resume", &run]);
+    assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
+    let events = project.longhaul(&["events", &run, "--json"]).stdout;
+    assert_eq!(events.matches("\"attempt_succeeded\"").count(), 1, "{events}");
+    assert_eq!(events.matches("\"lost\"").count(), 0, "it was stopped in order: {events}");
+    assert_eq!(other.call("output", json!({"run": run}))["value"], json!({"end": "done"}));
+}

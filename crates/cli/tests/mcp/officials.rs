@@ -7,13 +7,13 @@ use crate::binary::told;
 use crate::project::Project;
 
 /// Where `scripts/install-mcp-clients` puts them.
-fn installed(client: &str) -> Option<PathBuf> {
+pub(crate) fn installed(client: &str) -> Option<PathBuf> {
     let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-clients");
     let folder = std::env::var_os("LONGHAUL_MCP_CLIENTS_DIR").map_or(usual, PathBuf::from).join(client);
     folder.join("version").exists().then_some(folder)
 }
 
-fn script(name: &str) -> PathBuf {
+pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp").join(name)
 }
 

@@ -209,3 +209,27 @@ fn a_session_is_known_to_the_next_server() {
     headers.push("Mcp-Session-Id: ../../../../etc/passwd".to_owned());
     assert_eq!(ask(&web, "POST /mcp", &headers, body.as_bytes()).status, 404);
 }
+
+#[test]
+fn grants_of_a_session_end_when_its_client_ends_it() {
+    let project = Project::new();
+    let web = project.web(&[]);
+    let hello =
+        json!({"protocolVersion": WITH_SESSION, "capabilities": {}, "clientInfo": {"name": "ed", "version": "1"}});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).to_string();
+    let mut headers = friendly(&project, &web);
+    let welcome = ask(&web, "POST /mcp", &headers, hello.as_bytes());
+    let session = welcome.header("mcp-session-id").unwrap().to_owned();
+    for of in [session.as_str(), "another"] {
+        let told = project.longhaul(&["consent", "grant", "github:merge", "--session", of]);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+    }
+    headers.push(format!("Mcp-Session-Id: {session}"));
+    let gone = ask(&web, "DELETE /mcp", &headers, b"");
+    assert!((200..300).contains(&gone.status), "{} {}", gone.status, gone.body);
+    let log: Value = serde_json::from_str(&project.longhaul(&["consent", "log", "--json"]).stdout).unwrap();
+    let revoked: Vec<&Value> = log.as_array().unwrap().iter().filter(|entry| entry["consent"] == "revoked").collect();
+    assert_eq!(revoked.len(), 1, "{log:#}");
+    assert_eq!(revoked[0]["by"], format!("the end of session {session}"));
+    assert_eq!(revoked[0]["grant"], 1, "the other session has not ended");
+}

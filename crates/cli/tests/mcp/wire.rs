@@ -16,6 +16,8 @@ pub(crate) struct Pipes {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     requests: u64,
+    /// What tools say that they answer, once that was asked.
+    promised: Option<Vec<Value>>,
     /// What came beside answers.
     pub(crate) beside: Vec<Value>,
     /// What a person says when they are asked.
@@ -34,7 +36,7 @@ impl Pipes {
     pub(crate) fn silent(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output, requests: 0, beside: Vec::new(), person: None }
+        Self { child, input, output, requests: 0, promised: None, beside: Vec::new(), person: None }
     }
 
     /// The beginning of a session.
@@ -84,9 +86,26 @@ impl Pipes {
         answer.get("result").unwrap_or_else(|| panic!("{answer}")).clone()
     }
 
-    /// A call of a tool, and its result.
+    /// A call of a tool, and its result, which is held to what the tool says that it answers.
     pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Value {
-        self.request("tools/call", json!({"name": name, "arguments": arguments}))
+        let result = self.request("tools/call", json!({"name": name, "arguments": arguments}));
+        self.hold(name, &result);
+        result
+    }
+
+    fn hold(&mut self, name: &str, result: &Value) {
+        // Tools of other systems promise nothing.
+        let is_theirs = ["agent007_", "wb_", "workflows"].iter().any(|start| name.starts_with(start));
+        if is_theirs || result["isError"] == true || result["resultType"] == "input_required" {
+            return;
+        }
+        if self.promised.is_none() {
+            self.promised = self.request("tools/list", json!({}))["tools"].as_array().cloned();
+        }
+        let tool = self.promised.iter().flatten().find(|tool| tool["name"] == name).unwrap();
+        let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+        let wrong: Vec<String> = schema.iter_errors(&result["structuredContent"]).map(|why| why.to_string()).collect();
+        assert!(wrong.is_empty(), "{name}: {wrong:?}\n{result:#}");
     }
 
     /// A call that goes well, as data.

@@ -4,6 +4,7 @@
 
 #[path = "../binary/mod.rs"]
 mod binary;
+mod grants;
 mod office;
 mod proposals;
 mod runs;

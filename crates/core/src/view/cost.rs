@@ -1,6 +1,7 @@
 //! What a run cost, and who spent it.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Json;
@@ -10,7 +11,7 @@ use crate::plan::{Form, Plan, Step};
 use crate::state::State;
 
 /// What a run cost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cost {
     /// In all.
     pub total: Usage,
@@ -27,7 +28,7 @@ pub struct Cost {
 }
 
 /// How much may be spent; without a number, as much as it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Limit {
     /// Money.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +47,7 @@ impl Limit {
 }
 
 /// What one step cost, all attempts together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spent {
     /// Which.
     pub path: StepPath,

@@ -1,5 +1,6 @@
 //! What people are asked.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::plan::Plan;
 use crate::state::{Question, State, StepInst};
 
 /// An open question.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Asked {
     /// The step that asks.
     pub path: StepPath,

@@ -1,6 +1,7 @@
 //! A run at a glance.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{awaited, status};
@@ -13,7 +14,7 @@ use crate::plan::Plan;
 use crate::state::State;
 
 /// A run at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Run {
     /// What lists call its workflow.
     pub workflow: String,
@@ -23,6 +24,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
     /// In a word.
+    #[schemars(extend("enum" = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"]))]
     pub status: &'static str,
     /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,7 +58,7 @@ pub struct Run {
 }
 
 /// How many steps stand where. Only what was reached can be counted: nobody knows how long a list will be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Progress {
     /// Ended well.
     pub succeeded: u64,
@@ -103,7 +105,7 @@ fn current(state: &State) -> Vec<StepPath> {
     open.map(|step| step.path.clone()).collect()
 }
 
-fn waiting_for(state: &State) -> Vec<&'static str> {
+pub(super) fn waiting_for(state: &State) -> Vec<&'static str> {
     let mut words: Vec<&'static str> = Vec::new();
     for word in state.waiting().filter(|_| !state.is_finished()).filter_map(awaited) {
         if !words.contains(&word) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cost::named;
@@ -17,7 +18,7 @@ use crate::state::{BodyNo, Phase, State, StepInst, StepNo};
 const OUTPUT_CHARS_MAX: usize = 2_000;
 
 /// A step, and what is inside it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// Its address.
     pub path: StepPath,
@@ -27,6 +28,7 @@ pub struct Step {
     /// The word that a workflow file uses: `run`, `for_each`, …
     pub kind: String,
     /// In a word.
+    #[schemars(extend("enum" = ["pending", "running", "waiting", "succeeded", "failed", "skipped", "cancelled"]))]
     pub status: &'static str,
     /// What it waits for, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,13 +66,16 @@ pub struct Step {
     /// In which way its agent goes on after something failed, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rung: Option<String>,
+    /// Of a step for each item of a list: how many there are, once that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<usize>,
     /// What is inside it, one item or round after the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }
 
 /// An agent at work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AtWork {
     /// Who.
     pub name: String,
@@ -155,6 +160,7 @@ impl Fold<'_> {
             error: inst.error.clone(),
             agent: self.at_work(inst),
             rung: self.rung(inst),
+            items: (!inst.items.is_empty()).then_some(inst.items.len()),
             steps: Vec::new(),
         }
     }

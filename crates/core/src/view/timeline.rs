@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::event::{Envelope, Event};
 use crate::path::StepPath;
 
 /// Something that took time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Span {
     /// Which step.
     pub path: StepPath,
@@ -25,7 +26,7 @@ pub struct Span {
 }
 
 /// What takes time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spanned {
     /// An attempt, by number.
@@ -79,6 +80,10 @@ impl Fold {
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
+            | Event::AttemptClaimed { .. }
+            | Event::AttemptReleased { .. }
+            | Event::HostMissed { .. }
+            | Event::HostLeft { .. }
             | Event::SessionSeen { .. }
             | Event::FilesKept { .. }
             | Event::FilesRestored { .. }

@@ -1,6 +1,8 @@
 //! Text that tries to be more than text.
 
-use longhaul_draw::{dot, json, mermaid, svg, tree};
+use longhaul_draw::{dot, mermaid, svg, tree};
+
+use crate::json;
 
 use crate::plans::full_of;
 

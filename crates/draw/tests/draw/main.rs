@@ -1,4 +1,5 @@
 //! Plans in, pictures out.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[cfg(test)]
 mod builder;
@@ -7,7 +8,7 @@ mod plans;
 mod size;
 
 use longhaul_core::plan::Plan;
-use longhaul_draw::{dot, json, mermaid, svg, tree};
+use longhaul_draw::{dot, mermaid, picture, svg, tree};
 
 /// Every format of one plan, each as a snapshot of its own.
 fn check(name: &str, plan: &Plan) {
@@ -15,6 +16,11 @@ fn check(name: &str, plan: &Plan) {
     insta::assert_snapshot!(format!("{name}.mermaid"), mermaid(plan));
     insta::assert_snapshot!(format!("{name}.dot"), dot(plan));
     insta::assert_snapshot!(format!("{name}.svg"), svg(plan));
+}
+
+/// What a client that paints by itself is sent.
+fn json(plan: &Plan) -> serde_json::Value {
+    serde_json::to_value(picture(plan)).unwrap()
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                             .label("unknown server")
                             .did_you_mean(server, known.iter().map(String::as_str), |known| {
                                 Some(format!(
-                                    "known are: {}; add it to `.mcp.json` or `.longhaul/config.toml`",
+                                    "known are: {}; add it to `.mcp.json`, or to `mcp.servers` in `.longhaul/config.toml`",
                                     known.join(", ")
                                 ))
                             }),

@@ -121,7 +121,7 @@ fn auth(keys: &Keys<'_>) -> Result<Auth> {
     }
 }
 
-fn texts_by_name(keys: &Keys<'_>, name: &str) -> Result<IndexMap<String, String>> {
+pub(super) fn texts_by_name(keys: &Keys<'_>, name: &str) -> Result<IndexMap<String, String>> {
     let key = format!("{}.{name}", keys.key);
     let text = |(name, item): (&str, &toml_edit::Item)| {
         let text = item.as_str().ok_or_else(|| anyhow!("`{key}.{name}` is not a text"))?;

@@ -15,7 +15,7 @@ const USUAL: Duration = Duration::from_secs(60);
 /// Bytes of a body that are kept.
 const BODY_BYTES_MAX: usize = 8 << 20;
 
-pub(super) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     // Already installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder().user_agent("longhaul").build().unwrap_or_default()

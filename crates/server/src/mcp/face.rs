@@ -1,6 +1,8 @@
 //! The server as the protocol sees it: what it offers, and where each request goes.
 
-use longhaul_core::origin::Origin;
+use std::sync::Arc;
+
+use axum::http::request::Parts;
 use longhaul_lang::diagnostic::closest;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
@@ -12,9 +14,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::desk::Desk;
+use crate::mcp::sessions::{self, PipeSession};
 use crate::mcp::tool::{Call, Caller, Problem, response};
 use crate::mcp::tools::{self, per_workflow};
-use crate::mcp::{compat, complete, prompts, resources};
+use crate::mcp::{answers, compat, complete, prompts, resources};
 
 const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
 Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
@@ -26,11 +29,31 @@ At a gate a human decides: show what is to be approved, end your turn, and pass 
 #[derive(Clone)]
 pub(crate) struct Face {
     desk: Desk,
+    /// The session, where there is one client alone.
+    pipe: Option<Arc<PipeSession>>,
 }
 
 impl Face {
+    /// For clients that say in each request whose it is.
     pub(crate) fn new(desk: Desk) -> Self {
-        Self { desk }
+        Self { desk, pipe: None }
+    }
+
+    /// For the one client at the other end of a pipe.
+    pub(crate) fn of_pipe(desk: Desk, pipe: Arc<PipeSession>) -> Self {
+        Self { desk, pipe: Some(pipe) }
+    }
+
+    /// Who calls, as far as the protocol tells.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let name = context.client_info().map(|client| client.title.unwrap_or(client.name)).unwrap_or_default();
+        let name: String = name.chars().filter(|letter| !letter.is_control()).take(80).collect();
+        let name = if name.trim().is_empty() { "an MCP client".to_owned() } else { name };
+        let session = match &self.pipe {
+            Some(pipe) => Some(pipe.of(&name).to_owned()),
+            None => context.extensions.get::<Parts>().and_then(|parts| sessions::id(&parts.headers)),
+        };
+        Caller::new(name, session, self.desk.origin())
     }
 
     /// Workflows of the shelf as they are now.
@@ -40,7 +63,7 @@ impl Face {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let mut tools: Vec<Tool> = tools::table().iter().map(|tool| tool.described()).collect();
+        let mut tools: Vec<Tool> = tools::table().iter().map(|tool| answers::with(tool.described())).collect();
         if self.desk.tool_per_workflow() {
             tools.extend(per_workflow::tools(&self.desk));
         }
@@ -55,13 +78,6 @@ impl Face {
             .map_or_else(|| format!("the tools are: {}", known.join(", ")), |best| format!("did you mean `{best}`?"));
         ErrorData::invalid_params(format!("there is no tool `{name}`; {help}"), None)
     }
-}
-
-/// Who calls, as far as the protocol tells.
-fn caller(context: &RequestContext<RoleServer>, server: &Origin) -> Caller {
-    let name = context.client_info().map(|client| client.title.unwrap_or(client.name)).unwrap_or_default();
-    let name: String = name.chars().filter(|letter| !letter.is_control()).take(80).collect();
-    Caller::new(if name.trim().is_empty() { "an MCP client".to_owned() } else { name }, server)
 }
 
 impl ServerHandler for Face {
@@ -93,7 +109,7 @@ impl ServerHandler for Face {
     ) -> Result<CallToolResponse, ErrorData> {
         let call = Call {
             desk: self.looked_up().await?.clone(),
-            caller: caller(&context, self.desk.origin()),
+            caller: self.caller(&context),
             arguments: request.arguments.unwrap_or_default(),
             responses: request.input_responses.unwrap_or_default(),
             context,

@@ -7,6 +7,7 @@ use longhaul_core::view::{Asked, Held};
 use longhaul_runtime::{Handed, HostStatus, Work};
 use serde_json::{Value, json};
 
+use crate::mcp::answers::{Gate, Hosted, Step};
 use crate::mcp::decision;
 
 /// How a run stands, for models and people.
@@ -26,19 +27,25 @@ pub(crate) fn text(handed: &Handed) -> String {
 
 /// The same as data.
 pub(crate) fn data(handed: &Handed) -> Value {
-    let mut data = json!(handed);
-    data["ready"] = handed.ready.iter().map(|work| step_data(handed, work)).collect();
-    for key in ["free", "auto_ran", "questions", "results", "running", "outputs"] {
-        let is_empty = data[key].as_array().is_some_and(Vec::is_empty)
-            || data[key].as_object().is_some_and(serde_json::Map::is_empty);
-        if let Some(object) = data.as_object_mut().filter(|_| is_empty) {
-            object.remove(key);
-        }
-    }
-    if !handed.questions.is_empty() {
-        data["gates"] = handed.questions.iter().map(|asked| gate_data(handed, asked)).collect();
-    }
-    data
+    let Handed { run, workflow, task, status, running, free, auto_ran, questions, results, .. } = handed.clone();
+    json!(Hosted {
+        run: run.to_string(),
+        workflow,
+        task,
+        status,
+        ready: handed.ready.iter().map(|work| step_data(handed, work)).collect(),
+        running,
+        free,
+        auto_ran,
+        gates: questions.iter().map(|asked| gate_data(handed, asked)).collect(),
+        questions,
+        results,
+        completed: handed.completed,
+        total: handed.total,
+        outputs: handed.outputs.clone(),
+        error: handed.error.clone(),
+        message: handed.message.clone(),
+    })
 }
 
 fn headline(handed: &Handed) -> String {
@@ -72,10 +79,27 @@ fn step(handed: &Handed, work: &Work) -> String {
     format!("# Step `{}`, attempt {}{persona}{model}\n\n{system}{}", work.path, work.attempt, prompt(handed, work))
 }
 
-fn step_data(handed: &Handed, work: &Work) -> Value {
-    let mut data = json!(work);
-    data["prompt"] = json!(prompt(handed, work));
-    data
+fn step_data(handed: &Handed, work: &Work) -> Step {
+    let prompt = prompt(handed, work);
+    let work = work.clone();
+    Step {
+        prompt,
+        path: work.path,
+        attempt: work.attempt,
+        step: work.step,
+        title: work.title,
+        persona: work.persona,
+        system: work.system,
+        model: work.model,
+        inputs: work.inputs,
+        output: work.output,
+        schema: work.schema,
+        show: work.show,
+        depends_on: work.depends_on,
+        review: work.review,
+        policy: work.policy,
+        until: work.until,
+    }
 }
 
 /// The prompt with what lets a subagent close the loop by itself.
@@ -113,12 +137,17 @@ pub(crate) fn gate(handed: &Handed, asked: &Asked) -> String {
     format!("# STOP: a human decides at `{}`\n\n{}{content}\n\n{}", asked.path, asked.text, orders.join("\n"))
 }
 
-fn gate_data(handed: &Handed, asked: &Asked) -> Value {
-    json!({
-        "human_approval_required": true, "step": asked.path, "kind": asked.kind, "question": asked.text,
-        "content": content(asked), "decisions": decision::words(asked.kind), "choices": asked.choices,
-        "stop_instructions": orders(handed.run.as_str(), asked),
-    })
+fn gate_data(handed: &Handed, asked: &Asked) -> Gate {
+    Gate {
+        human_approval_required: true,
+        step: asked.path.clone(),
+        kind: asked.kind,
+        question: asked.text.clone(),
+        content: content(asked),
+        decisions: decision::words(asked.kind),
+        choices: asked.choices.clone(),
+        stop_instructions: orders(handed.run.as_str(), asked),
+    }
 }
 
 /// What is to be looked at.

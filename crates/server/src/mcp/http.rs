@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use crate::desk::Desk;
+use crate::door::{Door, Foreign, bearer};
 use crate::mcp::face::Face;
 use crate::mcp::pipes::MESSAGE_BYTES_MAX;
 use crate::mcp::sessions::Sessions;
@@ -53,19 +54,25 @@ pub async fn http(desk: Desk, doors: Doors, ready: impl FnOnce(&str)) -> Result<
 }
 
 fn router(desk: Desk, doors: Doors) -> Router {
+    Router::new()
+        .route_service(PATH, service(desk))
+        .fallback(|| async { (StatusCode::NOT_FOUND, format!("there is nothing here; the protocol is at {PATH}\n")) })
+        .layer(from_fn_with_state(Arc::new(doors), guard))
+}
+
+/// The protocol as a service.
+pub(crate) type Protocol = StreamableHttpService<Face, LocalSessionManager>;
+
+/// The protocol, for whoever has been let in.
+pub(crate) fn service(desk: Desk) -> Protocol {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(desk.stop().child_token())
         .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
         // Our own check is outside, and knows more.
         .disable_allowed_hosts();
-    config.session_store = Some(Arc::new(Sessions::of(desk.data_dir())));
+    config.session_store = Some(Arc::new(Sessions::of(&desk)));
     let face = Face::new(desk);
-    let service =
-        StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config);
-    Router::new()
-        .route_service(PATH, service)
-        .fallback(|| async { (StatusCode::NOT_FOUND, format!("there is nothing here; the protocol is at {PATH}\n")) })
-        .layer(from_fn_with_state(Arc::new(doors), guard))
+    StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config)
 }
 
 async fn guard(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
@@ -77,50 +84,22 @@ async fn guard(State(doors): State<Arc<Doors>>, request: Request, next: Next) ->
 
 /// Why a request is sent away, if it is.
 fn refusal(doors: &Doors, authority: Option<&str>, headers: &HeaderMap) -> Option<Response> {
-    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let forbidden = |why: &'static str| Some((StatusCode::FORBIDDEN, why).into_response());
-    let hosts: Vec<&str> =
-        headers.get_all(header::HOST).iter().filter_map(|host| host.to_str().ok()).chain(authority).collect();
-    if hosts.is_empty() || !hosts.iter().all(|host| doors.is_ours(host)) {
-        return forbidden("this is not the server that the request names; see --allow-host\n");
-    }
-    if headers.get_all(header::ORIGIN).iter().count() > 1
-        || !text(header::ORIGIN).is_none_or(|origin| doors.may_call(origin))
-    {
-        return forbidden("pages of other sites may not call; see --allow-origin\n");
-    }
-    let shown = text(header::AUTHORIZATION).and_then(bearer);
-    if !shown.is_some_and(|shown| doors.token.is(shown)) {
-        let why = "a token is needed: Authorization: Bearer …\n";
-        return Some((StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response());
-    }
-    None
-}
-
-/// The token of a header; the name of the scheme may be written in any case.
-fn bearer(header: &str) -> Option<&str> {
-    let (scheme, token) = header.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+    let why = match doors.door().foreign(authority, headers) {
+        Some(Foreign::Host) => "this is not the server that the request names; see --allow-host\n",
+        Some(Foreign::Origin) => "pages of other sites may not call; see --allow-origin\n",
+        None if bearer(headers).is_some_and(|shown| doors.token.is(shown)) => return None,
+        None => {
+            let why = "a token is needed: Authorization: Bearer …\n";
+            return Some((StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response());
+        }
+    };
+    Some((StatusCode::FORBIDDEN, why).into_response())
 }
 
 impl Doors {
-    fn is_ours(&self, host: &str) -> bool {
-        let name = without_port(host);
-        let loopback = ["localhost", "127.0.0.1", "[::1]"];
-        let own = self.address.ip();
-        let is_own = !own.is_unspecified() && without_port(&self.address.to_string()) == name;
-        loopback.contains(&name) || is_own || self.hosts.iter().any(|known| known == host || known == name)
-    }
-
-    fn may_call(&self, origin: &str) -> bool {
-        self.origins.iter().any(|known| known == origin)
-    }
-}
-
-fn without_port(host: &str) -> &str {
-    match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) && !name.is_empty() => name,
-        _ => host,
+    fn door(&self) -> Door {
+        let (hosts, origins) = (self.hosts.clone(), self.origins.clone());
+        Door { address: self.address, hosts, origins, own_pages: false }
     }
 }
 

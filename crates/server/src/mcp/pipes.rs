@@ -3,6 +3,8 @@
 //! **Invariant:** standard output carries nothing but the protocol. A line that is no JSON is answered as one, and costs no more
 //! memory than a message may have.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
@@ -11,23 +13,31 @@ use tokio::sync::mpsc;
 
 use crate::desk::Desk;
 use crate::mcp::face::Face;
+use crate::mcp::sessions::PipeSession;
 
 /// The largest message.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What is under way between reading and understanding.
 const BUFFER: usize = 64 * 1024;
 
-/// Serves a client over standard input and output until it is gone, or the desk is closed.
+/// Serves a client over standard input and output until it is gone, or the desk is closed. Calls that are open then are not answered any
+/// more; what they had recorded stays, and what this process was doing is stopped in order, for the next one to go on with.
 pub async fn pipes(desk: Desk) -> Result<()> {
     let stop = desk.stop().clone();
+    let session = Arc::new(PipeSession::default());
     let (transport, writing) = sifted(tokio::io::stdin(), tokio::io::stdout());
     let served = async {
-        let service = Box::pin(Face::new(desk.clone()).serve_with_ct(transport, stop.clone())).await?;
+        let service =
+            Box::pin(Face::of_pipe(desk.clone(), Arc::clone(&session)).serve_with_ct(transport, stop.child_token()))
+                .await?;
         service.waiting().await?;
         anyhow::Ok(())
     };
     // A client that is gone before it said who it is has nothing to complain about.
     let _ = served.await;
+    if !stop.is_cancelled() {
+        session.end(&desk).await;
+    }
     desk.close().await;
     writing.abort();
     Ok(())

@@ -22,7 +22,9 @@ fn prompt(name: &str, plan: &Plan) -> Prompt {
         let about = input.description.clone().unwrap_or_else(|| input.value_type().to_string());
         PromptArgument::new(name.as_str()).with_description(about).with_required(input.is_required())
     });
-    Prompt::new(name, unit.description.clone(), Some(std::iter::once(task).chain(inputs).collect()))
+    // Some clients leave out what has no description.
+    let about = unit.description.clone().unwrap_or_else(|| format!("The workflow `{name}`"));
+    Prompt::new(name, Some(about), Some(std::iter::once(task).chain(inputs).collect()))
 }
 
 /// What a model is told to do with a workflow.

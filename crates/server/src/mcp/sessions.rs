@@ -1,29 +1,66 @@
-//! Sessions of clients over HTTP, in files: a server that was killed knows its clients again.
+//! Sessions of clients: over HTTP in files, so that a server that was killed knows its clients again; over a pipe by the client's name.
+//!
+//! **Invariant:** what was granted for a session is taken back when its client ends it, and that is recorded. A session that broke off
+//! is not ended: the client may come back to it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
+use axum::http::HeaderMap;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
+
+use crate::desk::Desk;
 
 /// How long a session is known that nobody has ended.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// The session of a request, where it has one.
+pub(crate) fn id(headers: &HeaderMap) -> Option<String> {
+    headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
+}
+
+/// The session of the client at the other end of a pipe, once that has said who it is.
+#[derive(Debug, Default)]
+pub(crate) struct PipeSession(OnceLock<String>);
+
+impl PipeSession {
+    /// Its name: the same for the same client, also after a server was killed.
+    pub(crate) fn of(&self, client: &str) -> &str {
+        self.0.get_or_init(|| format!("pipe:{client}"))
+    }
+
+    /// The client has closed the pipe.
+    pub(crate) async fn end(&self, desk: &Desk) {
+        if let Some(session) = self.0.get() {
+            end(desk, session).await;
+        }
+    }
+}
+
+/// Takes back what was granted for a session.
+async fn end(desk: &Desk, session: &str) {
+    // A store that can not be written now leaves grants that nobody comes back for.
+    let _ = desk.engine().end_session(session).await;
+}
+
 /// A folder with a file for each session.
 pub(crate) struct Sessions {
     folder: PathBuf,
+    desk: Desk,
 }
 
 impl Sessions {
     /// The sessions of a server; old ones are forgotten.
-    pub(crate) fn of(data_dir: &Path) -> Self {
-        let folder = data_dir.join("sessions");
+    pub(crate) fn of(desk: &Desk) -> Self {
+        let folder = desk.data_dir().join("sessions");
         for file in std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
             let written = file.metadata().and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
             if written.elapsed().is_ok_and(|age| age > KEPT) {
                 let _ = std::fs::remove_file(file.path());
             }
         }
-        Self { folder }
+        Self { folder, desk: desk.clone() }
     }
 
     /// The file of a session. An id is given by us, but comes back from outside.
@@ -55,6 +92,7 @@ impl SessionStore for Sessions {
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
         if let Some(file) = self.file(id) {
             let _ = std::fs::remove_file(file);
+            end(&self.desk, id).await;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::desk::Desk;
 use crate::mcp::arguments;
@@ -74,14 +74,16 @@ impl Tool {
 pub(crate) struct Caller {
     /// The name of the program. A server that was started anew knows its clients again by it.
     pub(crate) client: String,
+    /// Its session, which grants can be for. A run does not ask for it: a client whose session broke off goes on with its runs.
+    pub(crate) session: Option<String>,
     /// For whom, and out of which runs.
     pub(crate) who: Origin,
 }
 
 impl Caller {
     /// A client of a server that somebody started.
-    pub(crate) fn new(client: String, server: &Origin) -> Self {
-        Self { who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
+    pub(crate) fn new(client: String, session: Option<String>, server: &Origin) -> Self {
+        Self { session, who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
     }
 
     /// What they say to a question, with what they were shown.
@@ -163,9 +165,8 @@ pub(crate) fn response(reply: Result<Reply, Problem>) -> CallToolResponse {
         }
         Ok(Reply::Asks(questions)) => questions.into(),
         Err(Problem(text)) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(text.clone())]);
-            result.structured_content = Some(json!({"error": text}));
-            result.into()
+            // Data would have to be what the tool answers when it goes well.
+            CallToolResult::error(vec![ContentBlock::text(text)]).into()
         }
     }
 }

@@ -245,7 +245,7 @@ BEGIN
     END IF;
     RETURN QUERY
         UPDATE task SET worker = the_worker, lease_until_ms = until_ms, claim = the_token
-        WHERE number = ANY (ARRAY(
+        WHERE worker IS NULL AND number = ANY (ARRAY(
             SELECT number FROM task WHERE worker IS NULL ORDER BY number LIMIT most FOR UPDATE SKIP LOCKED))
         RETURNING task.*;
     IF FOUND THEN

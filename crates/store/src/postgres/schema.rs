@@ -15,7 +15,7 @@ use super::{Options, session};
 use crate::Error;
 
 /// Each version, with the oldest program that can use the tables once it is applied.
-const MIGRATIONS: [(&str, i32); 1] = [(include_str!("001.sql"), 1)];
+const MIGRATIONS: [(&str, i32); 2] = [(include_str!("001.sql"), 1), (include_str!("002.sql"), 1)];
 /// The oldest server that is known to do.
 const SERVER: i32 = 150_000;
 /// Between two tries to reach the server.
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn newer_tables_are_used_only_if_they_say_so() {
         assert_eq!(usable(1, 1), Ok(1));
-        assert_eq!(usable(2, 1), Ok(2));
-        assert_eq!(usable(3, 2), Err(Error::TooNew { found: 3, known: 1 }));
+        assert_eq!(usable(3, 2), Ok(3));
+        assert_eq!(usable(4, 3), Err(Error::TooNew { found: 4, known: 2 }));
     }
 }

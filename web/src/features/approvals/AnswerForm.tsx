@@ -8,12 +8,15 @@ import { Button } from "../../ui/Button";
 import { Actions } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { Fold } from "../../ui/Fold";
+import { sentence } from "../../ui/format";
 import { ErrorNote, Note } from "../../ui/Note";
 import { typed, written } from "../../ui/schema";
+import { ONLY_LOOKS, useMay } from "../../ui/useMay";
 import { choicesFor, denialFor, typedFor } from "./answers";
 import styles from "./approvals.module.css";
 
 export function AnswerForm({ question }: { question: Question }) {
+  const may = useMay();
   const [overriding, override] = useState(false);
   const [comment, type] = useState("");
   const client = useQueryClient();
@@ -29,6 +32,7 @@ export function AnswerForm({ question }: { question: Question }) {
       }),
     onSettled: () => void client.invalidateQueries({ queryKey: ["questions"] }),
   });
+  if (!may) return <Note tone="wait">{ONLY_LOOKS}</Note>;
   if (!here.ok && !overriding) return <NotHere question={question} override={() => override(true)} />;
   return (
     <div className={styles.form}>
@@ -52,7 +56,7 @@ export function AnswerForm({ question }: { question: Question }) {
 function NotHere({ question: { here }, override }: { question: Question; override: () => void }) {
   return (
     <Note tone="wait">
-      <p>{here.why ?? "This is answered elsewhere."}</p>
+      <p>{sentence(here.why ?? "this is answered elsewhere")}</p>
       {here.override && (
         <div>
           <Button onClick={override}>Answer in their place</Button>

@@ -19,6 +19,7 @@ export function RunsPage({ filter }: { filter: Filter }) {
   return (
     <section aria-label="Runs" className={styles.page}>
       <title>Runs · Longhaul</title>
+      <h1 className="unseen">Runs</h1>
       <Filters filter={filter} workflows={names} />
       {error && <ErrorNote error={error} />}
       {data && runs.length === 0 && <Nothing filtered={Object.keys(filter).length > 0} />}

@@ -8,6 +8,7 @@ import { Button } from "../../ui/Button";
 import { count } from "../../ui/format";
 import { ErrorNote } from "../../ui/Note";
 import { Tabs } from "../../ui/Tabs";
+import { ONLY_LOOKS, useMay } from "../../ui/useMay";
 import { Checks } from "./Checks";
 import { Inputs, LastRuns, Limits } from "./Facts";
 import { Rate } from "./Rate";
@@ -24,6 +25,7 @@ export function WorkflowPage({ name }: { name: string }) {
 }
 
 function Page({ workflow }: { workflow: Workflow }) {
+  const may = useMay();
   const [running, run] = useState(false);
   return (
     <section aria-labelledby="workflow" className={styles.page}>
@@ -46,7 +48,7 @@ function Page({ workflow }: { workflow: Workflow }) {
             </p>
           ))}
         </div>
-        <Button look="main" disabled={!workflow.ok} onClick={() => run(true)}>
+        <Button look="main" disabled={!workflow.ok || !may} title={may ? undefined : ONLY_LOOKS} onClick={() => run(true)}>
           Run it
         </Button>
       </header>

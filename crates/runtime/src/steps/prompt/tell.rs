@@ -24,6 +24,8 @@ pub(super) struct Teller<'a> {
     transcript: File,
     /// What the transcript does not have yet.
     unwritten: Vec<u8>,
+    /// Entries of the transcript.
+    kept: u64,
     /// The conversation that the journal knows.
     known: Option<String>,
     model: Option<String>,
@@ -43,8 +45,8 @@ impl<'a> Teller<'a> {
         let transcript = File::create(folder.join("transcript.jsonl"))?;
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
-        let unwritten = Vec::new();
-        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, known, model, said: String::new() })
+        let (unwritten, kept) = (Vec::new(), 0);
+        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, kept, known, model, said: String::new() })
     }
 
     /// What a line of the stream meant.
@@ -54,8 +56,13 @@ impl<'a> Teller<'a> {
                 self.session(id, model.as_deref());
             }
             let entry = self.attempt.cleaned(entry);
+            // A sign of life is not in the transcript: it would be shown with the number of what is said next.
+            if entry == Entry::Alive {
+                continue;
+            }
+            let number = self.kept;
             self.keep(&entry);
-            self.attempt.show(entry);
+            self.attempt.show(number, entry);
         }
     }
 
@@ -109,12 +116,10 @@ impl<'a> Teller<'a> {
     }
 
     fn keep(&mut self, entry: &Entry) {
-        if *entry == Entry::Alive {
-            return;
-        }
         if let Ok(line) = serde_json::to_vec(entry) {
             self.unwritten.extend(line);
             self.unwritten.push(b'\n');
+            self.kept += 1;
         }
     }
 

@@ -130,7 +130,7 @@ async fn allowed(action: &Action, call: &Call) -> Result<(), Problem> {
     }
     (action.fits)(&call.arguments)?;
     let request = Request {
-        session: who.session.clone(),
+        session: call.caller.session.clone(),
         run: who.inside.first().cloned(),
         ..Request::new(name.clone(), action.risk)
     };

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{hosted, workflow_list};
 use crate::desk::Order;
+use crate::mcp::answers::{Skills, Usage};
 use crate::mcp::arguments::schema;
 use crate::mcp::dispatch::{Command, USAGE, read};
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
@@ -57,7 +58,7 @@ pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem
     let names: Vec<String> = call.desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     let command = read(line, &names).map_err(|why| Problem::new(format!("{why}\n\n{USAGE}")))?;
     Ok(match command {
-        Command::Help => Came::Said(Reply::Done(USAGE.to_owned(), json!({"usage": USAGE, "workflows": names}))),
+        Command::Help => Came::Said(Reply::Done(USAGE.to_owned(), json!(Usage { usage: USAGE, workflows: names }))),
         Command::Workflows => Came::Said(workflow_list::reply(&call.desk)),
         Command::Workflow(workflow, task) => {
             let order = Order { task, ..Order::default() };
@@ -73,7 +74,7 @@ fn skills(call: &Call) -> Reply {
     let disk = call.desk.disk();
     let names = disk.names(Kind::Skill);
     let text = if names.is_empty() { "there are no skills".to_owned() } else { names.join("\n") };
-    Reply::Done(text, json!({"skills": names}))
+    Reply::Done(text, json!(Skills { skills: names.to_vec() }))
 }
 
 async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> {

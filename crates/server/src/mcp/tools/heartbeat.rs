@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::mcp::answers::Beat;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -39,5 +40,5 @@ async fn heartbeat(mut call: Call) -> Result<Reply, Problem> {
     let sign = Heartbeat { hint: args.hint, attempt: args.attempt };
     let held = call.desk.engine().heartbeat(&run, &args.step, sign, &call.caller.client).await?;
     let text = format!("`{}` is yours until {}", held.path, moment(held.until / 1000 * 1000));
-    Ok(Reply::Done(text, json!({"run": run, "held": held})))
+    Ok(Reply::Done(text, json!(Beat { run: run.to_string(), held })))
 }

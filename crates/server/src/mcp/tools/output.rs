@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::desk::Desk;
+use crate::mcp::answers::Found;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -45,7 +46,7 @@ async fn output(mut call: Call) -> Result<Reply, Problem> {
         Some(key) => part(&found, key)?,
     };
     let text = value.as_str().map_or_else(|| format!("{value:#}"), str::to_owned);
-    Ok(Reply::Done(text, json!({"value": value})))
+    Ok(Reply::Done(text, json!(Found { value })))
 }
 
 /// The output with a name, or of a step.

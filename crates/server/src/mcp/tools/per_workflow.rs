@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::hosted;
 use crate::desk::{Desk, Order};
+use crate::mcp::answers;
 use crate::mcp::tool::{Call, Nature, Problem, Reply};
 
 const PREFIX: &str = "workflow_start_";
@@ -71,6 +72,7 @@ fn tool(name: &str, plan: &Plan) -> Tool {
     Tool::new(tool_name(name), about, Arc::new(schema(plan)))
         .with_title(title.clone())
         .with_annotations(Nature::Adds.annotations(&title))
+        .with_raw_output_schema(answers::hosted())
 }
 
 fn schema(plan: &Plan) -> JsonObject {

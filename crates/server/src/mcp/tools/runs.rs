@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::mcp::answers::{Row, Runs};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -49,20 +50,21 @@ async fn runs(mut call: Call) -> Result<Reply, Problem> {
         limit: args.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX),
         ..Query::default()
     };
-    let rows: Vec<Value> = call.desk.engine().list(query).await?.iter().map(row).collect();
-    let text = |row: &Value| {
-        let word = |key: &str| row[key].as_str().unwrap_or_default();
-        format!("{} {} {} {}", word("run"), word("status"), word("workflow"), word("task"))
-    };
+    let rows: Vec<Row> = call.desk.engine().list(query).await?.iter().map(row).collect();
+    let text =
+        |row: &Row| format!("{} {} {} {}", row.run, row.status, row.workflow, row.task.as_str().unwrap_or_default());
     let lines: Vec<String> = rows.iter().map(text).collect();
     let lines = if lines.is_empty() { "there are none".to_owned() } else { lines.join("\n") };
-    Ok(Reply::Done(lines, json!({"runs": rows})))
+    Ok(Reply::Done(lines, json!(Runs { runs: rows })))
 }
 
-fn row(row: &RunRow) -> Value {
-    let summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
-    json!({
-        "run": row.run, "workflow": row.head.workflow, "status": row.head.status, "task": summary["task"],
-        "updated_at": row.updated_ms,
-    })
+fn row(row: &RunRow) -> Row {
+    let mut summary: Value = serde_json::from_str(&row.head.summary).unwrap_or_default();
+    Row {
+        run: row.run.to_string(),
+        workflow: row.head.workflow.clone(),
+        status: row.head.status.clone(),
+        task: summary.get_mut("task").map(Value::take).unwrap_or_default(),
+        updated_at: row.updated_ms,
+    }
 }

@@ -6,8 +6,9 @@ use longhaul_core::view::{self, Asked};
 use longhaul_runtime::Loaded;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::mcp::answers::Driven;
 use crate::mcp::arguments::schema;
 use crate::mcp::ask::{Said, ask};
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
@@ -64,14 +65,7 @@ fn done(call: &Call, run: &RunId, loaded: &Loaded) -> Reply {
     steps.iter().for_each(|step| add_step(&mut lines, step, 1));
     lines.extend(glance.why.iter().map(|why| why.text.clone()));
     lines.extend(questions.iter().map(|asked| question(run, asked)));
-    let mut data = json!(glance);
-    data["run"] = json!(run);
-    data["steps"] = steps.iter().map(brief).collect();
-    if !questions.is_empty() {
-        data["questions"] = json!(questions);
-        data["human_approval_required"] = json!(true);
-    }
-    Reply::Done(lines.join("\n"), data)
+    Reply::Done(lines.join("\n"), json!(Driven::of(run, glance, &steps, questions)))
 }
 
 fn headline(run: &RunId, glance: &view::Run) -> String {
@@ -87,18 +81,6 @@ fn add_step(lines: &mut Vec<String>, step: &view::Step, depth: usize) {
     let error = step.error.as_ref().map_or_else(String::new, |error| format!(": {}", error.message));
     lines.push(format!("{}{} {}{error}", "  ".repeat(depth), step.status, step.path));
     step.steps.iter().for_each(|inner| add_step(lines, inner, depth + 1));
-}
-
-/// A step without what it left: `output` has that.
-fn brief(step: &view::Step) -> Value {
-    let mut brief = json!({"path": step.path, "kind": step.kind, "status": step.status, "attempts": step.attempts});
-    if let Some(error) = &step.error {
-        brief["error"] = json!(error.message);
-    }
-    if !step.steps.is_empty() {
-        brief["steps"] = step.steps.iter().map(self::brief).collect();
-    }
-    brief
 }
 
 fn question(run: &RunId, asked: &Asked) -> String {

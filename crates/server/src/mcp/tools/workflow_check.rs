@@ -4,9 +4,10 @@ use longhaul_lang::diagnostic::{render, summary};
 use longhaul_lang::{Report, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::desk::Desk;
+use crate::mcp::answers::Checked;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -41,7 +42,7 @@ async fn check(mut call: Call) -> Result<Reply, Problem> {
         (None, Some(text)) => of_text(&call.desk, "text", text),
         _ => return Err(Problem::new("give either `workflow`, the name of one, or `text`, what one says")),
     };
-    Ok(Reply::Done(in_words(&report), as_data(&report)))
+    Ok(Reply::Done(in_words(&report), json!(as_data(&report))))
 }
 
 /// What there is to say about a text.
@@ -61,8 +62,9 @@ pub(crate) fn in_words(report: &Report) -> String {
     format!("{}{more}\n\n{}", found.collect::<Vec<_>>().join("\n\n"), summary(&report.diagnostics))
 }
 
-pub(super) fn as_data(report: &Report) -> Value {
-    let found: Vec<Value> =
+pub(super) fn as_data(report: &Report) -> Checked {
+    let diagnostics =
         report.diagnostics.iter().take(TOLD_MAX).map(|found| json!(found.report(&report.sources))).collect();
-    json!({"ok": !report.has_errors(), "dialect": report.dialect.name(), "count": report.diagnostics.len(), "diagnostics": found})
+    let dialect = report.dialect.name().to_owned();
+    Checked { ok: !report.has_errors(), dialect, count: report.diagnostics.len(), diagnostics }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::workflow_check;
+use crate::mcp::answers::Saved;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -61,10 +62,9 @@ async fn create(mut call: Call) -> Result<Reply, Problem> {
         }
         _ => Problem::new(format!("{} can not be written: {error}", file.display())),
     })?;
-    let mut data = workflow_check::as_data(&report);
-    data["name"] = json!(args.name);
-    data["file"] = json!(file);
-    Ok(Reply::Done(format!("saved as {}; start it with the tool `start` or `run`", file.display()), data))
+    let text = format!("saved as {}; start it with the tool `start` or `run`", file.display());
+    let saved = Saved { checked: workflow_check::as_data(&report), name: args.name, file };
+    Ok(Reply::Done(text, json!(saved)))
 }
 
 fn is_name(name: &str) -> bool {

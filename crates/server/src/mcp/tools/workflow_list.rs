@@ -3,9 +3,10 @@
 use longhaul_project::disk::shown;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::desk::{Desk, Listed};
+use crate::mcp::answers::{Workflow, Workflows};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -30,25 +31,19 @@ async fn list(mut call: Call) -> Result<Reply, Problem> {
 /// The list, as a reply.
 pub(crate) fn reply(desk: &Desk) -> Reply {
     let rows = rows(desk);
-    let line = |row: &Value| {
-        let steps = row["steps"].as_u64().map_or_else(|| "has errors".to_owned(), |steps| format!("{steps} steps"));
-        format!(
-            "{} ({steps}): {}",
-            row["name"].as_str().unwrap_or_default(),
-            row["description"].as_str().unwrap_or_default()
-        )
+    let line = |row: &Workflow| {
+        let steps = row.steps.map_or_else(|| "has errors".to_owned(), |steps| format!("{steps} steps"));
+        format!("{} ({steps}): {}", row.name, row.description)
     };
     let text = rows.iter().map(line).collect::<Vec<_>>().join("\n");
-    Reply::Done(text, json!({"workflows": rows}))
+    Reply::Done(text, json!(Workflows { workflows: rows }))
 }
 
-fn rows(desk: &Desk) -> Vec<Value> {
-    let row = |Listed { entry, description, plan }: Listed| {
+fn rows(desk: &Desk) -> Vec<Workflow> {
+    let row = |Listed { entry, description, plan, .. }: Listed| {
         let steps = plan.map(|plan| plan.steps.len());
-        json!({
-            "name": entry.name, "description": description, "steps": steps, "ok": steps.is_some(), "origin": entry.origin,
-            "file": shown(&entry.file),
-        })
+        let file = shown(&entry.file).to_string();
+        Workflow { name: entry.name, description, steps, ok: steps.is_some(), origin: entry.origin, file }
     };
     desk.listed().into_iter().map(row).collect()
 }

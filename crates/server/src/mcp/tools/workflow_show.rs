@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::mcp::answers::{Shown, ShownStep};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -33,11 +34,10 @@ async fn show(mut call: Call) -> Result<Reply, Problem> {
     let text =
         format!("{}: {about}\ninputs: {}\n\n{}", entry.name, inputs_in_words(&inputs), longhaul_draw::tree(&plan));
     let gates: Vec<String> = plan.steps.iter().filter(|step| is_gate(step)).map(|step| step.id.to_string()).collect();
-    let steps: Vec<Value> = plan.steps.iter().map(|step| json!({"id": step.id, "kind": step.form.word()})).collect();
-    Ok(Reply::Done(
-        text,
-        json!({"name": entry.name, "description": about, "origin": entry.origin, "inputs": inputs, "steps": steps, "gates": gates}),
-    ))
+    let step = |step: &Step| ShownStep { id: step.id.to_string(), kind: step.form.word().to_owned() };
+    let steps = plan.steps.iter().map(step).collect();
+    let (name, origin, description) = (entry.name, entry.origin, about.to_owned());
+    Ok(Reply::Done(text, json!(Shown { name, description, origin, inputs, steps, gates })))
 }
 
 fn inputs(plan: &Plan) -> Vec<Value> {

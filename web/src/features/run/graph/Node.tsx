@@ -36,9 +36,13 @@ export function StepNode({ data: { node } }: Props) {
         <span className={styles.title}>
           {status && <StatusIcon status={status} />}
           <span className={styles.name}>{node.title}</span>
-          {times > 1 && <span className={styles.times}>×{times}</span>}
+          {times > 1 && (
+            <span className={styles.times} aria-hidden="true">
+              ×{times}
+            </span>
+          )}
         </span>
-        <span className={styles.detail}>
+        <span className={styles.detail} aria-hidden="true">
           {node.gate ? "asks a person" : node.kind}
           {node.detail && !node.gate ? `: ${node.detail}` : ""}
         </span>

@@ -7,15 +7,18 @@ import { Button } from "../../../ui/Button";
 import { Actions, Dialog } from "../../../ui/Dialog";
 import { Field } from "../../../ui/Field";
 import { ErrorNote } from "../../../ui/Note";
+import { useMay } from "../../../ui/useMay";
 import type { Head } from "../state/fold";
 
 type Verb = "pause" | "unpause" | "retry" | "cancel";
 
 export function RunActions({ head: { run, status } }: { head: Head }) {
+  const may = useMay();
   const [cancelling, cancel] = useState(false);
   const tell = useMutation({
     mutationFn: ({ verb, body = {} }: { verb: Verb; body?: object }) => post(address(`/runs/${run}/${verb}`), body),
   });
+  if (!may) return null;
   const is = (...statuses: string[]) => statuses.includes(status);
   return (
     <>

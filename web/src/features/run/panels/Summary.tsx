@@ -2,7 +2,7 @@
 
 import type { Cost, Json, Path } from "../../../api/types";
 import { cost, duration, tokens } from "../../../ui/format";
-import { Value } from "../../../ui/Value";
+import { Scroll, Value } from "../../../ui/Value";
 import ui from "../../../ui/ui.module.css";
 import styles from "../run.module.css";
 import { useWatched } from "../state/useRun";
@@ -68,12 +68,12 @@ function Spent({ spent }: { spent: Cost }) {
       {rows.length === 0 ? (
         <p className="quiet">No agent has used anything yet.</p>
       ) : (
-        <div className={ui.scroll}>
+        <Scroll>
           <table className={ui.table}>
             <thead>
               <tr>
                 <th scope="col">who</th>
-                <th scope="col"></th>
+                <th scope="col">is</th>
                 <th scope="col">cost</th>
                 <th scope="col">tokens</th>
               </tr>
@@ -89,7 +89,7 @@ function Spent({ spent }: { spent: Cost }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       )}
     </section>
   );

@@ -9,10 +9,12 @@ import type { Path } from "../../../api/types";
 import { Button } from "../../../ui/Button";
 import { Actions } from "../../../ui/Dialog";
 import { ErrorNote } from "../../../ui/Note";
+import { useMay } from "../../../ui/useMay";
 import { useWatched } from "../state/useRun";
 
 export function FromHere({ path }: { path: Path }) {
   const { run, fold } = useWatched();
+  const may = useMay();
   const navigate = useNavigate();
   const [key] = useState(newKey);
   const retry = useMutation({ mutationFn: () => post(address(`/runs/${run}/retry`), { from: path }) });
@@ -20,6 +22,7 @@ export function FromHere({ path }: { path: Path }) {
     mutationFn: () => post<{ run: string }>(address(`/runs/${run}/fork`), { from: path }, key),
     onSuccess: ({ run }) => void navigate({ to: "/runs/$run", params: { run }, search: {} }),
   });
+  if (!may) return null;
   const status = fold?.head.status;
   const error = retry.error ?? fork.error;
   return (

@@ -70,7 +70,7 @@ function Output({ path, output, defaulted, answered }: OutputProps) {
   const isCut = typeof output === "string" && CUT.test(output);
   return (
     <section aria-label="Result">
-      <h3>{defaulted ? "Result (the default)" : answered ? "Answer" : "Result"}</h3>
+      <h2>{defaulted ? "Result (the default)" : answered ? "Answer" : "Result"}</h2>
       <Value value={output} />
       {isCut ? (
         <Fold title="Whole result">{() => <Whole path={path} />}</Fold>

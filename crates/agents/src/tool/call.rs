@@ -1,0 +1,40 @@
+//! The engine's side of a call: the process is asked to take it back before everything of it is ended.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio_util::sync::CancellationToken;
+
+use crate::process::{self, Chunk, Command, Error, Output, table};
+
+/// How long a server may take to hear that nobody wants its answer any more.
+const TAKE_BACK: Duration = Duration::from_secs(3);
+
+/// Runs `longhaul __tool` to its end. Cancelled, that process alone is asked first, so that it can tell the server; after a while
+/// everything is ended as always.
+pub async fn call(
+    command: Command,
+    cancel: CancellationToken,
+    on_output: impl FnMut(Chunk<'_>) + Send,
+) -> Result<Output, Error> {
+    if cancel.is_cancelled() {
+        return process::run(command, cancel, on_output).await;
+    }
+    let started = process::start(&command)?;
+    let pid = started.pid();
+    let ended = CancellationToken::new();
+    let taking_back = async {
+        cancel.cancelled().await;
+        // One that has ended by now needs no telling.
+        if let Some(process) = table::read(pid) {
+            table::signal(&process, Signal::TERM);
+        }
+        tokio::time::sleep(TAKE_BACK).await;
+        ended.cancel();
+        std::future::pending().await
+    };
+    tokio::select! {
+        output = Box::pin(started.finish(ended.clone(), on_output)) => output,
+        never = taking_back => never,
+    }
+}

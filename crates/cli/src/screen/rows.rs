@@ -1,0 +1,199 @@
+//! The steps of a run as rows of a tree: which are shown, and what stands in each.
+//!
+//! What is over is closed, what is under way is open; of a loop the rounds that are not over are shown, and a counter stands for the rest. Whoever
+//! looks can open and close everything.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use longhaul_core::event::Usage;
+use longhaul_core::path::StepPath;
+use longhaul_core::view::Step;
+
+use super::line::{Line, Tone};
+use crate::amounts;
+
+const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// What the person at the terminal opened and closed, against what is usual.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Turned(HashSet<StepPath>);
+
+impl Turned {
+    /// Turns a step the other way.
+    pub(crate) fn turn(&mut self, path: &StepPath) {
+        if !self.0.remove(path) {
+            self.0.insert(path.clone());
+        }
+    }
+}
+
+/// A row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row<'s> {
+    pub(crate) step: &'s Step,
+    depth: usize,
+    /// Set for what has something inside: whether that is shown.
+    pub(crate) open: Option<bool>,
+    /// The number of the item or round it belongs to, where that must be told.
+    index: Option<u32>,
+}
+
+/// The rows that are shown.
+pub(crate) fn rows<'s>(steps: &'s [Step], turned: &Turned) -> Vec<Row<'s>> {
+    let mut rows = Vec::new();
+    steps.iter().for_each(|step| add(&mut rows, step, 0, None, turned));
+    rows
+}
+
+fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s Step, depth: usize, index: Option<u32>, turned: &Turned) {
+    let is_turned = turned.0.contains(&step.path);
+    let usual = !is_over(step) || step.status == "failed";
+    let open = (!step.steps.is_empty()).then_some(usual != is_turned);
+    rows.push(Row { step, depth, open, index });
+    if open != Some(true) {
+        return;
+    }
+    let hidden = if is_turned { BTreeSet::new() } else { finished(step) };
+    for inner in &step.steps {
+        let round = round(step, inner);
+        if round.is_none_or(|round| !hidden.contains(&round)) {
+            add(rows, inner, depth + 1, round.filter(|_| step.kind != "parallel"), turned);
+        }
+    }
+}
+
+/// Which item or round of a step another one belongs to.
+fn round(of: &Step, inner: &Step) -> Option<u32> {
+    inner.path.segments().get(of.path.segments().len() - 1)?.index
+}
+
+/// Items and rounds of which everything is over and well; the last one stays while nothing else is there.
+fn finished(step: &Step) -> BTreeSet<u32> {
+    let rounds: BTreeSet<u32> = step.steps.iter().filter_map(|inner| round(step, inner)).collect();
+    let is_done = |number: &u32| {
+        let mut inside = step.steps.iter().filter(|inner| round(step, inner) == Some(*number));
+        inside.all(|inner| is_over(inner) && (inner.status != "failed" || is_over(step)))
+    };
+    let mut done: BTreeSet<u32> = rounds.iter().copied().filter(is_done).collect();
+    if done.len() == rounds.len()
+        && let Some(last) = rounds.last()
+    {
+        done.remove(last);
+    }
+    done
+}
+
+fn is_over(step: &Step) -> bool {
+    matches!(step.status, "succeeded" | "failed" | "skipped" | "cancelled")
+}
+
+impl Row<'_> {
+    /// Mark, name and counter.
+    pub(crate) fn left(&self, tick: usize) -> Line {
+        let (tone, mark) = mark(self.step, tick);
+        let name = match self.step.path.segments().last() {
+            Some(last) if last.visit > 1 => format!("{} ({})", last.id, ordinal(last.visit)),
+            Some(last) => last.id.to_string(),
+            None => String::new(),
+        };
+        let arrow = match self.open {
+            Some(false) => "▸ ",
+            Some(true) => "▾ ",
+            None => "",
+        };
+        let index = self.index.map_or_else(String::new, |index| format!("{}: ", index + 1));
+        let tone_of_name = if is_over(self.step) || self.step.status == "pending" { Tone::Dim } else { Tone::Plain };
+        let line = Line::of(Tone::Plain, &"  ".repeat(self.depth + 1)).with(tone, mark);
+        let line = line.with(Tone::Dim, &format!(" {arrow}{index}")).with(tone_of_name, &name);
+        line.with(Tone::Dim, &self.counter())
+    }
+
+    fn counter(&self) -> String {
+        let rounds: BTreeSet<u32> = self.step.steps.iter().filter_map(|inner| round(self.step, inner)).collect();
+        match (self.step.kind.as_str(), rounds.len(), self.step.items) {
+            ("for_each", _, Some(all)) => format!("  {} of {all}", self.done(&rounds)),
+            ("parallel", lanes, _) if lanes > 0 => format!("  {lanes} lanes"),
+            (_, 0, _) => String::new(),
+            (_, rounds, _) => format!("  round {rounds}"),
+        }
+    }
+
+    fn done(&self, rounds: &BTreeSet<u32>) -> usize {
+        let inside = |number: u32| self.step.steps.iter().filter(move |inner| round(self.step, inner) == Some(number));
+        rounds.iter().filter(|number| inside(**number).all(is_over)).count()
+    }
+
+    /// What is to be said about it.
+    pub(crate) fn middle(&self, said: &HashMap<StepPath, String>) -> Line {
+        let step = self.step;
+        if let Some(error) = step.error.as_ref().filter(|_| step.status != "succeeded") {
+            return Line::of(Tone::Bad, first_line(&error.message));
+        }
+        if let Some(why) = step.skipped {
+            return Line::of(Tone::Dim, why.words());
+        }
+        if let Some(what) = step.waiting_for {
+            let rung = step.rung.as_ref().map_or_else(String::new, |rung| format!(": {rung}"));
+            return Line::of(Tone::Bold, &format!("waits for {}{rung}", awaited(what)));
+        }
+        let line = said.get(&step.path).filter(|_| step.status == "running");
+        if let Some(line) = line {
+            return Line::of(Tone::Dim, line);
+        }
+        let again = if step.attempts > 1 { format!("{} attempts", step.attempts) } else { String::new() };
+        Line::of(Tone::Dim, &again)
+    }
+
+    /// Tokens, money and time.
+    pub(crate) fn right(&self) -> Line {
+        if self.step.status == "pending" || self.step.skipped.is_some() {
+            return Line::default();
+        }
+        let used = total(self.step);
+        let parts = amounts::columns(&used).into_iter().chain([amounts::span(self.step.duration_ms)]);
+        Line::of(Tone::Dim, &parts.collect::<Vec<_>>().join("  "))
+    }
+}
+
+/// What a step and everything inside it used.
+fn total(step: &Step) -> Usage {
+    let mut all = step.usage;
+    step.steps.iter().for_each(|inner| all += total(inner));
+    all
+}
+
+fn mark(step: &Step, tick: usize) -> (Tone, &'static str) {
+    match step.status {
+        "succeeded" => (Tone::Good, "✓"),
+        "failed" => (Tone::Bad, "✗"),
+        "skipped" => (Tone::Dim, "–"),
+        "cancelled" => (Tone::Dim, "■"),
+        "running" => (Tone::Alive, SPINNER.get(tick % SPINNER.len()).unwrap_or(&"*")),
+        "waiting" => (Tone::Bold, if step.waiting_for == Some("timer") { "…" } else { "?" }),
+        _ => (Tone::Dim, "·"),
+    }
+}
+
+fn awaited(word: &str) -> &str {
+    match word {
+        "approval" => "your approval",
+        "question" => "an answer",
+        "operator" => "somebody to decide",
+        "timer" => "a time",
+        "event" => "a signal",
+        "host" => "its host",
+        other => other,
+    }
+}
+
+fn ordinal(number: u32) -> String {
+    match number {
+        2 => "2nd".to_owned(),
+        3 => "3rd".to_owned(),
+        number => format!("{number}th"),
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}

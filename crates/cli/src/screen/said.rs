@@ -1,0 +1,93 @@
+//! The last line of each agent: what it said or did just now.
+
+use std::collections::HashMap;
+
+use longhaul_agents::contract::Entry;
+use longhaul_core::path::StepPath;
+
+use crate::live;
+
+/// A line that does not end is kept up to here.
+const LINE_BYTES_MAX: usize = 4096;
+
+/// The last line of each agent.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    lines: HashMap<StepPath, String>,
+    /// Lines that have no end yet.
+    begun: HashMap<StepPath, String>,
+}
+
+impl Said {
+    pub(crate) fn lines(&self) -> &HashMap<StepPath, String> {
+        &self.lines
+    }
+
+    /// Takes note of what an agent said or did.
+    pub(crate) fn note(&mut self, path: &StepPath, entry: &Entry) {
+        let line = match entry {
+            Entry::Text { text, delta } => self.text(path, text, *delta),
+            Entry::Thinking { text } => last_line(text),
+            Entry::ToolCall { name, summary, .. } => Some(format!("⚙ {name} {summary}")),
+            Entry::Denied { name } => Some(format!("✗ {name} was not allowed")),
+            Entry::Notice { text } => Some(format!("! {text}")),
+            _ => None,
+        };
+        if let Some(line) = line {
+            self.lines.insert(path.clone(), line);
+        }
+    }
+
+    /// Takes note of how an agent is doing that says nothing.
+    pub(crate) fn silence(&mut self, path: &StepPath, words: &str) {
+        self.lines.insert(path.clone(), format!("… {words}"));
+    }
+
+    /// What was said by an attempt that is over is of no interest to the next one.
+    pub(crate) fn forget(&mut self, path: &StepPath) {
+        self.lines.remove(path);
+        self.begun.remove(path);
+    }
+
+    fn text(&mut self, path: &StepPath, text: &str, delta: bool) -> Option<String> {
+        if !delta {
+            self.begun.remove(path);
+            return live::answer(text).or_else(|| last_line(text));
+        }
+        let begun = self.begun.entry(path.clone()).or_default();
+        begun.push_str(text);
+        let last = last_line(begun);
+        if let Some(end) = begun.rfind('\n') {
+            begun.drain(..=end);
+        }
+        if begun.len() > LINE_BYTES_MAX {
+            begun.clear();
+        }
+        last
+    }
+}
+
+fn last_line(text: &str) -> Option<String> {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_a_line_are_put_together() {
+        let path: StepPath = "a".parse().unwrap();
+        let mut said = Said::default();
+        let mut after = |text: &str, delta: bool| {
+            said.note(&path, &Entry::Text { text: text.to_owned(), delta });
+            said.lines()[&path].clone()
+        };
+        assert_eq!(after("Look", true), "Look");
+        assert_eq!(after("ing.\n", true), "Looking.");
+        assert_eq!(after("\n", true), "Looking.");
+        assert_eq!(after("Now", true), "Now");
+        assert_eq!(after("One.\nTwo.\n\n", false), "Two.");
+        assert_eq!(after("{\"findings\": [1, 2], \"ok\": true}", false), "answers with 2 findings, ok: true");
+    }
+}

@@ -1,0 +1,14 @@
+//! `longhaul serve`, the real program, spoken to over HTTP.
+
+#![cfg(test)]
+
+#[path = "../binary/mod.rs"]
+mod binary;
+
+mod contract;
+mod hostile;
+mod keys;
+mod questions;
+mod site;
+mod streams;
+mod traces;

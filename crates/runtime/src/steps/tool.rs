@@ -1,0 +1,69 @@
+//! `tool`: one call of one tool, by nobody's judgement but the step's.
+
+mod builtin;
+mod python;
+mod server;
+
+use longhaul_agents::process::{Chunk, Command, Files, Mark};
+use longhaul_core::Json;
+use longhaul_core::plan::ErrorClass;
+use serde_json::Map;
+
+use super::{Attempt, Done};
+
+/// An answer that is larger is a failure.
+const ANSWER_BYTES_MAX: usize = 8 << 20;
+/// Shorter values would tear holes into ordinary text.
+const SECRET_CHARS_MIN: usize = 6;
+
+pub(super) async fn make(attempt: &Attempt) -> Done {
+    let name = attempt.text("tool").unwrap_or_default();
+    let Some((server, tool)) = name.split_once('.') else {
+        return Done::failed(ErrorClass::Failed, format!("`{name}` does not name a tool as `server.tool`"));
+    };
+    match server {
+        "longhaul" => builtin::make(attempt, tool).await,
+        "python" => python::make(attempt, tool).await,
+        server => server::make(attempt, server, tool).await,
+    }
+}
+
+/// What the tool is called with.
+fn arguments(attempt: &Attempt) -> Map<String, Json> {
+    attempt.param("args").and_then(Json::as_object).cloned().unwrap_or_default()
+}
+
+/// A program that is asked on stdin and answers on stdout. What it complains about is kept and shown.
+fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, hidden: Vec<String>) -> Command {
+    let folder = attempt.place();
+    let files = Files { stdout: folder.join("stdout"), stderr: folder.join("stderr") };
+    let mark = Mark {
+        engine: attempt.shared.worker.as_str().to_owned(),
+        attempt: format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt),
+    };
+    let mut command = Command::new(program, files, mark);
+    command.cwd = Some(attempt.cwd());
+    command.keep_bytes = 2 * ANSWER_BYTES_MAX;
+    command.stdin = format!("{ask}\n").into_bytes();
+    command.env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::as_text(value).into())));
+    let long = hidden.into_iter().filter(|value| value.chars().count() >= SECRET_CHARS_MIN);
+    command.secrets = attempt.secrets.values().iter().cloned().chain(long).collect();
+    command
+}
+
+/// Shows what it complains about to whoever watches.
+fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
+    |chunk| {
+        if let Chunk::Stderr(bytes) = chunk {
+            attempt.say(&String::from_utf8_lossy(bytes));
+        }
+    }
+}
+
+/// The one line that a program answered; in its place, why there is none.
+fn line(output: &longhaul_agents::process::Output) -> Result<String, String> {
+    if output.stdout.is_cut() || output.stdout.total > ANSWER_BYTES_MAX as u64 {
+        return Err("the answer is larger than 8 MiB".to_owned());
+    }
+    Ok(output.stdout.text_lossy())
+}

@@ -1,0 +1,81 @@
+//! Tool servers that a project has configured.
+
+use indexmap::IndexMap;
+use longhaul_agents::tool::Server;
+
+/// A server that steps of the kind `tool` can call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolServer {
+    /// Where it is, as it is written: `${NAME}` and `${NAME:-else}` stand for variables of the environment.
+    pub server: Server,
+    /// Whether it may be started. What came with a checkout may only after a person has looked at it.
+    pub is_trusted: bool,
+}
+
+/// A server with its variables filled in, and the values that nobody is to see; in its place, the variable that is not set.
+pub(crate) fn filled(server: &Server) -> Result<(Server, Vec<String>), String> {
+    let all = |texts: &IndexMap<String, String>| -> Result<IndexMap<String, String>, String> {
+        texts.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
+    };
+    Ok(match server {
+        Server::Program { command, args, env } => {
+            let env = all(env)?;
+            let hidden = env.values().cloned().collect();
+            let args = args.iter().map(|arg| fill(arg)).collect::<Result<_, _>>()?;
+            (Server::Program { command: fill(command)?, args, env }, hidden)
+        }
+        Server::Address { url, headers } => {
+            let headers = all(headers)?;
+            let hidden = headers.values().flat_map(|value| hidden_in(value)).collect();
+            (Server::Address { url: fill(url)?, headers }, hidden)
+        }
+    })
+}
+
+/// What is secret about a header: all of it, and what follows its scheme.
+fn hidden_in(value: &str) -> Vec<String> {
+    let after = value.split_once(' ').map(|(_, after)| after.to_owned());
+    std::iter::once(value.to_owned()).chain(after).collect()
+}
+
+fn fill(text: &str) -> Result<String, String> {
+    fill_with(text, |name| std::env::var(name).ok())
+}
+
+fn fill_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inside, behind)) = after.split_once('}') else { break };
+        let (name, otherwise) = inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
+        let value = variable(name).or_else(|| otherwise.map(str::to_owned));
+        filled.push_str(before);
+        filled.push_str(&value.ok_or_else(|| format!("the variable `{name}` is not set"))?);
+        rest = behind;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Result<String, String> {
+        fill_with(text, |name| (name == "A").then(|| "${B}".to_owned()))
+    }
+
+    #[test]
+    fn variables_are_filled_in_once() {
+        assert_eq!(told("x ${A} y ${A}").unwrap(), "x ${B} y ${B}");
+        assert_eq!(told("${C:-else}${A:-else}").unwrap(), "else${B}");
+        assert_eq!(told("$A ${open").unwrap(), "$A ${open");
+        assert_eq!(told("${C}").unwrap_err(), "the variable `C` is not set");
+    }
+
+    #[test]
+    fn the_token_in_a_header_is_hidden_by_itself() {
+        assert_eq!(hidden_in("Bearer abc"), ["Bearer abc", "abc"]);
+        assert_eq!(hidden_in("abc"), ["abc"]);
+    }
+}

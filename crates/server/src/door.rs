@@ -1,0 +1,76 @@
+//! Which requests are meant for this server: what they name, and which pages sent them.
+//!
+//! **Invariant:** a page of another site reaches nothing. A request names one of our hosts, and no `Origin` that is not ours; that
+//! is looked at before anything else of it is.
+
+use std::net::SocketAddr;
+
+use axum::http::{HeaderMap, header};
+
+/// The names of a server, and the pages that may call it.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// Names of this machine, beside those of its loopback.
+    pub(crate) hosts: Vec<String>,
+    /// Pages of others that may call.
+    pub(crate) origins: Vec<String>,
+    /// Whether this server has pages of its own, which may call it.
+    pub(crate) own_pages: bool,
+}
+
+/// Why a request is not for us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    /// It names another server.
+    Host,
+    /// A page of another site sent it.
+    Origin,
+}
+
+impl Door {
+    /// Why a request is sent away, if it is.
+    pub(crate) fn foreign(&self, authority: Option<&str>, headers: &HeaderMap) -> Option<Foreign> {
+        let hosts: Vec<Option<&str>> =
+            headers.get_all(header::HOST).iter().map(|host| host.to_str().ok()).chain(authority.map(Some)).collect();
+        if hosts.is_empty() || !hosts.iter().all(|host| host.is_some_and(|host| self.is_ours(host))) {
+            return Some(Foreign::Host);
+        }
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let fits = match (origins.next(), origins.next()) {
+            (None, _) => true,
+            (Some(origin), None) => origin.to_str().is_ok_and(|origin| self.may_call(origin, &hosts)),
+            (Some(_), Some(_)) => false,
+        };
+        (!fits).then_some(Foreign::Origin)
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        let name = without_port(host);
+        let loopback = ["localhost", "127.0.0.1", "[::1]"];
+        let own = self.address.ip();
+        let is_own = !own.is_unspecified() && without_port(&self.address.to_string()) == name;
+        loopback.contains(&name) || is_own || self.hosts.iter().any(|known| known == host || known == name)
+    }
+
+    /// A page of ours comes from the very host that the request names.
+    fn may_call(&self, origin: &str, hosts: &[Option<&str>]) -> bool {
+        let own = || origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        let is_own = || own().is_some_and(|page| hosts.iter().all(|host| *host == Some(page)));
+        self.origins.iter().any(|known| known == origin) || (self.own_pages && is_own())
+    }
+}
+
+/// The token of a header; the name of the scheme may be written in any case.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) && !name.is_empty() => name,
+        _ => host,
+    }
+}

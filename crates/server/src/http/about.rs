@@ -1,0 +1,104 @@
+//! Signing in and out, and what this server is.
+
+use std::time::Instant;
+
+use axum::http::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Call, Reply};
+use super::keys::{Role, cookie_of};
+use super::problem::Problem;
+
+/// How long a browser stays signed in.
+const SIGNED_IN_S: u64 = 30 * 24 * 3600;
+
+/// What a server is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct About {
+    version: &'static str,
+    /// The folder whose workflows are shown.
+    project: String,
+    store: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    /// What the one who asks may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<Role>,
+    /// Whether this server does the work of runs or only shows them.
+    drives: bool,
+    /// Its clock.
+    now: i64,
+}
+
+pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
+    Reply::json(&About {
+        version: env!("CARGO_PKG_VERSION"),
+        project: call.desk().root().display().to_string(),
+        store: call.site.store.clone(),
+        user: call.desk().origin().user.clone(),
+        role: call.visitor.as_ref().map(|visitor| visitor.role),
+        drives: call.site.drives,
+        now: call.desk().engine().now_ms(),
+    })
+}
+
+/// A token becomes a cookie. Whoever guesses too often is not even looked at.
+pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
+    let spent = call.site.failures.is_spent(call.client, Instant::now());
+    if let Some(time) = spent {
+        return Err(Problem::too_many(time.as_secs() + 1));
+    }
+    let token = call.query("token").unwrap_or_default();
+    if call.site.keys.by_token(token, call.desk().engine().now_ms()).is_none() {
+        // The bucket says by itself when it is empty.
+        let _ = call.site.failures.take(call.client, Instant::now());
+        return Err(Problem::unknown_caller());
+    }
+    let name = &call.site.cookie;
+    let cookie = format!("{name}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SIGNED_IN_S}", cookie_of(token));
+    Ok(Reply::status(StatusCode::SEE_OTHER).with(header::LOCATION, "/").with(header::SET_COOKIE, &cookie))
+}
+
+pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
+    let cookie = format!("{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", call.site.cookie);
+    Ok(Reply::status(StatusCode::NO_CONTENT).with(header::SET_COOKIE, &cookie))
+}
+
+/// That it is well.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Health {
+    ok: bool,
+}
+
+/// Whether it is well: the store answers.
+pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
+    let query = longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() };
+    call.desk().engine().list(query).await?;
+    Reply::json(&Health { ok: true })
+}
+
+/// What evaluations and routing noted.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Persisted {
+    gate_decisions: Vec<Note>,
+    transitions: Vec<Note>,
+    recommendations: Vec<Note>,
+}
+
+/// Something that was noted about a run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Note {
+    run: String,
+    workflow: String,
+    at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    word: String,
+    text: String,
+}
+
+/// What evaluations and routing noted: nothing writes it yet.
+pub(super) async fn persisted(_: Call) -> Result<Reply, Problem> {
+    Reply::json(&Persisted::default())
+}

@@ -1,0 +1,174 @@
+//! Questions: all that are open, who may answer them, and the answers.
+
+use axum::http::StatusCode;
+use longhaul_core::approval;
+use longhaul_core::event::Answer;
+use longhaul_core::id::RunId;
+use longhaul_core::origin::Caller;
+use longhaul_core::path::StepPath;
+use longhaul_core::view::{self, Asked};
+use longhaul_runtime::{Error, Loaded, Message};
+use longhaul_store::{Query, RunRow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::call::{Call, Reply, path_of};
+use super::problem::Problem;
+use super::rows::row;
+use super::tell::Told;
+use crate::desk::Desk;
+
+/// Runs that are read at once.
+const PAGE: usize = 500;
+/// What runs can be that ask something.
+pub(super) const ASKING: [&str; 3] = ["waiting", "running", "paused"];
+
+/// An open question.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct Question {
+    run: RunId,
+    workflow: String,
+    task: String,
+    #[serde(flatten)]
+    asked: Asked,
+    here: Here,
+}
+
+/// Whether the one who looks may answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Here {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    /// Whether they may if they do it in the owner's place.
+    #[serde(rename = "override", skip_serializing_if = "std::ops::Not::not")]
+    overrides: bool,
+}
+
+/// Every open question.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Questions {
+    questions: Vec<Question>,
+}
+
+/// Every open question, longest open first.
+pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
+    let mut questions = Vec::new();
+    for run in asking(call.desk()).await? {
+        match call.desk().engine().load(&run).await {
+            Ok(loaded) => questions.extend(questions_of(&call, &run, &loaded).await?),
+            Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    questions.sort_by_key(|question| question.asked.asked_at);
+    Reply::json(&Questions { questions })
+}
+
+/// Runs that ask something, as far as lists know.
+async fn asking(desk: &Desk) -> Result<Vec<RunId>, Problem> {
+    let mut runs = Vec::new();
+    let mut before = None;
+    loop {
+        let statuses = ASKING.map(str::to_owned).to_vec();
+        let page = desk.engine().list(Query { statuses, before, limit: PAGE, ..Query::default() }).await?;
+        let asks = |of: &&RunRow| row(of).asks.is_none_or(|asks| asks > 0);
+        runs.extend(page.iter().filter(asks).map(|row| row.run.clone()));
+        if page.len() < PAGE {
+            return Ok(runs);
+        }
+        before = page.last().map(|row| row.run.clone());
+    }
+}
+
+/// The open questions of a run, as whoever looks sees them.
+pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> Result<Vec<Question>, Problem> {
+    let (plan, state) = (&loaded.plan.0, &loaded.state);
+    let asked = view::questions(plan, state);
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let caller = call.desk().engine().identified(call.caller()).await?;
+    let task = state.started.as_ref().map(|started| started.task.clone()).unwrap_or_default();
+    let question = |asked: Asked| Question {
+        run: run.clone(),
+        workflow: plan.main().name.clone(),
+        task: task.clone(),
+        here: here(loaded, &asked.path, &caller),
+        asked,
+    };
+    Ok(asked.into_iter().map(question).collect())
+}
+
+fn here(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Here {
+    let Some(why) = refusal(loaded, path, caller) else { return Here { ok: true, why: None, overrides: false } };
+    let instead = Caller { overrides: true, ..caller.clone() };
+    Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why) }
+}
+
+/// Why somebody may not answer, and who may.
+fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<String> {
+    let (plan, state) = (&loaded.plan.0, &loaded.state);
+    let gate = state.find(path).and_then(|inst| plan.step(inst.step).approvals.as_ref());
+    approval::refusal(state.started.as_ref()?, gate, Some(caller))
+}
+
+/// An answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answering {
+    /// The step that asks.
+    path: String,
+    #[schemars(with = "Said")]
+    answer: Answer,
+    #[serde(default)]
+    comment: Option<String>,
+    /// The hash of what was shown.
+    #[serde(default)]
+    shown: Option<String>,
+    /// In the owner's place.
+    #[serde(default, rename = "override")]
+    overrides: bool,
+}
+
+/// What can be said.
+#[derive(JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the schema of `Answer`, without what only time can say")]
+enum Said {
+    Approve,
+    Skip,
+    Deny { reason: Option<String> },
+    Edit { value: serde_json::Value },
+    Value { value: serde_json::Value },
+}
+
+pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
+    let body: Answering = call.body()?;
+    if body.answer == Answer::TimedOut {
+        return Err(Problem::unreadable("Only time can say that nobody answered."));
+    }
+    let path = path_of(&body.path)?;
+    let (run, loaded) = call.load().await?;
+    let asked = view::questions(&loaded.plan.0, &loaded.state).into_iter().find(|asked| asked.path == path);
+    let Some(asked) = asked else {
+        return Err(Problem::untimely(format!("`{path}` asks nothing, or has been answered")));
+    };
+    let caller = Caller { overrides: body.overrides, ..call.caller() };
+    let known = call.desk().engine().identified(caller.clone()).await?;
+    if let Some(why) = refusal(&loaded, &path, &known) {
+        return Err(Problem::not_theirs(&why));
+    }
+    if body.shown.as_ref().is_some_and(|shown| *shown != asked.shown) {
+        return Err(Problem::untimely(format!("`{path}` asks something else by now")));
+    }
+    let mut message = Message::answer(path, body.answer, caller);
+    if let Message::Answer { comment, shown, .. } = &mut message {
+        (*comment, *shown) = (body.comment, body.shown);
+    }
+    if let Some(why) = message.misfit(&loaded) {
+        return Err(Problem::unfit(why));
+    }
+    call.desk().engine().tell(&run, message, None).await?;
+    Reply::json_with(StatusCode::ACCEPTED, &Told::of(&run))
+}

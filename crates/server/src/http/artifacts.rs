@@ -1,0 +1,114 @@
+//! The files of a run.
+//!
+//! **Invariant:** what is sent lies in the folder of the run, whatever its name says and wherever links in it point to; and nothing
+//! of it is ever run by a browser.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use axum::http::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Call, Reply};
+use super::problem::Problem;
+
+/// Files that are listed.
+const FILES_MAX: usize = 2000;
+/// How deep folders are looked into.
+const DEPTH_MAX: usize = 12;
+/// The largest file that is sent.
+const FILE_BYTES_MAX: u64 = 32 << 20;
+
+/// A file of a run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Artifact {
+    name: String,
+    bytes: u64,
+    #[schemars(extend("enum" = ["text", "diff", "json", "other"]))]
+    kind: &'static str,
+}
+
+/// The files of a run, by name.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Artifacts {
+    artifacts: Vec<Artifact>,
+}
+
+pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
+    let run = call.run().await?;
+    let root = call.desk().engine().run_dir(&run);
+    let mut found = Vec::new();
+    walk(&root, Path::new(""), 0, &mut found);
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Reply::json(&Artifacts { artifacts: found })
+}
+
+/// What lies in a folder. Links are not followed.
+fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Artifact>) {
+    let files = std::fs::read_dir(root.join(below)).into_iter().flatten().flatten();
+    for file in files {
+        if found.len() >= FILES_MAX || depth > DEPTH_MAX {
+            return;
+        }
+        let Ok(about) = file.metadata() else { continue };
+        let name = below.join(file.file_name());
+        if about.is_dir() {
+            walk(root, &name, depth + 1, found);
+        } else if about.is_file() && is_shown(&name) {
+            let name = name.to_string_lossy().into_owned();
+            found.push(Artifact { kind: kind(&name), name, bytes: about.len() });
+        }
+    }
+}
+
+/// What an engine keeps for itself about a process is nothing to look at.
+fn is_shown(name: &Path) -> bool {
+    let is_shim = name.parent().and_then(Path::file_name).is_some_and(|folder| folder == "agent");
+    !is_shim && name.extension().is_none_or(|ending| ending != "tmp")
+}
+
+fn kind(name: &str) -> &'static str {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    match ending {
+        "json" => "json",
+        "diff" | "patch" => "diff",
+        "md" | "txt" | "log" | "jsonl" | "yaml" | "yml" | "toml" | "csv" | "sh" | "rs" | "ts" | "py" | "html" => "text",
+        _ if name.ends_with("stdout") || name.ends_with("stderr") => "text",
+        _ => "other",
+    }
+}
+
+pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
+    let run = call.run().await?;
+    let name = call.query("name").ok_or_else(|| Problem::unreadable("`name` is missing in the query."))?;
+    let missing = || Problem::missing(format!("There is no file `{name}` in {run}."));
+    let file = inside(&call.desk().engine().run_dir(&run), name).ok_or_else(missing)?;
+    let mut bytes = Vec::new();
+    let open = File::open(file).map_err(|_| missing())?;
+    if open.metadata().is_ok_and(|about| about.len() > FILE_BYTES_MAX) {
+        return Err(Problem::unfit(format!(
+            "the file has more than {FILE_BYTES_MAX} bytes; it is in the folder of the run"
+        )));
+    }
+    open.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(|error| Problem::failing(error.to_string()))?;
+    let is_text = std::str::from_utf8(&bytes).is_ok() && !bytes.contains(&0);
+    let reply = if is_text {
+        Reply::bytes(StatusCode::OK, "text/plain; charset=utf-8", bytes)
+    } else {
+        Reply::bytes(StatusCode::OK, "application/octet-stream", bytes).with(header::CONTENT_DISPOSITION, "attachment")
+    };
+    Ok(reply.with(header::CONTENT_SECURITY_POLICY, "sandbox"))
+}
+
+/// The file of a name, if it lies in the folder.
+fn inside(root: &Path, name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+    if name.is_empty() || name.contains('\0') || !is_plain || !is_shown(path) {
+        return None;
+    }
+    let real = root.join(path).canonicalize().ok()?;
+    (real.starts_with(root.canonicalize().ok()?) && real.is_file()).then_some(real)
+}

@@ -1,0 +1,50 @@
+//! Long answers are compressed for those who take that; streams are not.
+
+use std::io::Write;
+
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// What is shorter is sent as it is.
+const BYTES_MIN: u64 = 1024;
+/// Compressing well takes longer than sending more.
+const EFFORT: Compression = Compression::new(4);
+
+/// An answer, compressed where that makes sense.
+pub(super) async fn compressed(response: Response, takes: bool) -> Response {
+    let size = response.body().size_hint();
+    let is_whole = size.exact().is_some_and(|bytes| bytes >= BYTES_MIN);
+    if !takes || !is_whole || !is_text(&response) || response.headers().contains_key(header::CONTENT_ENCODING) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    // It is in memory already, so there is no limit to keep.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else { return Response::from_parts(parts, Body::empty()) };
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), EFFORT);
+    let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish());
+    let Ok(packed) = packed else { return Response::from_parts(parts, Body::from(bytes)) };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    Response::from_parts(parts, Body::from(packed))
+}
+
+/// Whether a client takes what is packed with gzip.
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accepts.split(',').map(str::trim).any(|coding| {
+        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+        name.trim().eq_ignore_ascii_case("gzip") && !["q=0", "q=0.0"].contains(&quality.trim())
+    })
+}
+
+fn is_text(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    ["application/json", "application/problem+json", "text/", "application/javascript", "image/svg"]
+        .iter()
+        .any(|text| kind.starts_with(text))
+        && !kind.starts_with("text/event-stream")
+}

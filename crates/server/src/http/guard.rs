@@ -1,0 +1,169 @@
+//! The one door in front of every route, streams included.
+//!
+//! **Invariant:** host, origin, rate, who and role are looked at in this order, before a handler sees anything of the request. What
+//! is not said to be open is closed.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::to_bytes;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::response::{IntoResponse, Response};
+
+use super::call::{Call, Visitor};
+use super::compress::{compressed, takes_gzip};
+use super::keys::Role;
+use super::problem::Problem;
+use super::route::{Access, Match, find};
+use super::serve::Inner;
+use super::table::ROUTES;
+use crate::door::{Foreign, bearer};
+
+/// The longest body.
+pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
+/// Where the protocol of editors is.
+pub(super) const PROTOCOL: &str = "/mcp";
+
+/// Answers every request.
+pub(super) async fn answer(
+    State(site): State<Arc<Inner>>,
+    ConnectInfo(client): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let takes = takes_gzip(request.headers());
+    let response = match let_in(&site, client.ip(), &request) {
+        Err(problem) => problem.into_response(),
+        Ok(visitor) if request.uri().path() == PROTOCOL => match &site.protocol {
+            Some(protocol) if visitor.is_some() => protocol.handle(request).await.map(axum::body::Body::new),
+            _ => Problem::missing("The protocol of editors is not served here.").into_response(),
+        },
+        Ok(visitor) => handled(&site, client.ip(), visitor, request).await.unwrap_or_else(IntoResponse::into_response),
+    };
+    compressed(with_headers(response), takes).await
+}
+
+/// Who asks, if they may.
+fn let_in(site: &Inner, client: IpAddr, request: &Request) -> Result<Option<Visitor>, Problem> {
+    let authority = request.uri().authority().map(|name| name.as_str());
+    match site.door.foreign(authority, request.headers()) {
+        None => {}
+        Some(Foreign::Host) => {
+            return Err(Problem::forbidden("This is not the server that the request names.", "See --allow-host."));
+        }
+        Some(Foreign::Origin) => {
+            return Err(Problem::forbidden("Pages of other sites may not call.", "Use the pages of this server."));
+        }
+    }
+    let now = Instant::now();
+    site.requests.take(client, now).map_err(wait)?;
+    let access = access(request.method(), request.uri().path());
+    let visitor = match visitor(site, request.headers()) {
+        Seen::Nobody => None,
+        Seen::Wrong => {
+            site.failures.take(client, now).map_err(wait)?;
+            None
+        }
+        Seen::Known(visitor) => Some(visitor),
+    };
+    let Access::Role(least) = access else { return Ok(visitor) };
+    let Some(visitor) = visitor else { return Err(Problem::unknown_caller()) };
+    if visitor.role < least {
+        let title = format!("This takes the role `{least}`, and the token has `{}`.", visitor.role);
+        return Err(Problem::forbidden(&title, "`longhaul serve token --role …` makes another token."));
+    }
+    let is_protocol = request.uri().path() == PROTOCOL;
+    let is_ours = request.headers().get("x-longhaul").is_some_and(|value| value == "1");
+    if is_protocol && visitor.is_page {
+        return Err(Problem::forbidden(
+            "The protocol takes a token, not a cookie.",
+            "Send `Authorization: Bearer TOKEN`.",
+        ));
+    }
+    if !is_protocol && !is_ours && ![Method::GET, Method::HEAD].contains(request.method()) {
+        return Err(Problem::forbidden(
+            "The header `X-Longhaul: 1` is missing.",
+            "Send it with every request that changes something.",
+        ));
+    }
+    Ok(Some(visitor))
+}
+
+fn wait(time: Duration) -> Problem {
+    Problem::too_many(time.as_secs() + 1)
+}
+
+/// Who may ask for a path. Pages are for everybody, since there is nothing secret in them; everything else is closed.
+fn access(method: &Method, path: &str) -> Access {
+    if path == PROTOCOL {
+        return Access::Role(Role::Admin);
+    }
+    match find(ROUTES, method, path) {
+        Match::Route(route, _) => route.access,
+        Match::Nothing if is_page(method, path) => Access::Open,
+        Match::Nothing | Match::OtherMethod => Access::Role(Role::Viewer),
+    }
+}
+
+/// Whether a request asks for one of the built pages.
+fn is_page(method: &Method, path: &str) -> bool {
+    let first = path.split('/').nth(1).unwrap_or_default();
+    [Method::GET, Method::HEAD].contains(method) && !["api", "mcp"].contains(&first)
+}
+
+enum Seen {
+    Nobody,
+    Wrong,
+    Known(Visitor),
+}
+
+/// Whom a request shows to be. A token goes before a cookie: whoever sends both means the token.
+fn visitor(site: &Inner, headers: &HeaderMap) -> Seen {
+    let now = site.desk.engine().now_ms();
+    let (key, is_page) = if headers.contains_key(header::AUTHORIZATION) {
+        (bearer(headers).and_then(|token| site.keys.by_token(token, now)), false)
+    } else {
+        match cookie(headers, &site.cookie) {
+            Some(cookie) => (site.keys.by_cookie(cookie, now), true),
+            None => return Seen::Nobody,
+        }
+    };
+    key.map_or(Seen::Wrong, |key| Seen::Known(Visitor { role: key.role, is_page }))
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
+}
+
+async fn handled(
+    site: &Arc<Inner>,
+    client: IpAddr,
+    visitor: Option<Visitor>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let (route, params) = match find(ROUTES, &parts.method, parts.uri.path()) {
+        Match::Route(route, params) => (route, params),
+        Match::OtherMethod => return Err(Problem::method()),
+        Match::Nothing if is_page(&parts.method, parts.uri.path()) => {
+            return Ok(super::pages::page(parts.uri.path(), &parts.headers));
+        }
+        Match::Nothing => return Err(Problem::missing("There is nothing at this address.")),
+    };
+    let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| Problem::too_large(BODY_BYTES_MAX))?;
+    let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let call = Call { site: Arc::clone(site), visitor, client, params, query, headers: parts.headers, body };
+    Ok((route.answer)(call).await?.into_response())
+}
+
+/// What every answer has.
+fn with_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}

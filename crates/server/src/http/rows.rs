@@ -1,0 +1,147 @@
+//! Runs as lists show them.
+
+use axum::http::StatusCode;
+use longhaul_core::origin::{Origin, SOME_RUN};
+use longhaul_core::view::Brief;
+use longhaul_runtime::{Engine, Error};
+use longhaul_store::{Query, RunRow};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Call, Reply};
+use super::problem::Problem;
+
+/// Runs that are read at once where a text is looked for.
+const PAGE: usize = 500;
+/// What a run can be.
+pub(super) const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "RunRow")]
+pub struct Row {
+    /// Its id.
+    pub run: String,
+    /// Of which workflow.
+    pub workflow: String,
+    /// In a word.
+    pub status: String,
+    /// When something happened last.
+    pub updated_at: i64,
+    /// The rest in a line.
+    pub summary: Summary,
+    /// The run that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Who started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Origin>,
+    /// Open questions; `None` if an earlier version wrote the line.
+    #[serde(skip)]
+    pub(super) asks: Option<u64>,
+    /// Tokens, and attempts.
+    #[serde(skip)]
+    pub(super) spent: (u64, u64),
+}
+
+/// What a list says of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Summary {
+    /// The beginning of the text it was started with.
+    pub task: String,
+    /// Steps that ended well.
+    pub done: u64,
+    /// When it was started.
+    pub started_at: i64,
+    /// What it has cost.
+    pub usd: f64,
+    /// Why it ended as it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// When it was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<i64>,
+    /// What it waits for, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting_for: Vec<String>,
+    /// The first sentence of why it does not go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+}
+
+/// A run of a store as lists show it.
+pub fn row(row: &RunRow) -> Row {
+    let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
+    let above = brief.owner.as_ref().and_then(|owner| owner.inside.first()).filter(|run| *run != SOME_RUN);
+    Row {
+        run: row.run.to_string(),
+        workflow: row.head.workflow.clone(),
+        status: row.head.status.clone(),
+        updated_at: row.updated_ms,
+        parent: row.head.parent.as_ref().map(ToString::to_string).or_else(|| above.cloned()),
+        asks: brief.asks,
+        spent: (brief.tokens, brief.attempts),
+        summary: Summary {
+            task: brief.task,
+            done: brief.done,
+            started_at: brief.started_at,
+            usd: brief.usd,
+            message: brief.message,
+            ended_at: brief.ended_at,
+            waiting_for: brief.waiting_for,
+            waits: brief.waits,
+        },
+        owner: brief.owner,
+    }
+}
+
+/// A page of runs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Runs")]
+pub(super) struct Page {
+    runs: Vec<Row>,
+    /// The `before` of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
+    let limit = usize::try_from(call.number("limit", 100, 1..=500)?).unwrap_or(100);
+    let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
+    if let Some(unknown) = statuses.iter().find(|status| !STATUSES.contains(&status.as_str())) {
+        return Err(Problem::unreadable(format!("`{unknown}` is no status; there are: {}.", STATUSES.join(", "))));
+    }
+    let before = match call.query("before") {
+        Some(id) => Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is no run."))?),
+        None => None,
+    };
+    let workflow = call.query("workflow").map(str::to_owned);
+    let text = call.query("text").map(str::to_lowercase).filter(|text| !text.is_empty());
+    let query = Query { statuses, workflow, before, ..Query::default() };
+    let mut runs = found(call.desk().engine(), query, text.as_deref(), limit + 1).await?;
+    let next = (runs.len() > limit).then(|| runs[limit - 1].run.clone());
+    runs.truncate(limit);
+    Reply::json_with(StatusCode::OK, &Page { runs, next })
+}
+
+/// Runs that fit, at most so many.
+async fn found(engine: &Engine, query: Query, text: Option<&str>, limit: usize) -> Result<Vec<Row>, Error> {
+    let Some(text) = text else {
+        return Ok(engine.list(Query { limit, ..query }).await?.iter().map(row).collect());
+    };
+    let mut rows = Vec::new();
+    let mut before = query.before.clone();
+    loop {
+        let page = engine.list(Query { limit: PAGE, before, ..query.clone() }).await?;
+        rows.extend(page.iter().map(row).filter(|row| speaks_of(row, text)));
+        if page.len() < PAGE || rows.len() >= limit {
+            rows.truncate(limit);
+            return Ok(rows);
+        }
+        before = page.last().map(|row| row.run.clone());
+    }
+}
+
+fn speaks_of(row: &Row, text: &str) -> bool {
+    [&row.run, &row.workflow, &row.summary.task].iter().any(|part| part.to_lowercase().contains(text))
+}

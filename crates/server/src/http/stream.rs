@@ -1,0 +1,65 @@
+//! Streams of what happens: of one run, and of the list.
+
+mod board;
+mod feed;
+mod hub;
+mod tails;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use futures_util::stream;
+use serde::Serialize;
+
+pub(super) use hub::Hub;
+
+use super::call::{Call, Reply};
+use super::problem::Problem;
+
+/// How often something is said although there is nothing to say.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+/// All events of a run after one, then each as it is stored.
+pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
+    let run = call.run().await?;
+    let last = call.headers.get("last-event-id").and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
+    let after = match last {
+        Some(id) => id.parse().map_err(|_| Problem::unreadable("`Last-Event-ID` is not the number of an event."))?,
+        None => call.number("after", 0, 0..=u64::MAX >> 1)?,
+    };
+    Ok(streamed(call.site.hub.watch(&run, after).await?))
+}
+
+/// Rows of the list whenever they change.
+pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
+    Ok(streamed(call.site.hub.board()?))
+}
+
+/// Something that says one piece after the other.
+pub(super) trait Pieces: Send + 'static {
+    /// The next piece; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+}
+
+/// A stream whose pieces are asked for when the client has taken those before: nothing piles up here.
+fn streamed(pieces: impl Pieces) -> Reply {
+    let first = Bytes::from_static(b"retry: 1000\n\n");
+    let rest = stream::unfold((Some(first), pieces), |(first, mut pieces)| async move {
+        let piece = match first {
+            Some(first) => first,
+            None => pieces.next().await?,
+        };
+        Some((Ok::<Bytes, Infallible>(piece), (None, pieces)))
+    });
+    Reply::bytes(StatusCode::OK, "text/event-stream", Body::from_stream(rest))
+}
+
+/// One event of a stream, as text.
+fn event(name: &str, id: Option<u64>, data: &impl Serialize) -> Bytes {
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
+    Bytes::from(format!("{id}event: {name}\ndata: {data}\n\n"))
+}

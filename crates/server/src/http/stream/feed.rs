@@ -1,0 +1,234 @@
+//! What was said of one run lately, written once for all who watch it.
+//!
+//! **Invariant:** events leave in the order of the journal and without a gap. Whoever is further behind than the feed remembers reads
+//! the journal until they have caught up; nobody waits for them.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use longhaul_core::event::{Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
+use longhaul_runtime::Said;
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::event;
+
+/// Pieces that are remembered.
+const PIECES_MAX: usize = 4096;
+/// Bytes that are remembered.
+const BYTES_MAX: usize = 8 << 20;
+/// How much is handed out at once.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// What was said of one run lately.
+pub(super) struct Feed {
+    pub(super) run: RunId,
+    ring: Mutex<Ring>,
+    news: watch::Sender<u64>,
+}
+
+struct Ring {
+    pieces: VecDeque<Piece>,
+    bytes: usize,
+    /// The number of the first piece.
+    first: u64,
+    /// The last event that is remembered no more.
+    floor: u64,
+    /// The last event.
+    seq: u64,
+    is_gone: bool,
+    /// The number that the next entry of a transcript has.
+    spoken: HashMap<Tried, u64>,
+    /// Attempts that are under way, and whether they were before anybody watched.
+    open: HashMap<Tried, bool>,
+}
+
+/// An attempt at a step.
+pub(super) type Tried = (StepPath, u32);
+
+enum Piece {
+    Journal(u64, Bytes),
+    Live(Bytes),
+}
+
+impl Piece {
+    fn bytes(&self) -> &Bytes {
+        match self {
+            Self::Journal(_, bytes) | Self::Live(bytes) => bytes,
+        }
+    }
+}
+
+/// How far somebody is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// The last event that they have.
+    pub(super) seq: u64,
+    /// The next piece.
+    at: u64,
+    /// Live pieces before this one were said before they came.
+    since: u64,
+}
+
+/// What there is for somebody.
+pub(super) enum Batch {
+    Some(Bytes),
+    Nothing,
+    /// They have to read the journal first.
+    Behind,
+    /// The run is gone.
+    Gone,
+}
+
+impl Feed {
+    /// A feed that begins with a run as it is.
+    pub(super) fn new(run: RunId, state: &State) -> Self {
+        let seq = state.seq;
+        let open = state.open_attempts().map(|step| ((step.path.clone(), step.attempts), true)).collect();
+        let ring = Ring {
+            pieces: VecDeque::new(),
+            bytes: 0,
+            first: 0,
+            floor: seq,
+            seq,
+            is_gone: false,
+            spoken: HashMap::new(),
+            open,
+        };
+        Self { run, ring: Mutex::new(ring), news: watch::Sender::new(0) }
+    }
+
+    /// The last event that it knows.
+    pub(super) fn seq(&self) -> u64 {
+        self.ring().seq
+    }
+
+    /// Tells when there is something new.
+    pub(super) fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+
+    /// Where somebody begins who has the events up to one.
+    pub(super) fn place(&self, seq: u64) -> Place {
+        let ring = self.ring();
+        Place { seq, at: ring.first, since: ring.first + ring.pieces.len() as u64 }
+    }
+
+    /// Takes events in; whether none is missing before them.
+    pub(super) fn take(&self, events: &[Envelope]) -> bool {
+        let mut ring = self.ring();
+        for envelope in events {
+            if envelope.seq <= ring.seq {
+                continue;
+            }
+            if envelope.seq != ring.seq + 1 {
+                return false;
+            }
+            ring.seq = envelope.seq;
+            ring.note(&envelope.event);
+            ring.push(Piece::Journal(envelope.seq, event("journal", Some(envelope.seq), envelope)));
+        }
+        drop(ring);
+        self.tell();
+        true
+    }
+
+    /// Takes in what an agent said, once.
+    pub(super) fn say(&self, said: &Said) {
+        let mut ring = self.ring();
+        let next = ring.spoken.entry((said.path.clone(), said.attempt)).or_default();
+        if said.number < *next {
+            return;
+        }
+        *next = said.number + 1;
+        let Said { path, attempt, number, entry } = said;
+        let data = json!({"path": path, "attempt": attempt, "number": number, "entry": entry});
+        ring.push(Piece::Live(event("live", None, &data)));
+        drop(ring);
+        self.tell();
+    }
+
+    /// Attempts that are under way, and whether they were before anybody watched.
+    pub(super) fn open(&self) -> HashMap<Tried, bool> {
+        self.ring().open.clone()
+    }
+
+    /// The run was pruned.
+    pub(super) fn end(&self) {
+        self.ring().is_gone = true;
+        self.tell();
+    }
+
+    /// What comes next for somebody.
+    pub(super) fn batch(&self, place: &mut Place) -> Batch {
+        let ring = self.ring();
+        if place.seq < ring.floor {
+            return Batch::Behind;
+        }
+        place.at = place.at.max(ring.first);
+        let mut batch: Vec<u8> = Vec::new();
+        let from = usize::try_from(place.at - ring.first).unwrap_or(usize::MAX);
+        for piece in ring.pieces.iter().skip(from) {
+            let is_wanted = match piece {
+                Piece::Journal(seq, _) => *seq > place.seq,
+                Piece::Live(_) => place.at >= place.since,
+            };
+            if is_wanted {
+                batch.extend_from_slice(piece.bytes());
+            }
+            if let Piece::Journal(seq, _) = piece {
+                place.seq = place.seq.max(*seq);
+            }
+            place.at += 1;
+            if batch.len() >= BATCH_BYTES {
+                break;
+            }
+        }
+        match (batch.is_empty(), ring.is_gone) {
+            (false, _) => Batch::Some(batch.into()),
+            (true, true) => Batch::Gone,
+            (true, false) => Batch::Nothing,
+        }
+    }
+
+    fn tell(&self) {
+        self.news.send_modify(|number| *number = number.wrapping_add(1));
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ring {
+    /// Knows which attempts are under way.
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::AttemptStarted { path, attempt, hosted: false, .. } => {
+                self.open.insert((path.clone(), *attempt), false);
+            }
+            Event::AttemptSucceeded { path, attempt, .. }
+            | Event::AttemptFailed { path, attempt, .. }
+            | Event::AttemptStopped { path, attempt, .. } => drop(self.open.remove(&(path.clone(), *attempt))),
+            Event::RunFinished { .. } => self.open.clear(),
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        self.bytes += piece.bytes().len();
+        self.pieces.push_back(piece);
+        while self.pieces.len() > PIECES_MAX || (self.bytes > BYTES_MAX && self.pieces.len() > 1) {
+            let Some(old) = self.pieces.pop_front() else { return };
+            self.bytes -= old.bytes().len();
+            self.first += 1;
+            if let Piece::Journal(seq, _) = old {
+                self.floor = seq;
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Every route there is. What is answered, the OpenAPI document and the test of who may do what are made from it.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use super::keys::Role::{Operator, Viewer};
+use super::route::Access::{Open, Role};
+use super::route::{Gives, Param, Route, shape};
+use super::{about, answer, artifacts, attempts, metrics, openapi, rows, runs, start, stream, tell, workflows};
+
+macro_rules! calls {
+    ($answer:path) => {
+        |call| Box::pin($answer(call))
+    };
+}
+
+/// JSON of a type, with the usual status.
+macro_rules! json {
+    ($type:ty) => {
+        Gives::Json(&[200], shape::<$type>)
+    };
+}
+
+const STREAM: Gives = Gives::Text("text/event-stream");
+const TOLD: Gives = Gives::Json(&[202], shape::<tell::Told>);
+const MADE: Gives = Gives::Json(&[201, 200], shape::<start::Made>);
+
+const PATH: Param = needed("path", "The path of a step", text);
+const ATTEMPT: Param = needed("attempt", "The number of an attempt, from 1", one_or_more);
+
+const fn needed(name: &'static str, about: &'static str, shape: fn(&mut SchemaGenerator) -> Schema) -> Param {
+    Param { name, is_needed: true, about, shape }
+}
+
+const fn free(name: &'static str, about: &'static str, shape: fn(&mut SchemaGenerator) -> Schema) -> Param {
+    Param { name, is_needed: false, about, shape }
+}
+
+fn text(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string"})
+}
+
+fn whole(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "minimum": 0, "maximum": i64::MAX})
+}
+
+fn one_or_more(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
+}
+
+fn up_to_500(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": 500})
+}
+
+fn up_to_5000(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": 5000})
+}
+
+fn statuses(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {"type": "string", "enum": rows::STATUSES}})
+}
+
+fn output(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": ["stdout", "stderr"]})
+}
+
+/// Every route there is.
+pub(super) static ROUTES: &[Route] = &[
+    Route::get("/health", Open, "Whether the server is well", calls!(about::health)).gives(json!(about::Health)),
+    Route::get("/login", Open, "A token becomes a cookie", calls!(about::login))
+        .asks(&[needed("token", "The token", text)])
+        .gives(Gives::Nothing(303)),
+    Route::get("/metrics", Role(Viewer), "Numbers for Prometheus", calls!(metrics::metrics))
+        .gives(Gives::Text("text/plain; version=0.0.4; charset=utf-8")),
+    Route::get("/api/v1/openapi.json", Role(Viewer), "This document", calls!(openapi::answer))
+        .gives(json!(serde_json::Map<String, serde_json::Value>)),
+    Route::post("/api/v1/logout", Role(Viewer), "The cookie is gone", calls!(about::logout)),
+    Route::get("/api/v1/about", Role(Viewer), "What this server is", calls!(about::about)).gives(json!(about::About)),
+    Route::get("/api/v1/workflows", Role(Viewer), "Every workflow that can be found", calls!(workflows::list))
+        .gives(json!(workflows::Workflows)),
+    Route::get("/api/v1/workflows/{name}", Role(Viewer), "One workflow", calls!(workflows::one))
+        .gives(json!(workflows::Workflow)),
+    Route::post("/api/v1/check", Role(Viewer), "What is wrong with a workflow", calls!(workflows::check))
+        .takes(shape::<workflows::Check>)
+        .gives(json!(workflows::Checked)),
+    Route::get("/api/v1/runs", Role(Viewer), "Runs, newest first", calls!(rows::list))
+        .asks(&[
+            free("status", "Only these statuses", statuses),
+            free("workflow", "Only of this workflow", text),
+            free("text", "Only with this in id, workflow or task", text),
+            free("before", "The run before the page", text),
+            free("limit", "At most so many; 100 unless given", up_to_500),
+        ])
+        .gives(json!(rows::Page)),
+    Route::post("/api/v1/runs", Role(Operator), "Start a run", calls!(start::start))
+        .takes(shape::<start::Start>)
+        .keyed()
+        .gives(MADE),
+    Route::get("/api/v1/runs/{run}", Role(Viewer), "One run", calls!(runs::run)).gives(json!(runs::Run)),
+    Route::post("/api/v1/runs/{run}/cancel", Role(Operator), "Stop a run", calls!(tell::cancel))
+        .takes(shape::<tell::Cancel>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/pause", Role(Operator), "Start nothing new in a run", calls!(tell::pause))
+        .takes(shape::<tell::Nothing>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/unpause", Role(Operator), "Let a paused run go on", calls!(tell::unpause))
+        .takes(shape::<tell::Nothing>)
+        .gives(TOLD),
+    Route::post(
+        "/api/v1/runs/{run}/retry",
+        Role(Operator),
+        "Start a failed or cancelled run again",
+        calls!(tell::retry),
+    )
+    .takes(shape::<tell::Retry>)
+    .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/signal", Role(Operator), "Send a signal to a run", calls!(tell::signal))
+        .takes(shape::<tell::Signal>)
+        .gives(TOLD),
+    Route::post("/api/v1/runs/{run}/answer", Role(Operator), "Answer a question", calls!(answer::answer))
+        .takes(shape::<answer::Answering>)
+        .gives(TOLD),
+    Route::post(
+        "/api/v1/runs/{run}/fork",
+        Role(Operator),
+        "A run that shares the past of another one",
+        calls!(start::fork),
+    )
+    .takes(shape::<start::Fork>)
+    .keyed()
+    .gives(MADE),
+    Route::get("/api/v1/runs/{run}/events", Role(Viewer), "What happened in a run", calls!(runs::events))
+        .asks(&[
+            free("after", "Only after this event", whole),
+            free("limit", "At most so many; 1000 unless given", up_to_5000),
+        ])
+        .gives(json!(runs::Events)),
+    Route::get("/api/v1/runs/{run}/stream", Role(Viewer), "What happens in a run", calls!(stream::run))
+        .asks(&[free("after", "Only after this event; the header Last-Event-ID wins", whole)])
+        .gives(STREAM),
+    Route::get("/api/v1/runs/{run}/output", Role(Viewer), "What a step left", calls!(runs::output))
+        .asks(&[PATH])
+        .gives(json!(runs::Output)),
+    Route::get("/api/v1/runs/{run}/attempts", Role(Viewer), "The attempts of a step", calls!(attempts::attempts))
+        .asks(&[PATH])
+        .gives(json!(attempts::Attempts)),
+    Route::get(
+        "/api/v1/runs/{run}/transcript",
+        Role(Viewer),
+        "What an agent said and did",
+        calls!(attempts::transcript),
+    )
+    .asks(&[
+        PATH,
+        ATTEMPT,
+        free("after", "From this entry on", whole),
+        free("limit", "At most so many; 1000 unless given", up_to_5000),
+    ])
+    .gives(json!(attempts::Transcript)),
+    Route::get("/api/v1/runs/{run}/printed", Role(Viewer), "What an attempt printed", calls!(attempts::printed))
+        .asks(&[
+            PATH,
+            ATTEMPT,
+            free("stream", "stdout unless given", output),
+            free("after", "From this byte on", whole),
+        ])
+        .gives(json!(attempts::Printed)),
+    Route::get("/api/v1/runs/{run}/artifacts", Role(Viewer), "The files of a run", calls!(artifacts::list))
+        .gives(json!(artifacts::Artifacts)),
+    Route::get("/api/v1/runs/{run}/artifact", Role(Viewer), "A file of a run", calls!(artifacts::one))
+        .asks(&[needed("name", "The name of a file", text)])
+        .gives(Gives::File),
+    Route::get("/api/v1/stream", Role(Viewer), "What the list of runs shows, as it changes", calls!(stream::list))
+        .gives(STREAM),
+    Route::get("/api/v1/questions", Role(Viewer), "Every open question", calls!(answer::list))
+        .gives(json!(answer::Questions)),
+    Route::get("/api/v1/persisted", Role(Viewer), "What evaluations and routing noted", calls!(about::persisted))
+        .gives(json!(about::Persisted)),
+];

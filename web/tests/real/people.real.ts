@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { onRun, stage } from "./stage";
+
+describe("a run that somebody else started", () => {
+  const at = stage();
+  const run = onRun(at);
+
+  it("says whose its question is, and is answered in their place only by saying so", async () => {
+    at.longhaul.park("interview", "A service", "there-1");
+    await run.open("there-1");
+    const question = at.page.getByRole("article", { name: "Question: On which port should it listen?" });
+    await question.getByText("at the command line").waitFor();
+    expect(await at.page.getByLabel("Your answer").count()).toBe(0);
+    await question.getByRole("button", { name: "Answer in their place" }).click();
+    await at.page.getByLabel("Your answer").fill("8080");
+    await run.button("Answer").click();
+    await run.status("port", "succeeded");
+  });
+});
+
+describe("a run that is told something", () => {
+  const at = stage({
+    prepare: (longhaul) => longhaul.write("errand", ERRAND),
+  });
+  const run = onRun(at);
+  const begin = async (workflow: string) => {
+    await at.page.goto(at.longhaul.url(`/workflows/${workflow}`));
+    await run.button("Run it").click();
+    await at.page.getByRole("dialog").getByRole("button", { name: "Run it", exact: true }).click();
+    await at.page.getByTestId("run-id").waitFor();
+  };
+
+  it("answers and reviews, and is told what does not fit before it is sent", async () => {
+    await begin("interview");
+    await at.page.getByLabel("Your answer").fill("70000");
+    await run.button("Answer").click();
+    await at.page.getByText("This should be at most 65535.").waitFor();
+    await at.page.getByLabel("Your answer").fill("8080");
+    await run.button("Answer").click();
+    const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
+    await review.getByRole("button", { name: "Edit" }).click();
+    await review.getByLabel("Instead of it").fill('{"name": "waver", "parts": ["hand"]}');
+    await review.getByRole("button", { name: "Use this instead" }).click();
+    await run.whole("succeeded");
+    expect(at.longhaul.json("outputs", run.id())).toMatchObject({ outline: { name: "waver", parts: ["hand"] } });
+  });
+
+  it("pauses, goes on, is cancelled with a reason, and is retried", async () => {
+    await begin("errand");
+    await run.node("go, approve, waiting").waitFor();
+    await run.button("Pause").click();
+    await run.whole("paused");
+    await run.button("Go on").click();
+    await run.whole("waiting");
+    await run.button("Cancel").click();
+    await at.page.getByLabel("Why? It may be left empty").fill("not today");
+    await run.button("Cancel the run").click();
+    await run.whole("cancelled");
+    expect(at.longhaul.events(run.id())).toContainEqual(expect.objectContaining({ event: "cancel_requested", reason: "not today" }));
+    await run.button("Retry").click();
+    await run.node("go, approve, waiting").waitFor();
+    await run.button("Approve").click();
+    await run.whole("failed");
+    await run.status("second", "failed");
+    await at.page.getByText("exit code 3").first().waitFor();
+  });
+
+  it("is forked from a step, and the other run has the past of the first", async () => {
+    await begin("errand");
+    const first = run.id();
+    await run.button("Approve").click();
+    await run.whole("failed");
+    await run.card("go").locator("button[aria-expanded]").first().click();
+    await run.card("go").getByRole("button", { name: "Fork from here" }).click();
+    await at.page.waitForURL((url) => !url.pathname.endsWith(first));
+    await run.node("go, approve, waiting").waitFor();
+    await run.status("first", "succeeded");
+    const forked = await at.page.evaluate(async (id) => (await fetch(`/api/v1/runs/${id}`)).json() as Promise<object>, run.id());
+    expect(forked).toMatchObject({ forked: [first, "go"] });
+  });
+
+  it("is denied, and says so", async () => {
+    await begin("errand");
+    await run.button("Deny").click();
+    await at.page.getByLabel("Why?").fill("too late");
+    await run.button("Deny").click();
+    await at.page.getByText("too late").first().waitFor();
+  });
+});
+
+const ERRAND = `name: errand
+steps:
+  - {id: first, run: echo one}
+  - {id: go, depends_on: [first], approve: "Go on?"}
+  - {id: second, depends_on: [go], run: "echo broken >&2; exit 3"}
+`;
+
+describe("somebody who may only look", () => {
+  const at = stage();
+  const run = onRun(at);
+
+  it("sees everything, is offered nothing, and is refused by the server as well", async () => {
+    at.longhaul.park("interview", "A service", "there-1");
+    await at.page.context().clearCookies();
+    await at.page.goto(at.longhaul.loginAs("viewer"));
+    await at.page.locator("[data-run=there-1]").click();
+    await at.page.getByText("This sign-in may look, and nothing else").first().waitFor();
+    for (const name of ["Pause", "Cancel", "Answer in their place", "Fork from here"]) expect(await run.button(name).count(), name).toBe(0);
+    await at.page.goto(at.longhaul.url("/workflows/interview"));
+    await expect.poll(() => run.button("Run it").isDisabled()).toBe(true);
+    const refused = await at.page.evaluate(async () => {
+      const headers = { "X-Longhaul": "1", "Content-Type": "application/json" };
+      const answer = await fetch("/api/v1/runs/there-1/cancel", { method: "POST", headers, body: "{}" });
+      return { status: answer.status, problem: (await answer.json()) as object };
+    });
+    expect(refused).toMatchObject({ status: 403, problem: { code: "LH0702" } });
+    expect(at.longhaul.json("status", "there-1")).toMatchObject({ status: "waiting" });
+  });
+});
