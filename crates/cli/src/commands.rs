@@ -23,6 +23,7 @@ mod schema;
 mod serve;
 mod shell;
 mod show;
+mod store;
 mod tell;
 mod test;
 mod triggers;
@@ -73,6 +74,7 @@ enum Command {
     Logs(logs::Args),
     Export(prune::ExportArgs),
     Prune(prune::Args),
+    Store(store::Args),
     /// Say yes to a gate or a review
     Approve(tell::Args),
     /// Say no to a gate or a review
@@ -143,6 +145,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Logs(args) => logs::run(&args),
         Command::Export(args) => prune::export(&args),
         Command::Prune(args) => prune::run(&args),
+        Command::Store(args) => store::run(&args),
         Command::Approve(args) => tell::run(&args, What::Approve),
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),

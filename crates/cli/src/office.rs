@@ -177,6 +177,11 @@ pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock
     opened.with_context(|| format!("{place} can not be opened"))
 }
 
+/// Where the store is that is meant.
+pub(crate) fn store_place(args: &EngineArgs) -> Result<Place> {
+    place(args, &Project::current()?)
+}
+
 /// What people call the store.
 pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
     let project = Project::current()?;

@@ -358,12 +358,15 @@ impl Engine {
 
     /// The run that an id or the beginning of one stands for.
     pub async fn find(&self, id: &str) -> Result<RunId, Error> {
+        // A whole id is itself, however many others begin with it.
+        if let Some(run) = RunId::new(id)
+            && let Some(row) = self.shared.store.run(&run).await?.filter(is_run)
+        {
+            return Ok(row.run);
+        }
         let query = Query { prefix: Some(id.to_owned()), limit: 5, ..Query::default() };
         let mut rows = self.shared.store.runs(query).await?;
         rows.retain(is_run);
-        if let Some(row) = rows.iter().find(|row| row.run.as_str() == id) {
-            return Ok(row.run.clone());
-        }
         match rows.as_slice() {
             [] => Err(Error::UnknownRun(id.to_owned())),
             [one] => Ok(one.run.clone()),

@@ -26,6 +26,7 @@ fn word(step: &StepInst) -> String {
         (Phase::Question, _) => "asks".to_owned(),
         (Phase::Waiting { due, signal }, _) => format!("waits {due:?} {signal:?}"),
         (Phase::Inside, _) => "inside".to_owned(),
+        (Phase::Queued, _) => "waits for a worker".to_owned(),
         (Phase::Judge, _) => "to be judged".to_owned(),
     };
     let attempts = if step.attempts > 0 { format!(" @{}", step.attempts) } else { String::new() };

@@ -120,8 +120,12 @@ impl Reader<'_> {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::AttemptStarted { path, attempt, .. } if self.is_wanted(path) => {
+            Event::AttemptStarted { path, attempt, host, .. } if self.is_wanted(path) => {
+                self.say_where(path, *attempt, host.as_deref());
                 self.attempts.push(Attempt { path: path.clone(), number: *attempt, used: None });
+            }
+            Event::AttemptClaimed { path, attempt, host, .. } if self.is_wanted(path) => {
+                self.say_where(path, *attempt, host.as_deref());
             }
             Event::AttemptSucceeded { path, attempt, .. }
             | Event::AttemptFailed { path, attempt, .. }
@@ -132,6 +136,14 @@ impl Reader<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Files are where the attempt was made.
+    fn say_where(&self, path: &StepPath, attempt: u32, host: Option<&str>) {
+        let is_here = || self.engine.attempt_dir(&self.run, path, attempt).exists();
+        if let Some(host) = host.filter(|_| !is_here()) {
+            ui::say(format!("`{path}` left no files here; it was made on {host}"));
         }
     }
 
