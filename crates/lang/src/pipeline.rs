@@ -79,6 +79,9 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         let plan = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
         // What could not be read as it was meant does not fit either, and that is no second mistake.
         own.retain(|found| !misread.contains(&found.span));
+        if dialect != Dialect::Native {
+            soften(&mut own);
+        }
         let broken = has_errors(&found) || has_errors(&own);
         found.append(&mut own);
         workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken) });
@@ -153,6 +156,11 @@ fn used_workflows(
 
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// Who brings a file of another system did not choose its keys: what has no effect is worth knowing, no more.
+fn soften(found: &mut [Diagnostic]) {
+    found.iter_mut().filter(|found| found.code == "LH0514").for_each(|found| found.severity = Severity::Note);
 }
 
 /// In the order of the text, each once: an alias can make the same place be looked at twice.
