@@ -12,6 +12,7 @@ mod fault;
 mod readers;
 mod runs;
 mod schema;
+mod sharing;
 mod waiting;
 mod writer;
 
