@@ -61,9 +61,9 @@ enum Command {
     Top(watch::TopArgs),
     Runs(runs::ListArgs),
     /// Show what a run is doing, step by step
-    Status(runs::OneArgs),
+    Status(runs::StatusArgs),
     /// Print what happened in a run
-    Events(runs::OneArgs),
+    Events(runs::EventsArgs),
     /// Print what a run, or a step of it, left
     Outputs(runs::OneArgs),
     Logs(logs::Args),
@@ -86,7 +86,7 @@ enum Command {
     /// Let a paused run go on
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
-    Retry(tell::Args),
+    Retry(tell::RetryArgs),
     Consent(consent::Args),
     Shelve(versions::ShelveArgs),
     Versions(versions::Args),
@@ -140,7 +140,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Cancel(args) => tell::run(&args, What::Cancel),
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
-        Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Retry(args) => tell::retry(&args),
         Command::Consent(args) => consent::run(&args),
         Command::Shelve(args) => versions::shelve(&args),
         Command::Versions(args) => versions::run(&args),
