@@ -178,6 +178,8 @@ fn a_run_that_is_over_says_so_when_it_is_resumed() {
     project.run();
     let told = project.longhaul(&["resume", RUN]);
     assert_eq!((told.code, told.stderr.trim()), (1, "run-1 is over: it failed; longhaul retry run-1 starts it again"));
+    project.ok(&["retry", RUN]);
+    assert!(project.longhaul(&["resume", RUN]).stdout.contains("starts again"), "what it was told is heard first");
 }
 
 #[test]

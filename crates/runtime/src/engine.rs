@@ -380,6 +380,13 @@ impl Engine {
         run_loop::load(&self.shared, run).await
     }
 
+    /// Whether a run is over, nothing is left to do because of that, and it has been told nothing that could change it.
+    pub async fn is_over(&self, run: &RunId) -> Result<bool, Error> {
+        let state = self.load(run).await?.state;
+        let is_settled = state.is_finished() && state.on_failure.open_attempt().is_none();
+        Ok(is_settled && self.shared.store.inbox(run).await?.is_empty())
+    }
+
     /// Events of a run after a seq.
     pub async fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Envelope>, Error> {
         let rows = self.shared.store.read(run, after, limit).await?;

@@ -146,9 +146,8 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
-        let state = engine.load(&run).await?.state;
-        if state.is_finished() {
-            return over(&run, &state);
+        if engine.is_over(&run).await? {
+            return over(&run, &engine.load(&run).await?.state);
         }
         foreground(&engine, &run, args.manner.manner(), is_attended()).await
     })
