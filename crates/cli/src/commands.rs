@@ -14,19 +14,23 @@ mod init;
 mod list;
 mod logs;
 mod mcp;
+mod new;
 mod proposals;
 mod prune;
 mod run;
 mod runs;
 mod schema;
 mod serve;
+mod shell;
 mod show;
 mod tell;
+mod test;
 mod triggers;
 mod trust;
 mod versions;
 mod watch;
 mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -87,6 +91,8 @@ enum Command {
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::RetryArgs),
+    /// Let a run go on elsewhere, without the files that are on a machine which is gone
+    Leave(tell::Args),
     Consent(consent::Args),
     Shelve(versions::ShelveArgs),
     Versions(versions::Args),
@@ -95,6 +101,7 @@ enum Command {
     Triggers(triggers::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
+    Workers(workers::Args),
     Mcp(mcp::Args),
     Serve(Box<serve::Args>),
     Ui(serve::ui::Args),
@@ -115,6 +122,10 @@ enum Command {
     Schema(schema::Args),
     Explain(explain::Args),
     Bench(bench::Args),
+    New(new::Args),
+    Test(test::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 /// Carries a command out.
@@ -141,6 +152,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
         Command::Retry(args) => tell::retry(&args),
+        Command::Leave(args) => tell::run(&args, What::Leave),
+        Command::Workers(args) => workers::run(&args),
         Command::Consent(args) => consent::run(&args),
         Command::Shelve(args) => versions::shelve(&args),
         Command::Versions(args) => versions::run(&args),
@@ -167,6 +180,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Schema(args) => schema::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 

@@ -7,13 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
+use longhaul_core::decide::host_label;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Project, Settings, place};
+use longhaul_project::{Disk, Fleet, Project, Settings, place};
 use longhaul_runtime::{
-    AUTO, Backends, Clock, Collector, Engine, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
+    AUTO, Backends, Clock, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
 };
 use longhaul_store::{Place, Store};
 use tokio::runtime::Handle;
@@ -27,6 +28,9 @@ pub(crate) const PARKED: u8 = 130;
 
 /// Long enough for a machine that is busy, short enough for people who wait for a takeover.
 const LEASE: Duration = Duration::from_secs(60);
+
+/// How long a machine may be silent before a run that needs it asks what to do, where the settings do not say.
+const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
 
 /// How long a database is waited for that does not answer.
 const OPENING: Duration = Duration::from_secs(10);
@@ -77,6 +81,17 @@ impl AgentArgs {
     }
 }
 
+/// What a worker is among several.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct WorkerArgs {
+    /// What this worker can do, beside its system, architecture and machine: takes steps whose `runs_on` asks for it
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// What lists call this worker [default: the machine and the process]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     open_in(Project::current()?, args, agents)
@@ -84,6 +99,11 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
 
 /// Opens the engine of a project. Must run inside a Tokio runtime.
 pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
+    open_as(project, args, agents, &WorkerArgs::default())
+}
+
+/// Opens the engine of a project for a worker. Must run inside a Tokio runtime.
+pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Result<Engine> {
     let home = home(&project);
     let place = place(args, &project)?;
     if args.store.is_none() || place.file().is_none() {
@@ -111,6 +131,7 @@ pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -
         backends: Backends { program: std::env::current_exe()?, home: home.join("agents"), ..settings.backends },
         attempts_max: agents.slots.max(1),
         lease: lease(),
+        member: member(&place, worker, settings.fleet),
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(store)?, clock, options))
@@ -119,6 +140,24 @@ pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -
 /// Says what the settings hold without effect.
 pub(crate) fn warn(settings: &Settings) {
     settings.warnings.iter().for_each(|warning| ui::say(format!("warning: {warning}")));
+}
+
+/// What this process is among several. A file is never shared by machines.
+fn member(place: &Place, worker: &WorkerArgs, fleet: Fleet) -> Membership {
+    let host = process::host_name();
+    let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), host.clone(), host_label(&host)];
+    let mut labels: Vec<String> =
+        worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
+    labels.extend(usual);
+    labels.sort();
+    labels.dedup();
+    Membership {
+        name: worker.name.clone().unwrap_or_else(|| format!("{host}-{}", std::process::id())),
+        host: place.file().is_none().then_some(host),
+        labels,
+        caps: fleet.caps,
+        host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
+    }
 }
 
 fn home(project: &Project) -> PathBuf {

@@ -1,6 +1,7 @@
 //! What happens in a run, a line an event, for people.
 
 use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::policy;
@@ -15,8 +16,21 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
+        Event::AttemptStarted { path, queued: Some(labels), .. } => {
+            format!("  ◇ {}", waits_for(path, labels).replace('`', ""))
+        }
         Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
         Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
+        Event::AttemptClaimed { path, worker, .. } => format!("  ▸ {path} {}", ui::dim(format!("by {worker}"))),
+        Event::AttemptReleased { path, .. } => {
+            format!("  ◇ {path} waits for a worker again: who took it is gone")
+        }
+        Event::HostMissed { host, .. } => {
+            format!(
+                "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"
+            )
+        }
+        Event::HostLeft { host, .. } => format!("  ▸ goes on without the files on `{host}`"),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
         Event::FilesRestored { path, left, .. } => {
             format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")

@@ -15,6 +15,7 @@ mod hosted;
 mod inside;
 mod judge;
 mod ladder;
+mod place;
 mod seal;
 mod start;
 mod told;
@@ -29,6 +30,7 @@ use crate::state::{Illegal, Phase, State};
 pub use aside::{group, on_failure};
 pub use consent::{actions, run_grant};
 pub use hosted::{claims, held_until, named};
+pub use place::{Place, host_label, place};
 pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
@@ -126,11 +128,19 @@ fn record(
         .filter(|_| all || some || matches!(event, Event::Reopened { .. }))
         .map(|step| (step.path.clone(), step.attempts))
         .collect();
+    let over = matches!(event, Event::RunFinished { .. });
+    // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away.
+    let queued: Vec<(StepPath, u32)> = state
+        .queued()
+        .filter(|_| over || some || matches!(event, Event::Reopened { .. } | Event::HostLeft { .. }))
+        .map(|step| (step.path.clone(), step.attempts))
+        .collect();
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
     let given_up = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Attempt);
     advance.stops.extend(open.into_iter().filter(|(path, _)| all || given_up(path)));
-    let over = matches!(envelope.event, Event::RunFinished { .. });
+    let taken_away = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Queued);
+    advance.stops.extend(queued.into_iter().filter(|(path, _)| over || taken_away(path)));
     advance.events.push(envelope);
     // Whoever records that a run has failed takes on to say so: in one commit, or a crash could come between.
     match aside::owes(planner, state).filter(|_| over) {
@@ -162,6 +172,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
             Phase::Judge => judge::judge(planner, state, *at),
             // Nobody else is on the agenda; were it so, the run would stand still and say so.
             Phase::Attempt
+            | Phase::Queued
             | Phase::Handed
             | Phase::Retry { .. }
             | Phase::Question

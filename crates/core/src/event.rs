@@ -51,6 +51,46 @@ pub enum Event {
         /// Whether it is handed out to the client that hosts the run, instead of being made by the engine.
         #[serde(default, skip_serializing_if = "is_false")]
         hosted: bool,
+        /// The machine that makes it, where several share a store.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+        /// It waits for a worker that has these labels: whoever recorded it does not make it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queued: Option<Vec<String>>,
+    },
+    /// A worker makes an attempt that waited for one.
+    AttemptClaimed {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// Who.
+        worker: String,
+        /// The machine that it is on, where several share a store.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+    },
+    /// Whoever took an attempt that waited for a worker is gone, and had not begun it: it waits again.
+    AttemptReleased {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// The machine on which the files of the run are has been silent for too long. Nothing new starts until somebody decides.
+    HostMissed {
+        /// Which machine.
+        host: String,
+        /// Since when nothing was heard of it.
+        since: i64,
+    },
+    /// What comes next may be done on any machine: the files that were left on another one are given up.
+    HostLeft {
+        /// Which machine.
+        host: String,
+        /// Who decided that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
     Claimed {

@@ -44,7 +44,15 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     }
     if state.paused {
         let limit = state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
-        say(format!("the run is paused{limit}; nothing new starts until it is told to go on"));
+        say(match &state.missed {
+            Some(missed) => format!(
+                "nothing was heard of the machine `{}` since {}, and the files of the run are there; start a worker on it, or \
+                 `longhaul unpause` to wait for longer, `longhaul leave` to go on elsewhere without them, `longhaul cancel` to stop",
+                missed.host,
+                moment(missed.since)
+            ),
+            None => format!("the run is paused{limit}; nothing new starts until it is told to go on"),
+        });
     }
     let ready = state.ready();
     if ready > 0 && !state.paused && !state.cancelling {
@@ -79,6 +87,7 @@ fn waits(now: i64, step: &StepInst) -> String {
             format!("`{path}` waits for the signal `{}`{until}", signal.as_deref().unwrap_or_default())
         }
         Phase::Handed => handed(now, step),
+        Phase::Queued => waits_for(&step.path, &step.labels),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
     }
 }
@@ -93,6 +102,18 @@ fn handed(now: i64, step: &StepInst) -> String {
     let silent = if silent == 0 { String::new() } else { format!(", silent for {}", format_ms(silent)) };
     let hint = hand.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
     format!("`{path}` is handed out to {}{silent}{hint}, until {}", hand.by, moment(hand.until))
+}
+
+/// What a worker must have that takes a step.
+pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
+    let hosts = labels.iter().filter_map(|label| label.strip_prefix("host:"));
+    let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| !label.starts_with("host:")).collect();
+    match labels.as_slice() {
+        [] => format!("`{path}` waits for a worker{host}"),
+        [one] => format!("`{path}` waits for a worker with the label {one}{host}"),
+        several => format!("`{path}` waits for a worker with the labels {}{host}", several.join(", ")),
+    }
 }
 
 fn asks(now: i64, path: &StepPath, question: &Question) -> String {

@@ -367,12 +367,20 @@ pub struct Step {
     /// Labels a worker must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs_on: Vec<String>,
+    /// Whether it does without the files that earlier steps have left.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub anywhere: bool,
     /// A value whose change means that the run is getting on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Expr>,
 }
 
 impl Step {
+    /// Whether it works with the files of its run, so that it has to be where they are.
+    pub fn uses_files(&self) -> bool {
+        !self.anywhere && !matches!(&self.form, Form::Work(work) if matches!(work.kind.as_str(), "http" | "notify"))
+    }
+
     /// Whether an agent does its work.
     pub fn is_agent(&self) -> bool {
         matches!(&self.form, Form::Work(work) if work.kind == "prompt")

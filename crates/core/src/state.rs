@@ -11,6 +11,7 @@ mod apply;
 mod hosted;
 mod names;
 mod overrun;
+mod placed;
 mod reopen;
 mod settle;
 
@@ -30,6 +31,7 @@ pub(crate) use account::Payer;
 pub use apply::Illegal;
 pub use hosted::Hand;
 pub use names::Scope;
+pub use placed::Missed;
 
 /// A body that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -104,11 +106,20 @@ pub struct State {
     /// Attempts begun, over all steps.
     #[serde(default)]
     pub tried: u64,
-    /// Steps that wait for a time, a signal, a person or a host.
+    /// Steps that wait for a time, a signal, a person, a host or a worker.
     pub(crate) waiting: BTreeSet<StepNo>,
     /// Of those, the ones whose attempt is handed out.
     #[serde(default)]
     pub(crate) handed: BTreeSet<StepNo>,
+    /// Of those, the ones whose attempt waits for a worker.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) queued: BTreeSet<StepNo>,
+    /// The machine on which its files are, where several share a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// That machine, if nothing is heard of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<Missed>,
     /// The event with which each client of a hosted run last submitted something.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub submitted: IndexMap<String, u64>,
@@ -241,6 +252,9 @@ pub struct StepInst {
     /// Of an attempt that is handed out: who took it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand: Option<Box<Hand>>,
+    /// Of an attempt that waits or waited for a worker: the labels that it asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// What is set aside for the open attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserve: Option<Usage>,
@@ -302,6 +316,7 @@ impl StepInst {
             usage: Usage::default(),
             climb: None,
             hand: None,
+            labels: Vec::new(),
             reserve: None,
             body,
             live: false,
@@ -343,6 +358,8 @@ pub enum Phase {
     },
     /// Its attempt is handed out to whoever hosts the run.
     Handed,
+    /// Its attempt waits for a worker.
+    Queued,
     /// Its bodies are at work.
     Inside,
     /// Something ended, and what that means has not been decided.
@@ -413,9 +430,18 @@ impl State {
         self.handed.iter().map(|at| self.step(*at))
     }
 
-    /// Attempts of both kinds: made by an engine, and handed out.
+    /// Steps whose attempt waits for a worker.
+    pub fn queued(&self) -> impl Iterator<Item = &StepInst> {
+        self.queued.iter().map(|at| self.step(*at))
+    }
+
+    /// Attempts of all kinds: made by an engine, handed out, and waiting for a worker.
+    pub(crate) fn begun(&self) -> impl Iterator<Item = &StepInst> {
+        self.open_attempts().chain(self.handed()).chain(self.queued())
+    }
+
     pub(crate) fn at_once(&self) -> usize {
-        self.open.len() + self.handed.len()
+        self.open.len() + self.handed.len() + self.queued.len()
     }
 
     /// Whether a client makes the turns of its agents.
@@ -423,7 +449,7 @@ impl State {
         self.started.as_ref().is_some_and(|started| started.driver == Driver::Host)
     }
 
-    /// Steps that wait for a time, a signal, a person or a host.
+    /// Steps that wait for a time, a signal, a person, a host or a worker.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
         self.waiting.iter().map(|at| self.step(*at))
     }
@@ -438,7 +464,7 @@ impl State {
             Phase::Waiting { due, .. } => Some((format!("wait:{}", step.path), (*due)?)),
             Phase::Question => Some((format!("gate:{}", step.path), step.question.as_ref()?.due?)),
             Phase::Handed => Some((format!("claim:{}", step.path), step.hand.as_ref()?.until)),
-            Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
+            Phase::Ready | Phase::Attempt | Phase::Queued | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
@@ -449,13 +475,10 @@ impl State {
 
     /// What is set aside for attempts that are under way.
     pub fn reserved(&self) -> Usage {
-        self.open_attempts().chain(self.handed()).filter_map(|step| step.reserve).fold(
-            Usage::default(),
-            |mut sum, reserve| {
-                sum += reserve;
-                sum
-            },
-        )
+        self.begun().filter_map(|step| step.reserve).fold(Usage::default(), |mut sum, reserve| {
+            sum += reserve;
+            sum
+        })
     }
 
     /// How many steps could begin if there were more slots.

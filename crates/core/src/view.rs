@@ -42,7 +42,7 @@ fn status(state: &State, step: &StepInst) -> &'static str {
         _ if state.is_finished() => "cancelled",
         (Phase::Ready, _) => "pending",
         (Phase::Attempt | Phase::Inside | Phase::Judge, _) => "running",
-        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed, _) => "waiting",
+        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed | Phase::Queued, _) => "waiting",
     }
 }
 
@@ -55,6 +55,7 @@ fn awaited(step: &StepInst) -> Option<&'static str> {
             QuestionKind::Operator => "operator",
         }),
         Phase::Handed => Some("host"),
+        Phase::Queued => Some("worker"),
         Phase::Waiting { signal: Some(_), .. } => Some("event"),
         Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,

@@ -83,6 +83,7 @@ impl<'n> Lowering<'_, 'n> {
             cwd: node.get("cwd").or_else(|| defaults?.get("cwd")).map(values::text),
             writes: values::texts(node.get("writes")),
             runs_on: values::texts(node.get("runs_on").or_else(|| defaults?.get("runs_on"))),
+            anywhere: text_of(node.get("workspace")).as_deref() == Some("any"),
             progress: node.get("progress").map(values::expr),
         })
     }

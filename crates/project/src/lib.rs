@@ -17,4 +17,4 @@ pub mod trusted;
 pub use disk::Disk;
 pub use library::{Entry, Library, Origin};
 pub use project::Project;
-pub use settings::{Gates, Settings};
+pub use settings::{Fleet, Gates, Settings};

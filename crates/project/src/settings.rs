@@ -4,6 +4,7 @@
 //! whatever the user's own file says.
 
 mod agents;
+mod fleet;
 mod gates;
 mod tools;
 mod unknown;
@@ -16,6 +17,7 @@ use longhaul_core::policy::Authority;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, ToolServer, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
+pub use fleet::Fleet;
 pub use gates::Gates;
 
 use crate::project::Project;
@@ -43,6 +45,8 @@ pub struct Settings {
     pub gates: Gates,
     /// What is in the files and has no effect, in words.
     pub warnings: Vec<String>,
+    /// How workers work together.
+    pub fleet: Fleet,
 }
 
 impl Settings {
@@ -104,6 +108,7 @@ impl Settings {
         }
         self.warn(&folder.join("config.toml"), unknown::of_file(&document));
         gates::add(&document, &mut self.gates)?;
+        fleet::add(&document, &mut self.fleet)?;
         tools::add(&document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(&document, folder, &mut self.backends)?;
         if let Some(item) = document.get("sandboxed") {

@@ -33,13 +33,6 @@ pub(crate) fn is_begun(events: &[Envelope]) -> bool {
     events.iter().any(|envelope| matches!(envelope.event, Event::OnFailureStarted { .. }))
 }
 
-/// Failed runs with which nobody goes on, though something is left to do.
-pub(crate) async fn left_behind(shared: &Shared) -> Result<Vec<RunId>, Error> {
-    let held = shared.store.expired(i64::MAX, usize::MAX >> 1).await?;
-    let left = held.into_iter().filter(|task| task.key.starts_with(MARK) && is_left(shared, task));
-    Ok(left.map(|task| task.run).collect())
-}
-
 fn is_left(shared: &Shared, task: &Task) -> bool {
     is_gone(shared, task) && !shared.leases.holds(&task.run, &task.key)
 }

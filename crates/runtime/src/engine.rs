@@ -36,6 +36,7 @@ use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
 use crate::consent;
+use crate::fleet::{Membership, Taken};
 use crate::fork::ForkRequest;
 use crate::gates;
 use crate::leases::{self, Leases};
@@ -85,6 +86,8 @@ pub struct Options {
     pub policy: Policy,
     /// How long the consent of a run holds at the most, whoever started it.
     pub run_ceiling_ms: Option<i64>,
+    /// What it is among several.
+    pub member: Membership,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
 }
@@ -107,6 +110,7 @@ impl Default for Options {
             roles: IndexMap::new(),
             policy: Policy::default(),
             run_ceiling_ms: None,
+            member: Membership::default(),
             guard: None,
         }
     }
@@ -222,6 +226,7 @@ pub(crate) struct Shared {
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
     pub(crate) turns: Turns,
+    pub(crate) taken: Taken,
     pub(crate) secrets: Secrets,
     /// What is known of consent so far.
     pub(crate) ledger: Mutex<Ledger>,
@@ -243,6 +248,7 @@ impl Engine {
             mailroom: Mailroom::default(),
             leases: Leases::default(),
             turns: Turns::default(),
+            taken: Taken::default(),
             secrets: Secrets::default(),
             ledger: Mutex::default(),
             shelf: Mutex::default(),
@@ -340,6 +346,10 @@ impl Engine {
             ("workflow_dir".to_owned(), text(&workflow_dir.display())),
             ("agent".to_owned(), text(&self.shared.options.agent)),
         ]);
+        // On another machine the same folder may lie elsewhere.
+        if self.shared.options.member.host.is_some() {
+            about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
+        }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
             about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
         }
@@ -429,7 +439,7 @@ impl Engine {
             let timer =
                 next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
             // Who does the work may die without a word.
-            let others = state.open_attempts().next().map(|_| run_loop::LOOK_AT_OTHERS);
+            let others = state.open_attempts().chain(state.queued()).next().map(|_| run_loop::LOOK_AT_OTHERS);
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),

@@ -11,6 +11,7 @@ use longhaul_core::id::RunId;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Shared;
+use crate::mailroom;
 
 /// A task of the store: its run and its key.
 type Key = (RunId, String);
@@ -33,6 +34,11 @@ impl Leases {
     /// Whether somebody in this process is at it.
     pub(crate) fn holds(&self, run: &RunId, key: &str) -> bool {
         self.held.lock().is_ok_and(|held| held.contains_key(&(run.clone(), key.to_owned())))
+    }
+
+    /// How many attempts are held.
+    pub(crate) fn len(&self) -> usize {
+        self.held.lock().map(|held| held.len()).unwrap_or_default()
     }
 
     fn snapshot(&self) -> HashMap<Key, CancellationToken> {
@@ -84,6 +90,8 @@ async fn missing(
 ) -> Option<Vec<CancellationToken>> {
     let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
     let ours = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await.ok()?;
+    // Who was told something while no hint came through hears of it now at the latest.
+    let _ = mailroom::hand_out(shared).await;
     let is_ours = |key: &Key| ours.iter().any(|task| task.run == key.0 && task.key == key.1);
     Some(held.iter().filter(|(key, _)| !is_ours(key)).map(|(_, stop)| stop.clone()).collect())
 }

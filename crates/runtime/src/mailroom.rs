@@ -110,7 +110,7 @@ pub(crate) async fn deliver(shared: Weak<Shared>) {
 }
 
 /// Wakes everybody who has mail, or whose run another process may have moved on.
-async fn hand_out(shared: &Shared) -> Result<(), longhaul_store::Error> {
+pub(crate) async fn hand_out(shared: &Shared) -> Result<(), longhaul_store::Error> {
     shared.mailroom.wake_foreign();
     for run in shared.store.with_mail(RUNS_MAX).await? {
         shared.mailroom.wake(&run);

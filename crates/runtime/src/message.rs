@@ -67,6 +67,20 @@ pub enum Message {
         /// By whom.
         by: Option<String>,
     },
+    /// The machine on which its files are has been silent for too long.
+    HostMissed {
+        /// Which.
+        host: String,
+        /// Since when.
+        since: i64,
+    },
+    /// Go on elsewhere, without the files that are on a machine.
+    Leave {
+        /// Which.
+        host: String,
+        /// By whom.
+        by: Option<String>,
+    },
     /// Start again after a failure.
     Retry {
         /// From which step.
@@ -108,6 +122,8 @@ impl Message {
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
+            Self::HostMissed { host, since } => Event::HostMissed { host, since },
+            Self::Leave { host, by } => Event::HostLeft { host, by },
             Self::Retry { from, by } => Event::Reopened { from, by },
         }
     }

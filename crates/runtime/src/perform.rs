@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use longhaul_agents::answer;
 use longhaul_core::decide::Start;
-use longhaul_core::event::{Event, Failure};
+use longhaul_core::event::{Event, Failure, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
 use longhaul_core::schema::mismatch;
@@ -35,7 +35,7 @@ pub(crate) fn begin(
     let (output, cache) = (step.output.clone(), step.cache.clone().filter(|_| start.cache_inputs.is_some()));
     let started = loaded.state.started.as_ref();
     let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
-    let workflow_dir = PathBuf::from(workflow_dir);
+    let workflow_dir = here(shared, started, PathBuf::from(workflow_dir));
     let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
     let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
@@ -83,6 +83,15 @@ pub(crate) fn begin(
         // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
         let _ = done.send(event);
     });
+}
+
+/// A folder of the project, where it is on this machine.
+fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf {
+    let root = started.and_then(|started| started.about.get("workspace")?.as_str());
+    match root.and_then(|root| dir.strip_prefix(root).ok()) {
+        Some(inside) => shared.options.workspace.join(inside),
+        None => dir,
+    }
 }
 
 async fn make(mut attempt: Attempt) -> Done {

@@ -47,7 +47,7 @@ pub(crate) async fn record(
     append.head = Some(head(planner, state));
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
     for envelope in events {
-        tasks(shared, &envelope.event, &extras.lost, &mut append);
+        tasks(shared, state, &envelope.event, &extras.lost, &mut append);
     }
     on_failure(shared, extras.on_failure_before, state, events, &mut append);
     for (path, attempt) in &extras.given_up {
@@ -68,18 +68,37 @@ fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append
 }
 
 /// Tasks that an event begins or ends.
-fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
+fn tasks(shared: &Shared, state: &State, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
     match event {
         // What is handed out, nobody here works on.
         Event::AttemptStarted { hosted: true, .. } => {}
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {}
+        Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
+            append.tasks_started.push(queued_task(format!("{path}@{attempt}"), *attempt, labels.clone()));
+        }
         Event::AttemptStarted { path, attempt, .. } => {
             append.tasks_started.push(new_task(shared, format!("{path}@{attempt}"), *attempt));
         }
         // It is this worker's from now on, under the same number.
         Event::AttemptAdopted { path, attempt } => {
             end_task(append, format!("{path}@{attempt}"), *attempt, None);
-            append.tasks_started.push(new_task(shared, format!("{path}@{attempt}"), *attempt));
+            append.tasks_started.push(NewTask {
+                labels: labels_of(state, path),
+                ..new_task(shared, format!("{path}@{attempt}"), *attempt)
+            });
+        }
+        // Only who took it in the store can begin it.
+        Event::AttemptClaimed { path, attempt, .. } => {
+            end_task(append, format!("{path}@{attempt}"), *attempt, Some(shared.worker.clone()));
+            append.tasks_started.push(NewTask {
+                labels: labels_of(state, path),
+                ..new_task(shared, format!("{path}@{attempt}"), *attempt)
+            });
+        }
+        Event::AttemptReleased { path, attempt } => {
+            let key = format!("{path}@{attempt}");
+            end_task(append, key.clone(), *attempt, None);
+            append.tasks_started.push(queued_task(key, *attempt, labels_of(state, path)));
         }
         Event::AttemptSucceeded { path, attempt, .. }
         | Event::AttemptFailed { path, attempt, .. }
@@ -92,8 +111,16 @@ fn tasks(shared: &Shared, event: &Event, lost: &[(StepPath, u32)], append: &mut 
 }
 
 fn new_task(shared: &Shared, key: String, attempt: u32) -> NewTask {
-    let lease_ms = i64::try_from(shared.options.lease.as_millis()).unwrap_or(i64::MAX);
-    NewTask { key, attempt, worker: Some(shared.worker.clone()), lease_ms, labels: Vec::new() }
+    NewTask { key, attempt, worker: Some(shared.worker.clone()), lease_ms: shared.lease_ms(), labels: Vec::new() }
+}
+
+/// One that nobody has: it waits for a worker with these labels.
+fn queued_task(key: String, attempt: u32, labels: Vec<String>) -> NewTask {
+    NewTask { key, attempt, worker: None, lease_ms: 0, labels }
+}
+
+fn labels_of(state: &State, path: &StepPath) -> Vec<String> {
+    state.find(path).map(|step| step.labels.clone()).unwrap_or_default()
 }
 
 /// The task of `on_failure` as the state after the events has it. Only who holds it can say how it ended.

@@ -21,6 +21,10 @@ pub(crate) struct Orphans {
     pub(crate) lost: Vec<(StepPath, u32)>,
     /// Those whose agent outlived it.
     pub(crate) alive: Vec<(StepPath, u32)>,
+    /// Those that wait for a worker, and whoever took them is gone.
+    pub(crate) released: Vec<(StepPath, u32)>,
+    /// Those that wait for a worker, and this one has taken them.
+    pub(crate) taken: Vec<(StepPath, u32)>,
 }
 
 /// Whether nobody works on a task any more, as far as others than this process can do so.
@@ -34,7 +38,7 @@ pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
 
 /// Attempts of a run that nobody looks after any more: their worker is dead, or its lease has run out.
 pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Result<Orphans, Error> {
-    if state.open_attempts().next().is_none() {
+    if state.open_attempts().chain(state.queued()).next().is_none() {
         return Ok(Orphans::default());
     }
     let tasks = shared.store.tasks(run).await?;
@@ -46,5 +50,18 @@ pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Resu
     let open: Vec<(StepPath, u32)> = open.map(|step| (step.path.clone(), step.attempts)).collect();
     let has_agent = |(path, attempt): &(StepPath, u32)| shared.artifacts.has_agent(run, path, *attempt);
     let (alive, lost) = open.into_iter().partition(has_agent);
-    Ok(Orphans { lost, alive })
+    let (mut released, mut taken) = (Vec::new(), Vec::new());
+    for step in state.queued() {
+        let key = format!("{}@{}", step.path, step.attempts);
+        let attempt = (step.path.clone(), step.attempts);
+        match tasks.iter().find(|task| task.key == key) {
+            Some(task) if task.worker.is_none() => {}
+            Some(task) if task.worker.as_ref() == Some(&shared.worker) => taken.push(attempt),
+            Some(task) if !gone(task) => {}
+            Some(_) => released.push(attempt),
+            // The history has moved on meanwhile, and will be read again.
+            None => {}
+        }
+    }
+    Ok(Orphans { lost, alive, released, taken })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use longhaul_core::decide::{Advance, Planner, Start, advance, start_of, take_in};
+use longhaul_core::decide::{Advance, Planner, Start, advance, place, start_of, take_in};
 use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
@@ -20,7 +20,7 @@ use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
-use crate::{aftermath, consent, gates, perform, recover};
+use crate::{aftermath, consent, fleet, gates, perform, recover};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -174,11 +174,12 @@ impl Runner {
             }
             let more = self.turn(std::mem::take(&mut ended), std::mem::take(&mut orphans), mail).await?;
             mail = more;
-            if more {
+            if more || self.takes_more().await? {
                 continue;
             }
             if self.open.is_empty() {
-                self.shared.mailroom.set_foreign(&self.run, self.waits_for_others());
+                let is_queued = self.loaded.state.queued().next().is_some();
+                self.shared.mailroom.set_foreign(&self.run, is_queued || self.waits_for_others());
                 return Ok(self.idle());
             }
             let next_due = next_due(&self.loaded);
@@ -186,7 +187,7 @@ impl Runner {
                 event = self.finished.recv() => ended.extend(event.map(|event| self.over(event))),
                 () = news.notified() => mail = true,
                 () = until(&self.shared, next_due) => {}
-                () = tokio::time::sleep(LOOK_AT_OTHERS), if self.waits_for_others() => orphans = self.left_by_others().await?,
+                () = tokio::time::sleep(LOOK_AT_OTHERS) => orphans = self.look_at_others().await?,
                 () = stop.cancelled() => {}
             }
             while let Ok(event) = self.finished.try_recv() {
@@ -201,6 +202,18 @@ impl Runner {
             self.open.remove(&key);
         }
         event
+    }
+
+    /// Takes what waits for a worker, where no worker of this process does.
+    async fn takes_more(&self) -> Result<bool, Error> {
+        let is_wanted = !self.shared.taken.has_worker() && self.loaded.state.queued().next().is_some();
+        Ok(is_wanted && !fleet::take(&self.shared, Some(&self.run)).await?.is_empty())
+    }
+
+    /// What others have done to the run, and what they have left.
+    async fn look_at_others(&mut self) -> Result<Orphans, Error> {
+        self.catch_up().await?;
+        if self.waits_for_others() { self.left_by_others().await } else { Ok(Orphans::default()) }
     }
 
     /// Attempts of other processes that nobody makes any more.
@@ -222,11 +235,14 @@ impl Runner {
     async fn turn(&mut self, ended: Vec<Event>, orphans: Orphans, mail: bool) -> Result<bool, Error> {
         let mut attempts = 0;
         let mut ended = ended;
+        let mut taken = self.shared.taken.of(&self.run);
+        taken.extend(orphans.taken.iter().cloned());
         if mail && self.loaded.state.is_hosted() {
             self.catch_up().await?;
         }
         loop {
             let (mut news, mut extras) = self.news(&ended, &orphans, mail).await?;
+            news.splice(0..0, self.taken(&taken, &orphans));
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
             let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
             if let Admission::Refused(event) = admission {
@@ -241,6 +257,9 @@ impl Runner {
             let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
+            fleet::with_place(&self.shared, |at| {
+                place(Planner { plan, index }, &mut self.loaded.state, &mut advance, at)
+            });
             if advance.events.is_empty() {
                 return Ok(false);
             }
@@ -266,13 +285,32 @@ impl Runner {
         }
     }
 
-    /// What clients submit is recorded beside this loop.
+    /// What clients submit is recorded beside this loop, and what other processes do.
     async fn catch_up(&mut self) -> Result<(), Error> {
         if !self.shared.store.read(&self.run, self.loaded.state.seq, 1).await?.is_empty() {
             self.loaded = load(&self.shared, &self.run).await?;
             self.drop_stale();
         }
         Ok(())
+    }
+
+    /// What was taken of the attempts that wait for a worker, and what whoever took it has left.
+    fn taken(&self, taken: &[fleet::Attempt], orphans: &Orphans) -> Vec<Event> {
+        let state = &self.loaded.state;
+        let mut claimed: Vec<&fleet::Attempt> = taken.iter().collect();
+        claimed.sort();
+        claimed.dedup();
+        let is_wanted = |attempt: &&fleet::Attempt| !state.cancelling && is_queued(state, &attempt.0, attempt.1);
+        let member = &self.shared.options.member;
+        let claimed = claimed.into_iter().filter(is_wanted).map(|(path, attempt)| Event::AttemptClaimed {
+            path: path.clone(),
+            attempt: *attempt,
+            worker: member.name.clone(),
+            host: member.host.clone(),
+        });
+        let released = orphans.released.iter().filter(is_wanted);
+        let released = released.map(|(path, attempt)| Event::AttemptReleased { path: path.clone(), attempt: *attempt });
+        claimed.chain(released).collect()
     }
 
     /// Results of attempts, messages, timers that are due, attempts that were lost.
@@ -347,10 +385,12 @@ impl Runner {
         }
         let planner = Planner { plan: &self.loaded.plan.0, index: &self.loaded.plan.1 };
         let adopted = advance.events.iter().filter_map(|envelope| match &envelope.event {
-            Event::AttemptAdopted { path, .. } => start_of(planner, &self.loaded.state, path),
+            Event::AttemptAdopted { path, .. } => Some((start_of(planner, &self.loaded.state, path)?, true)),
+            Event::AttemptClaimed { path, .. } => Some((start_of(planner, &self.loaded.state, path)?, false)),
             _ => None,
         });
-        let adopted: Vec<(Start, bool)> = adopted.map(|start| (start, true)).collect();
+        let is_open = |start: &(Start, bool)| is_open(&self.loaded.state, &start.0.path, start.0.attempt);
+        let adopted: Vec<(Start, bool)> = adopted.filter(is_open).collect();
         for start in advance.starts.into_iter().map(|start| (start, false)).chain(adopted) {
             let token = CancellationToken::new();
             self.open.insert((start.0.path.to_string(), start.0.attempt), token.clone());
@@ -379,7 +419,7 @@ impl Runner {
                 .ok()
                 .and_then(|path| state.find(&path))
                 .is_some_and(|step| step.phase == Phase::Attempt && step.attempts == *attempt);
-            if !open {
+            if !open || state.cancelling {
                 token.cancel();
             }
             open
@@ -487,6 +527,12 @@ async fn until(shared: &Shared, due: Option<i64>) {
 fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
     let open = |step: &StepInst| step.phase == Phase::Attempt && step.attempts == attempt;
     !state.is_finished() && state.find(path).is_some_and(open)
+}
+
+/// Whether an attempt waits for a worker.
+fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
+    let queued = |step: &StepInst| step.phase == Phase::Queued && step.attempts == attempt;
+    !state.is_finished() && state.find(path).is_some_and(queued)
 }
 
 /// Whether a result is of an attempt that is still open.

@@ -5,14 +5,22 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indexmap::IndexMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Attempts that are held at once, for each slot.
+const HELD_TIMES: usize = 8;
 
 /// The slots of an engine.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Arc<Semaphore>,
+    /// How many there are.
+    max: usize,
+    /// Attempts that wait for one of all.
+    waiting: AtomicUsize,
     backends: HashMap<String, Arc<Semaphore>>,
 }
 
@@ -27,7 +35,14 @@ impl Slots {
     pub(crate) fn new(all: usize, backends: &IndexMap<String, usize>) -> Self {
         let slots = |(name, max): (&String, &usize)| (name.clone(), Arc::new(Semaphore::new((*max).max(1))));
         let backends = backends.iter().map(slots).collect();
-        Self { all: Arc::new(Semaphore::new(all)), backends }
+        Self { all: Arc::new(Semaphore::new(all)), max: all, waiting: AtomicUsize::new(0), backends }
+    }
+
+    /// How many more attempts could begin now, while so many are `held`. Those that wait for a backend take no slot of all, but there
+    /// is an end to how many of them one process keeps from others.
+    pub(crate) fn room(&self, held: usize) -> usize {
+        let free = self.all.available_permits().saturating_sub(self.waiting.load(Ordering::SeqCst));
+        free.min((self.max * HELD_TIMES).saturating_sub(held))
     }
 
     /// Waits until an attempt may begin that is made by an agent with one of these names, the first that is limited; by
@@ -39,7 +54,24 @@ impl Slots {
             Some(slots) => slots.acquire_owned().await.ok(),
             None => None,
         };
+        let _waiting = Waiting::begin(&self.waiting);
         Slot { _backend: backend, _all: Arc::clone(&self.all).acquire_owned().await.ok() }
+    }
+}
+
+/// Counts somebody who waits, until it is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -72,6 +104,21 @@ mod tests {
         assert!(now(&slots, &[]).is_some());
         drop(first);
         assert!(now(&slots, &["mine", "claude"]).is_some());
+    }
+
+    #[test]
+    fn room_is_what_nobody_has_or_waits_for() {
+        let slots = slots();
+        assert_eq!(slots.room(0), 3);
+        let taken = [now(&slots, &[]).unwrap(), now(&slots, &[]).unwrap()];
+        assert_eq!((slots.room(2), slots.room(23), slots.room(24)), (1, 1, 0));
+        let _third = now(&slots, &[]).unwrap();
+        let mut waiting = Box::pin(slots.take(&[]));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(taken);
+        assert_eq!(slots.room(1), 1);
+        drop(waiting);
+        assert_eq!(slots.room(1), 2);
     }
 
     #[test]

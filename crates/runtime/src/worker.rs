@@ -17,12 +17,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::aftermath;
 use crate::engine::{Engine, Error, Shared};
-use crate::recover::is_dead;
+use crate::fleet;
+use crate::missed::Missing;
+use crate::recover::{is_dead, is_gone};
 
 /// How often a worker looks for work that nobody told it about.
 const LOOK_AROUND: Duration = Duration::from_secs(2);
+/// How often a worker says that it is there. It does so where it looks for work: one that does not look is not there.
+const SAY_SO: Duration = Duration::from_secs(5);
 /// Changes within this time are looked at together.
 const TOGETHER: Duration = Duration::from_millis(20);
 /// Runs that are looked at together.
@@ -42,6 +45,10 @@ struct Worker<'a> {
     newest: Option<RunId>,
     /// When everything is looked at again.
     around: Instant,
+    /// Since when it is there, and when it says so next.
+    since_ms: i64,
+    says_so: Instant,
+    missing: Missing,
 }
 
 /// Drives every run that has something to do: mail, a timer that is due, or work that was left behind.
@@ -50,7 +57,10 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
     let mut changes = engine.shared.store.watch();
     let mut unheard = engine.shared.mailroom.unheard();
     let (busy, tasks) = (Arc::default(), TaskTracker::new());
-    let mut worker = Worker { engine, stop, busy, tasks, newest: None, around: Instant::now() };
+    let (around, since_ms) = (Instant::now(), engine.now_ms());
+    let missing = Missing::default();
+    let mut worker = Worker { engine, stop, busy, tasks, newest: None, around, since_ms, says_so: around, missing };
+    engine.shared.taken.leave_to_worker(true);
     while !worker.stop.is_cancelled() {
         let since = Instant::now();
         changes.borrow_and_update();
@@ -61,8 +71,11 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
         }
         worker.wait(&mut changes, &mut unheard, since + TOGETHER).await;
     }
+    engine.shared.taken.leave_to_worker(false);
     worker.tasks.close();
     worker.tasks.wait().await;
+    // A worker that is not missed is forgotten after a while, too.
+    let _ = engine.shared.store.dismiss(&engine.shared.worker).await;
     Ok(())
 }
 
@@ -71,6 +84,8 @@ impl Worker<'_> {
     async fn look(&mut self) -> Result<(), Error> {
         let shared = &self.engine.shared;
         let now = shared.clock.now_ms();
+        self.say_so().await?;
+        self.take_more().await?;
         let mut runs = shared.store.with_mail(RUNS_MAX).await?;
         runs.extend(shared.store.due(now, RUNS_MAX).await?.into_iter().map(|timer| timer.run));
         let fresh = newcomers(shared, &mut self.newest).await?;
@@ -83,9 +98,27 @@ impl Worker<'_> {
                 self.around = Instant::now() + if crowded { LOOK_AROUND / 10 } else { TOGETHER };
             }
             runs.extend(left);
-            runs.extend(aftermath::left_behind(shared).await?);
+            runs.extend(abandoned(shared).await?);
+            self.missing.look(shared).await?;
         }
         for run in runs {
+            self.take_up(run).await;
+        }
+        Ok(())
+    }
+
+    async fn say_so(&mut self) -> Result<(), Error> {
+        if Instant::now() >= self.says_so {
+            self.engine.shared.store.greet(self.engine.shared.as_worker(self.since_ms)).await?;
+            self.says_so = Instant::now() + SAY_SO;
+        }
+        Ok(())
+    }
+
+    /// Takes what waits for a worker. A run that is driven already is told so.
+    async fn take_more(&self) -> Result<(), Error> {
+        for run in fleet::take(&self.engine.shared, None).await? {
+            self.engine.shared.mailroom.tell(&run);
             self.take_up(run).await;
         }
         Ok(())
@@ -164,6 +197,13 @@ async fn newcomers(shared: &Shared, newest: &mut Option<RunId>) -> Result<Vec<Ru
     let first = newest.is_none();
     *newest = rows.first().map(|row| row.run.clone()).or(newest.take());
     Ok(rows.into_iter().filter(|row| !first && matches!(row.head.status.as_str(), "running" | "queued")).collect())
+}
+
+/// Runs that have a task which somebody holds who is gone, or which this process holds and does not make.
+async fn abandoned(shared: &Shared) -> Result<Vec<RunId>, Error> {
+    let held = shared.store.expired(i64::MAX, usize::MAX >> 1).await?;
+    let left = held.into_iter().filter(|task| is_gone(shared, task) && !shared.leases.holds(&task.run, &task.key));
+    Ok(left.map(|task| task.run).collect())
 }
 
 /// Those of some runs that no living worker holds a task of.

@@ -9,9 +9,11 @@
 
 pub mod appends;
 pub mod crowds;
+pub mod fleet;
 pub mod keeping;
 pub mod lists;
 pub mod mail;
+pub mod proxy;
 pub mod server;
 pub mod tasks;
 pub mod timers;
@@ -22,8 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use longhaul_core::id::RunId;
 
 use crate::{
-    Append, Error, EventId, Head, Message, NewEvent, NewMessage, NewTask, RunRow, Store, StoredEvent, Task, TaskEnd,
-    Timer, WorkerId,
+    Append, Claim, Error, EventId, Head, Message, NewEvent, NewMessage, NewTask, RunRow, Store, StoredEvent, Task,
+    TaskEnd, Timer, WorkerId,
 };
 
 /// Makes a module `$name` with one test for each clause; `$make()` answers `(Arc<dyn Store>, guard)`.
@@ -89,6 +91,16 @@ macro_rules! conformance {
                     one_of_many_claimers_gets_the_task,
                     renewing_answers_only_what_is_held,
                     expired_leases_come_longest_ended_first,
+                ]
+                fleet: [
+                    a_claim_takes_only_what_it_has_all_labels_for,
+                    a_claim_for_a_run_takes_nothing_else,
+                    the_run_with_the_fewest_tasks_at_work_goes_first,
+                    caps_are_counted_over_all_that_is_held,
+                    caps_hold_however_many_claim_at_once,
+                    what_nobody_holds_is_listed,
+                    workers_are_listed_while_they_are_there,
+                    workers_that_are_silent_for_long_are_forgotten,
                 ]
                 mail: [
                     a_message_is_accepted_once_for_ever,
@@ -252,6 +264,7 @@ mod tests {
         let subjects = [
             include_str!("conformance/appends.rs"),
             include_str!("conformance/crowds.rs"),
+            include_str!("conformance/fleet.rs"),
             include_str!("conformance/keeping.rs"),
             include_str!("conformance/lists.rs"),
             include_str!("conformance/mail.rs"),

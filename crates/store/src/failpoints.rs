@@ -12,8 +12,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Hash, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store, StoredEvent, Task,
-    Timer, WorkerId,
+    Append, Claim, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store,
+    StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
 /// Where a process ends.
@@ -158,10 +158,8 @@ impl Store for Failpoints {
         self.inner.next_due()
     }
 
-    fn claim(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Pending<'_, Vec<Task>> {
-        let worker = worker.clone();
-        let claim = async move { self.inner.claim(&worker, now_ms, lease_ms, limit).await };
-        self.around(Call::Claim, Box::pin(claim))
+    fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
+        self.around(Call::Claim, Box::pin(async move { self.inner.claim(claim).await }))
     }
 
     fn renew(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64) -> Pending<'_, Vec<Task>> {
@@ -175,6 +173,22 @@ impl Store for Failpoints {
 
     fn tasks(&self, run: &RunId) -> Pending<'_, Vec<Task>> {
         self.inner.tasks(run)
+    }
+
+    fn greet(&self, worker: Worker) -> Pending<'_, ()> {
+        self.inner.greet(worker)
+    }
+
+    fn dismiss(&self, worker: &WorkerId) -> Pending<'_, ()> {
+        self.inner.dismiss(worker)
+    }
+
+    fn workers(&self) -> Pending<'_, Vec<Listed>> {
+        self.inner.workers()
+    }
+
+    fn unheld(&self, limit: usize) -> Pending<'_, Vec<Task>> {
+        self.inner.unheld(limit)
     }
 
     fn save_snapshot(&self, run: &RunId, seq: u64, bytes: Vec<u8>) -> Pending<'_, ()> {

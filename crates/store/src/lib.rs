@@ -8,6 +8,7 @@
 //! come with the calls. One that is shared by machines can be asked what time it is, so that all of them mean the same.
 
 mod append;
+mod claim;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
@@ -18,6 +19,7 @@ mod place;
 mod postgres;
 mod row;
 mod sqlite;
+mod worker;
 
 use std::pin::Pin;
 
@@ -27,6 +29,7 @@ use tokio::sync::watch;
 pub use append::{
     Append, BLOB_BYTES_MAX, BODY_BYTES_MAX, Blob, NewEvent, NewMessage, NewTask, TaskEnd, Timer, validate_snapshot,
 };
+pub use claim::{Caps, Claim};
 pub use error::Error;
 pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
@@ -35,6 +38,7 @@ pub use place::Place;
 pub use postgres::{Address, Options as PostgresOptions, Postgres};
 pub use row::{Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
 pub use sqlite::{Options, Sqlite, Synchronous};
+pub use worker::{FORGOTTEN_MS, Listed, Worker};
 
 /// An answer to come. Dropping it does not undo the call, which may still be carried out.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
@@ -88,9 +92,12 @@ pub trait Store: Send + Sync {
     /// When the next timer is due, be it past or to come.
     fn next_due(&self) -> Pending<'_, Option<i64>>;
 
-    /// Gives tasks that nobody holds to `worker`, oldest first, until `now_ms + lease_ms`. No task is given twice;
+    /// Gives tasks that nobody holds to a worker that has all their labels, until `now_ms + lease_ms`. No task is given twice;
     /// one whose lease has run out is not given at all, but ended by an append that knows what it means.
-    fn claim(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Pending<'_, Vec<Task>>;
+    ///
+    /// - A run that has fewer tasks at work goes first; then the oldest task. Of very many runs, older ones go first.
+    /// - Caps are counted over all tasks that are held, however they came to be, and no claim goes beyond one.
+    fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>>;
 
     /// Moves the end of every lease of `worker` to `now_ms + lease_ms`; answers the tasks it holds. What is
     /// missing in the answer is lost: stop it, and kill its process tree.
@@ -101,6 +108,19 @@ pub trait Store: Send + Sync {
 
     /// The open tasks of a run, oldest first.
     fn tasks(&self, run: &RunId) -> Pending<'_, Vec<Task>>;
+
+    /// Notes that a worker is there; once more for each sign of life. Nobody who watches hears of it. Those that were silent
+    /// for [`FORGOTTEN_MS`] are forgotten.
+    fn greet(&self, worker: Worker) -> Pending<'_, ()>;
+
+    /// Forgets a worker that goes. What it holds, it holds.
+    fn dismiss(&self, worker: &WorkerId) -> Pending<'_, ()>;
+
+    /// The workers that have said they are there, in the order of their names and ids, whether they still are or not.
+    fn workers(&self) -> Pending<'_, Vec<Listed>>;
+
+    /// Tasks that nobody holds, oldest first, at most `limit`.
+    fn unheld(&self, limit: usize) -> Pending<'_, Vec<Task>>;
 
     /// Keeps `bytes` as the state of the run at `seq`. An older one than is kept is ignored; a seq that the run has not reached
     /// is [`Error::Invalid`].

@@ -10,9 +10,10 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::append::validate_snapshot;
+use crate::claim::{Free, Held, choose};
 use crate::{
-    Append, Error, EventId, Hash, Head, Message, MessageId, NewMessage, NewTask, Pending, Posted, Problem, Query,
-    RunRow, Store, StoredEvent, Task, TaskEnd, Timer, WorkerId,
+    Append, Claim, Error, EventId, FORGOTTEN_MS, Hash, Head, Listed, Message, MessageId, NewMessage, NewTask, Pending,
+    Posted, Problem, Query, RunRow, Store, StoredEvent, Task, TaskEnd, Timer, Worker, WorkerId,
 };
 
 /// A store in memory.
@@ -30,6 +31,7 @@ struct Tables {
     tasks: BTreeMap<u64, Task>,
     messages: BTreeMap<MessageId, Message>,
     posted: HashSet<(String, String)>,
+    workers: HashMap<WorkerId, Worker>,
     /// The last number given to a run, a task or a message.
     numbers: u64,
 }
@@ -133,16 +135,9 @@ impl Store for Memory {
         self.look(|tables| Ok(tables.timers().map(|timer| timer.due_ms).min()))
     }
 
-    fn claim(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Pending<'_, Vec<Task>> {
-        let worker = worker.clone();
+    fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
         self.change(move |tables| {
-            let free = tables.tasks.values_mut().filter(|task| task.worker.is_none());
-            let claimed = free.take(limit).map(|task| {
-                task.worker = Some(worker.clone());
-                task.lease_until_ms = now_ms.saturating_add(lease_ms);
-                task.clone()
-            });
-            let claimed: Vec<Task> = claimed.collect();
+            let claimed = tables.claim(&claim);
             let some = !claimed.is_empty();
             Ok((claimed, some))
         })
@@ -175,6 +170,42 @@ impl Store for Memory {
     fn tasks(&self, run: &RunId) -> Pending<'_, Vec<Task>> {
         let run = run.clone();
         self.look(move |tables| Ok(tables.tasks.values().filter(|task| task.run == run).cloned().collect()))
+    }
+
+    fn greet(&self, worker: Worker) -> Pending<'_, ()> {
+        self.change(move |tables| {
+            let silent = worker.seen_ms.saturating_sub(FORGOTTEN_MS);
+            tables.workers.retain(|_, known| known.seen_ms > silent);
+            tables.workers.insert(worker.id.clone(), worker);
+            Ok(((), false))
+        })
+    }
+
+    fn dismiss(&self, worker: &WorkerId) -> Pending<'_, ()> {
+        let worker = worker.clone();
+        self.change(move |tables| {
+            tables.workers.remove(&worker);
+            Ok(((), false))
+        })
+    }
+
+    fn workers(&self) -> Pending<'_, Vec<Listed>> {
+        self.look(|tables| {
+            let busy = |id: &WorkerId| tables.tasks.values().filter(|task| task.worker.as_ref() == Some(id)).count();
+            let listed = |worker: &Worker| Listed {
+                busy: u32::try_from(busy(&worker.id)).unwrap_or(u32::MAX),
+                worker: worker.clone(),
+            };
+            let mut workers: Vec<Listed> = tables.workers.values().map(listed).collect();
+            workers.sort_by(|a, b| (&a.worker.name, &a.worker.id).cmp(&(&b.worker.name, &b.worker.id)));
+            Ok(workers)
+        })
+    }
+
+    fn unheld(&self, limit: usize) -> Pending<'_, Vec<Task>> {
+        self.look(move |tables| {
+            Ok(tables.tasks.values().filter(|task| task.worker.is_none()).take(limit).cloned().collect())
+        })
     }
 
     fn save_snapshot(&self, run: &RunId, seq: u64, bytes: Vec<u8>) -> Pending<'_, ()> {
@@ -297,6 +328,27 @@ impl Tables {
             self.blobs.insert(blob.hash, blob.bytes);
         }
         run.last_seq()
+    }
+
+    fn claim(&mut self, claim: &Claim) -> Vec<Task> {
+        let mut held = Held::new();
+        for task in self.tasks.values().filter(|task| task.worker.is_some()) {
+            held.add(task.run.clone(), &task.labels, 1);
+        }
+        let is_wanted = |task: &Task| task.worker.is_none() && claim.run.as_ref().is_none_or(|run| *run == task.run);
+        let free = self.tasks.iter().filter(|(_, task)| is_wanted(task)).map(|(number, task)| Free {
+            number: *number,
+            run: task.run.clone(),
+            labels: task.labels.clone(),
+        });
+        let chosen = choose(claim, free.collect(), held);
+        let taken = chosen.iter().filter_map(|number| {
+            let task = self.tasks.get_mut(number)?;
+            task.worker = Some(claim.worker.clone());
+            task.lease_until_ms = claim.until_ms();
+            Some(task.clone())
+        });
+        taken.collect()
     }
 
     fn list(&self, query: &Query) -> Result<Vec<RunRow>, Error> {

@@ -11,6 +11,7 @@ mod append;
 mod ask;
 mod check;
 mod fault;
+mod fleet;
 mod news;
 mod runs;
 mod schema;
@@ -28,8 +29,8 @@ pub use address::Address;
 
 use crate::append::validated;
 use crate::{
-    Append, Error, Hash, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store, StoredEvent, Task, Timer,
-    WorkerId, validate_snapshot,
+    Append, Claim, Error, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store,
+    StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
 use ask::Desk;
 use news::News;
@@ -65,7 +66,7 @@ impl Postgres {
     pub async fn open(address: &Address, options: Options) -> Result<Self, Error> {
         schema::prepare(address, &options).await?;
         let desk = Arc::new(Desk::new(session::pool(address, &options)?, options));
-        Ok(Self { news: News::start(address, &desk), desk })
+        Ok(Self { news: News::start(address, &desk).await?, desk })
     }
 }
 
@@ -130,9 +131,8 @@ impl Store for Postgres {
         Box::pin(waiting::next_due(self))
     }
 
-    fn claim(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Pending<'_, Vec<Task>> {
-        let (worker, until_ms) = (worker.clone(), now_ms.saturating_add(lease_ms));
-        Box::pin(async move { waiting::claim(self, &worker, until_ms, limit).await })
+    fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
+        Box::pin(async move { fleet::claim(self, &claim).await })
     }
 
     fn renew(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64) -> Pending<'_, Vec<Task>> {
@@ -147,6 +147,23 @@ impl Store for Postgres {
     fn tasks(&self, run: &RunId) -> Pending<'_, Vec<Task>> {
         let run = run.clone();
         Box::pin(async move { waiting::tasks(self, &run).await })
+    }
+
+    fn greet(&self, worker: Worker) -> Pending<'_, ()> {
+        Box::pin(async move { fleet::greet(self, &worker).await })
+    }
+
+    fn dismiss(&self, worker: &WorkerId) -> Pending<'_, ()> {
+        let worker = worker.clone();
+        Box::pin(async move { fleet::dismiss(self, &worker).await })
+    }
+
+    fn workers(&self) -> Pending<'_, Vec<Listed>> {
+        Box::pin(fleet::workers(self))
+    }
+
+    fn unheld(&self, limit: usize) -> Pending<'_, Vec<Task>> {
+        Box::pin(fleet::unheld(self, limit))
     }
 
     fn save_snapshot(&self, run: &RunId, seq: u64, bytes: Vec<u8>) -> Pending<'_, ()> {

@@ -9,6 +9,7 @@ mod append;
 mod chain;
 mod check;
 mod fault;
+mod fleet;
 mod readers;
 mod runs;
 mod schema;
@@ -24,8 +25,8 @@ use tokio::sync::watch;
 
 use crate::append::validated;
 use crate::{
-    Append, Error, Hash, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store, StoredEvent,
-    Task, Timer, WorkerId, validate_snapshot,
+    Append, Claim, Error, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store,
+    StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
 use readers::Readers;
 use writer::Writer;
@@ -130,9 +131,8 @@ impl Store for Sqlite {
         self.readers.call(waiting::next_due)
     }
 
-    fn claim(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Pending<'_, Vec<Task>> {
-        let (worker, until_ms) = (worker.clone(), now_ms.saturating_add(lease_ms));
-        self.writer.call(move |db| waiting::claim(db, &worker, until_ms, limit))
+    fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
+        self.writer.call(move |db| fleet::claim(db, &claim))
     }
 
     fn renew(&self, worker: &WorkerId, now_ms: i64, lease_ms: i64) -> Pending<'_, Vec<Task>> {
@@ -147,6 +147,23 @@ impl Store for Sqlite {
     fn tasks(&self, run: &RunId) -> Pending<'_, Vec<Task>> {
         let run = run.clone();
         self.readers.call(move |db| waiting::tasks(db, &run))
+    }
+
+    fn greet(&self, worker: Worker) -> Pending<'_, ()> {
+        self.writer.call(move |db| fleet::greet(db, &worker))
+    }
+
+    fn dismiss(&self, worker: &WorkerId) -> Pending<'_, ()> {
+        let worker = worker.clone();
+        self.writer.call(move |db| fleet::dismiss(db, &worker))
+    }
+
+    fn workers(&self) -> Pending<'_, Vec<Listed>> {
+        self.readers.call(fleet::workers)
+    }
+
+    fn unheld(&self, limit: usize) -> Pending<'_, Vec<Task>> {
+        self.readers.call(move |db| fleet::unheld(db, limit))
     }
 
     fn save_snapshot(&self, run: &RunId, seq: u64, bytes: Vec<u8>) -> Pending<'_, ()> {

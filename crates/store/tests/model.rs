@@ -6,8 +6,8 @@ use std::sync::Arc;
 use longhaul_core::id::RunId;
 use longhaul_store::conformance::{Given, end, held, id, message, server, task, timer, worker};
 use longhaul_store::{
-    Append, Blob, Error, EventId, Head, Memory, MessageId, NewEvent, Options, Postgres, PostgresOptions, Query, Sqlite,
-    Synchronous,
+    Append, Blob, Claim, Error, EventId, Head, Memory, MessageId, NewEvent, Options, Postgres, PostgresOptions, Query,
+    Sqlite, Synchronous,
 };
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -78,7 +78,7 @@ async fn make(store: &Given, call: &Call) -> String {
             format!("{:?}", store.post(message(&id(RUNS[run]), "hook", &dedup.to_string())).await)
         }
         Call::Claim { worker: who, limit } => {
-            format!("{:?}", store.claim(&worker(WORKERS[who]), 10, 10, limit).await)
+            format!("{:?}", store.claim(Claim::new(worker(WORKERS[who]), 10, 10, limit)).await)
         }
         Call::Renew { worker: who, now_ms } => format!("{:?}", store.renew(&worker(WORKERS[who]), now_ms, 5).await),
         Call::Snapshot { run, seq } => {

@@ -126,7 +126,7 @@ impl Witness {
                     return Err(format!("`{path}` had succeeded and is begun again"));
                 }
                 self.open.insert(path.clone(), *attempt);
-                if known.is_some_and(|step| matches!(step.phase, Phase::Attempt | Phase::Handed)) {
+                if known.is_some_and(|step| matches!(step.phase, Phase::Attempt | Phase::Handed | Phase::Queued)) {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
@@ -146,12 +146,12 @@ impl Witness {
 
     fn caps(&self, planner: Planner<'_>, live: &State) -> Result<(), String> {
         let most = planner.plan.main().limits.parallel.unwrap_or(16) as usize;
-        if live.open_attempts().chain(live.handed()).count() > most {
+        if live.open_attempts().chain(live.handed()).chain(live.queued()).count() > most {
             return Err(format!("more than {most} attempts at once"));
         }
         live.steps().iter().try_for_each(|step| units::holds(planner, live, step))?;
         let mut inside: HashMap<String, HashSet<u32>> = HashMap::new();
-        for step in live.open_attempts().chain(live.handed()) {
+        for step in live.open_attempts().chain(live.handed()).chain(live.queued()) {
             let segments = step.path.segments();
             for end in 1..segments.len() {
                 let Some(index) = segments[end - 1].index else { continue };
@@ -220,7 +220,8 @@ fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
         within.any(|step| is_within(container, step.path.segments()))
     };
     let moves = |step: &&StepInst| match &step.phase {
-        Phase::Ready => state.running() > 0 || state.handed().next().is_some(),
+        Phase::Ready => state.running() > 0 || state.handed().chain(state.queued()).next().is_some(),
+        Phase::Queued => state.queued().any(|queued| queued.path == step.path),
         Phase::Handed => state.handed().any(|handed| handed.path == step.path),
         Phase::Attempt => state.open_attempts().any(|open| open.path == step.path),
         Phase::Retry { .. } => timer("retry", &step.path),

@@ -19,6 +19,9 @@ fn what(event: &Event, zero: i64) -> String {
         Event::RunStarted(started) if started.task.is_empty() => "run started".to_owned(),
         Event::RunStarted(started) => format!("run started: {}", started.task),
         Event::AttemptStarted { path, attempt, hosted: true, .. } => format!("{path}@{attempt} handed out"),
+        Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
+            format!("{path}@{attempt} waits for a worker with {labels:?}")
+        }
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
         Event::Claimed { path, attempt, by, until } => {
             format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
@@ -29,6 +32,10 @@ fn what(event: &Event, zero: i64) -> String {
                 hint.as_ref().map_or_else(String::new, |hint| format!(": {hint}"))
             )
         }
+        Event::AttemptClaimed { path, attempt, worker, .. } => format!("{path}@{attempt} taken by {worker}"),
+        Event::AttemptReleased { path, attempt } => format!("{path}@{attempt} waits for a worker again"),
+        Event::HostMissed { host, .. } => format!("nothing is heard of {host}"),
+        Event::HostLeft { host, .. } => format!("{host} is given up"),
         Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),

@@ -5,6 +5,7 @@
 
 mod chance;
 mod faults;
+mod fleet;
 mod generate;
 mod hosts;
 mod turns;
@@ -97,6 +98,8 @@ pub(crate) struct Sim {
     named: HashMap<String, String>,
     /// Who makes the turns of agents.
     driver: Driver,
+    /// Whether several workers share its work.
+    is_fleet: bool,
     /// A submission that fits and must be in the history when it was told.
     owed: Option<(String, u32)>,
     happened: u32,
@@ -118,6 +121,8 @@ impl Sim {
             named: HashMap::new(),
             // Of the seeds that share a workflow, one is hosted.
             driver: if seed % SEEDS_PER_WORKFLOW == 3 { Driver::Host } else { Driver::Engine },
+            // And one is shared by machines.
+            is_fleet: seed % SEEDS_PER_WORKFLOW == 2,
             owed: None,
             happened: 0,
             reopened: 0,
@@ -161,8 +166,10 @@ impl Sim {
         self.now += i64::try_from(self.chance.below(2_000)).unwrap_or_default();
         let planner = Planner { plan: &self.plan, index: &self.index };
         let told = format!("{event:?}");
-        let taken = advance(planner, &mut self.state, vec![event], self.now)
+        let mut taken = advance(planner, &mut self.state, vec![event], self.now)
             .map_err(|illegal| format!("refused: {}\n{told}", illegal.0))?;
+        self.place(&mut taken);
+        let planner = Planner { plan: &self.plan, index: &self.index };
         self.history.extend(taken.events.iter().cloned());
         self.witness.watch(planner, &self.state, &taken.events)?;
         hosts::is_kept(self.owed.take(), &taken.events)?;

@@ -280,9 +280,9 @@ steps:
   - {id: z, run: 'true', depends_on: [slow, quick]}
   - {id: aside, run: 'true'}
 ";
-    assert_eq!(critical(diamond, "slow -> after 10s\nquick -> after 1s"), "a slow z");
-    assert_eq!(critical(diamond, "quick -> after 10s"), "a quick z");
-    assert_eq!(critical(diamond, "aside -> after 60s"), "aside", "the end waited for nothing else");
+    assert_eq!(critical(diamond, "slow -> slow 10s ok 1"), "a slow z");
+    assert_eq!(critical(diamond, "quick -> slow 10s ok 1"), "a quick z");
+    assert_eq!(critical(diamond, "aside -> slow 60s ok 1"), "aside", "the end waited for nothing else");
 }
 
 #[test]
@@ -295,21 +295,26 @@ do:
     do: [{id: x, run: 'true'}, {id: y, run: 'true'}]
   - {id: last, run: 'true'}
 ";
-    assert_eq!(critical(nested, "each[0]/y -> after 9s"), "list each[0]/x each[0]/y last");
+    let one_by_one = critical(nested, "each[0]/y -> slow 9s ok 1");
+    assert_eq!(one_by_one, "list each[0]/x each[0]/y each[1]/x each[1]/y last");
+    let at_once = critical(&nested.replace("[1, 2]", "[1, 2]\n    parallel: 2"), "each[0]/y -> slow 9s ok 1");
+    assert_eq!(at_once, "list each[0]/x each[0]/y last");
 }
 
 #[test]
 fn attempts_are_told_one_after_the_other() {
-    let world =
-        ended("do: [{id: a, run: 'true', retry: {max: 2, backoff: 1s}}]", "a -> fail transient no network\na -> out 7");
-    let told = attempts(world.history(), &"a".parse().unwrap());
+    let world = ended(
+        "do: [{id: a, run: 'true', retry: {max: 2, backoff: 1s}}]",
+        "a@1 -> fail transient no network\na@2 -> ok 7",
+    );
+    let told = attempts(&world.history, &"a".parse().unwrap());
     let line = |attempt: &longhaul_core::view::Attempt| {
         let error = attempt.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
         format!("{}={} {error}", attempt.attempt, attempt.status)
     };
     assert_eq!(told.iter().map(line).collect::<Vec<_>>(), ["1=failed no network", "2=succeeded "]);
     assert!(told[0].ended_at.unwrap() < told[1].started_at);
-    assert!(attempts(world.history(), &"b".parse().unwrap()).is_empty());
+    assert!(attempts(&world.history, &"b".parse().unwrap()).is_empty());
 }
 
 #[test]
@@ -327,13 +332,26 @@ fn a_line_of_a_list_says_what_is_waited_for_while_nothing_is_at_work() {
 #[test]
 fn a_run_is_a_trace_that_is_the_same_each_time() {
     let workflow = "do: [{id: each, for_each: [1], do: [{id: x, run: 'true', retry: {max: 1, backoff: 1s}}]}, {id: nap, wait: 5s}]";
-    let world = ended(workflow, "each[0]/x -> fail transient no network\neach[0]/x -> out 1");
+    let world = ended(workflow, "each[0]/x@1 -> fail transient no network\neach[0]/x@2 -> ok 1");
     let run = longhaul_core::id::RunId::new("some-run").unwrap();
-    let told = trace(&run, world.history()).unwrap();
-    assert_eq!(Some(&told), trace(&run, world.history()).as_ref());
+    let told = trace(&run, &world.history).unwrap();
+    assert_eq!(Some(&told), trace(&run, &world.history).as_ref());
     let name = |id: &Option<String>| {
         told.spans.iter().find(|span| Some(&span.id) == id.as_ref()).map_or("-", |span| &span.name)
     };
-    let lines: Vec<String> = told.spans.iter().map(|span| format!("{} < {}", span.name, name(&span.parent))).collect();
-    assert_eq!(lines, [""]);
+    let lines: Vec<String> =
+        told.spans.iter().skip(1).map(|span| format!("{} < {}", span.name, name(&span.parent))).collect();
+    let root = &told.spans[0].name;
+    let expected = [
+        format!("each < {root}"),
+        "each[0]/x < each".to_owned(),
+        format!("nap < {root}"),
+        "each[0]/x pause < each[0]/x".to_owned(),
+        "nap wait < nap".to_owned(),
+        "each[0]/x@1 < each[0]/x".to_owned(),
+        "each[0]/x@2 < each[0]/x".to_owned(),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(told.spans[6].error.as_deref(), Some("no network"));
+    assert!(told.spans.iter().all(|span| span.from <= span.to && span.to <= told.spans[0].to));
 }

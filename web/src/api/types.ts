@@ -1,6 +1,9 @@
 // What the server says, as `docs/reference/api.md` describes it.
 //
-// **Invariant:** names and shapes are those of that page; nothing here is the dashboard's own.
+// **Invariant:** names and shapes are those of that page; nothing here is the dashboard's own. `agree.ts` holds them to what the
+// server describes.
+
+import type { Made } from "./made";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Path = string;
@@ -16,11 +19,7 @@ export interface Usage {
   usd_unknown?: boolean;
 }
 
-export interface Failure {
-  class: string;
-  message: string;
-  retry_after_ms?: number;
-}
+export type Failure = Made<"Failure">;
 
 export interface Origin {
   face: "cli" | "mcp" | "dashboard" | "api" | "trigger";
@@ -88,17 +87,9 @@ export interface GraphEdge {
   kind: "dependency" | "next" | "rewind" | "goto";
 }
 
-export interface Area {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
+export type Area = Made<"Area">;
 
-export interface Point {
-  x: number;
-  y: number;
-}
+export type Point = Made<"Point">;
 
 export interface Layout {
   width: number;
@@ -107,15 +98,7 @@ export interface Layout {
   edges: { from: string; to: string; points: Point[]; label?: Area }[];
 }
 
-export interface About {
-  version: string;
-  project: string;
-  store: string;
-  user?: string;
-  role?: "viewer" | "operator" | "admin";
-  drives: boolean;
-  now: number;
-}
+export type About = Made<"About">;
 
 export interface Tally {
   succeeded: number;
@@ -295,11 +278,7 @@ export interface TranscriptPage {
   more: boolean;
 }
 
-export interface PrintedPage {
-  text: string;
-  next: number;
-  more: boolean;
-}
+export type PrintedPage = Made<"Printed">;
 
 export interface Artifact {
   name: string;
@@ -314,11 +293,7 @@ export interface Live {
   entry: Entry;
 }
 
-export interface Here {
-  ok: boolean;
-  why?: string;
-  override?: boolean;
-}
+export type Here = Made<"Here">;
 
 export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent";
 

@@ -36,8 +36,8 @@ function SignIn() {
     <Note tone="wait" role="alert">
       <strong>Nobody is signed in.</strong>
       <p>
-        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. This page then works until the
-        browser is closed.
+        Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. Or run{" "}
+        <code>longhaul ui</code> where it runs. This browser then stays signed in.
       </p>
     </Note>
   );

@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
+import { ApiError } from "../api/client";
 import { questionsQuery } from "../api/queries";
 import { useFeed } from "../api/useFeed";
 import styles from "./shell.module.css";
@@ -16,7 +17,10 @@ const PAGES = [
 
 export function Shell() {
   const connection = useFeed();
-  const open = useQuery(questionsQuery).data?.questions.length ?? 0;
+  const { data, error } = useQuery(questionsQuery);
+  const open = data?.questions.length ?? 0;
+  // A stream does not say why it was refused; somebody who is not signed in is told so, and not that nobody is there.
+  const isStranger = error instanceof ApiError && error.problem.status === 401;
   return (
     <>
       <a className={styles.skip} href="#main">
@@ -46,7 +50,7 @@ export function Shell() {
         </nav>
         <ThemePicker />
       </header>
-      {connection === "lost" && (
+      {connection === "lost" && !isStranger && (
         <p className={styles.lost} role="status">
           The server can not be reached. What is shown may be old; this page goes on by itself.
         </p>

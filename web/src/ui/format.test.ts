@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ago, awaited, bytes, count, duration, money, origin, short, tokens } from "./format";
+import { ago, awaited, bytes, count, duration, money, origin, sentence, short, tokens } from "./format";
 
 describe("format", () => {
   it("writes durations in at most two units", () => {
@@ -7,6 +7,10 @@ describe("format", () => {
       duration,
     );
     expect(written).toEqual(["0ms", "120ms", "999ms", "3.4s", "9.9s", "10s", "59s", "1m", "2m 5s", "1h", "2h 5m", "1d 1h", "1d"]);
+  });
+
+  it("makes sentences of what a command line would say", () => {
+    expect(["started by root: answer there", "Wait.", "why?", ""].map(sentence)).toEqual(["Started by root: answer there.", "Wait.", "Why?", ""]);
   });
 
   it("writes small money with more digits than large money", () => {

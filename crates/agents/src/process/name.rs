@@ -23,11 +23,17 @@ pub fn is_dead(name: &str) -> bool {
     host_name == host() && table::read(pid).is_none_or(|process| process.is_zombie || process.start != start)
 }
 
+/// What the machine is called. Debug builds can be told another name, to test several machines on one.
+pub fn host_name() -> String {
+    let told = std::env::var("LONGHAUL_HOST").ok().filter(|_| cfg!(debug_assertions));
+    let name = told.unwrap_or_else(|| fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default());
+    name.trim().replace(':', "-")
+}
+
 /// The machine since it was started: a process of before is of another one, about which nothing need be known.
 fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    format!("{}.{}", name.trim().replace(':', "-"), boot.trim().get(..8).unwrap_or_default())
+    format!("{}.{}", host_name(), boot.trim().get(..8).unwrap_or_default())
 }
 
 #[cfg(test)]

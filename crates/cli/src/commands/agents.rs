@@ -10,7 +10,7 @@ use longhaul_runtime::{Backends, Profile, told_hash};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{office, ui};
+use crate::{office, ui, width};
 
 /// List the agents that can be driven, whether they are here, and what each can do by itself
 #[derive(Debug, clap::Args)]
@@ -116,10 +116,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     for one in &known {
         let mark = if one.found.is_ok() { ui::good("✓") } else { ui::dim("–") };
-        ui::print_line(format!("{mark} {:<10} {}", one.name, one.state()))?;
+        ui::print_line(format!("{mark} {:<10} {}", one.name, width::seen(&one.state(), 13)))?;
         let can: Vec<&str> =
             abilities(one.driver.abilities()).iter().filter(|(_, can)| *can).map(|(word, _)| *word).collect();
-        ui::print_line(ui::dim(format!("             by itself: {}", can.join(", "))))?;
+        ui::print_line(ui::dim(width::seen(&format!("             by itself: {}", can.join(", ")), 0)))?;
     }
     ui::say(
         "What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.",

@@ -11,7 +11,7 @@ use longhaul_core::Json;
 use longhaul_core::decide::group;
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
-use longhaul_core::plan::{Outcome, Plan};
+use longhaul_core::plan::{OnExceed, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
 use longhaul_lang::diagnostic;
 use longhaul_runtime::{Engine, Idle, StartRequest};
@@ -31,7 +31,7 @@ const WAITING: u8 = 3;
 /// Run a workflow in the foreground
 ///
 /// Ctrl-C parks the run; `longhaul resume` goes on where it was. Exits with 0 if it succeeded, 1 if it failed or was
-/// cancelled, 3 if it waits for a person, or is paused, and nobody is at the terminal.
+/// cancelled, 3 if it waits for a person, or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A name or a path
@@ -186,8 +186,23 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
 }
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
     let stop = CancellationToken::new();
+    let idle = show(engine, run, manner, attended, &stop).await?;
+    if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
+        ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
+    }
+    conclude(engine, run, &idle, &stop).await
+}
+
+/// The same, without a word about what came of it.
+pub(super) async fn show(
+    engine: &Engine,
+    run: &RunId,
+    manner: Manner,
+    attended: bool,
+    stop: &CancellationToken,
+) -> Result<Idle> {
     let shown = CancellationToken::new();
     office::stop_on_signals(stop.clone())?;
     let showing = if manner == Manner::Tree {
@@ -198,10 +213,10 @@ pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, att
         let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, &stop, Patience { attended, speaks: manner != Manner::Tree }).await;
+    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != Manner::Tree }).await;
     shown.cancel();
     showing.await?;
-    conclude(engine, run, &idle?, &stop).await
+    idle
 }
 
 /// Whether somebody is at the terminal who could answer.
@@ -217,9 +232,15 @@ async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience:
         if state.is_queued(&plan.0) && !told.replace(true) {
             ui::say(queued(&plan.0, state));
         }
-        patience.attended || !only_people_wait(state)
+        patience.attended || !(only_people_wait(state) || asks_by_a_pause(&plan.0, state))
     };
     Ok(engine.drive(run, stop.clone(), patient).await?)
+}
+
+/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it go on.
+fn asks_by_a_pause(plan: &Plan, state: &State) -> bool {
+    let asks = plan.units.iter().any(|unit| unit.limits.on_exceed == OnExceed::Ask);
+    state.paused && asks && !state.limits_reached.is_empty() && state.open_attempts().next().is_none()
 }
 
 /// For whom a run waits, and who is told.
@@ -243,9 +264,6 @@ fn queued(plan: &Plan, state: &State) -> String {
 }
 
 fn only_people_wait(state: &State) -> bool {
-    if state.paused && state.open_attempts().next().is_none() {
-        return true;
-    }
     let outside = |step: &StepInst| matches!(step.phase, Phase::Question | Phase::Handed);
     state.waiting().next().is_some() && state.open_attempts().next().is_none() && state.waiting().all(outside)
 }

@@ -1,4 +1,4 @@
-//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`: telling a run something.
+//! `longhaul approve`, `deny`, `edit`, `answer`, `signal`, `cancel`, `pause`, `unpause`, `retry`, `leave`: telling a run something.
 
 use std::process::ExitCode;
 
@@ -69,6 +69,7 @@ pub(crate) enum What {
     Cancel,
     Pause,
     Unpause,
+    Leave,
 }
 
 pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
@@ -135,6 +136,10 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
         What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
         What::Pause => Ok(Message::Pause { by }),
         What::Unpause => Ok(Message::Unpause { by }),
+        What::Leave => match &state.host {
+            Some(host) => Ok(Message::Leave { host: host.clone(), by }),
+            None => bail!("its files are on no machine of several"),
+        },
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::versions::{person, tell};
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, inputs, ui};
+use crate::{identity, inputs, ui, width};
 
 /// Times of a schedule that are shown.
 const NEXT_SHOWN: usize = 3;
@@ -117,7 +117,8 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
         let starts = trigger.workflow.as_deref().unwrap_or("a prompt");
         let off = if trigger.enabled { "" } else { "  (disabled)" };
         let (name, kind) = (ui::bold(&trigger.name), trigger.kind.word());
-        ui::print_line(format!("{id:>5}  {name}  {kind}  {starts}{}{off}", detail(&trigger.kind)))?;
+        let line = format!("{id:>5}  {name}  {kind}  {starts}{}{off}", detail(&trigger.kind));
+        ui::print_line(width::seen(&line, 0))?;
         for at in next(armed, now) {
             ui::print_line(format!("       next {}", moment(at)))?;
         }

@@ -4,15 +4,18 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use longhaul_core::id::RunId;
+use longhaul_project::Project;
 use longhaul_runtime::{ForkRequest, Wanted};
 use tokio_util::sync::CancellationToken;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::{inputs, ui};
 
 /// Drive queued and waiting runs, and let schedules go off, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    worker: WorkerArgs,
     #[command(flatten)]
     agents: AgentArgs,
     #[command(flatten)]
@@ -21,7 +24,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &args.agents)?;
+        let engine = office::open_as(Project::current()?, &args.engine, &args.agents, &args.worker)?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");

@@ -57,7 +57,7 @@ fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s Step, depth: usize, index: Option<
     for inner in &step.steps {
         let round = round(step, inner);
         if round.is_none_or(|round| !hidden.contains(&round)) {
-            add(rows, inner, depth + 1, round, turned);
+            add(rows, inner, depth + 1, round.filter(|_| step.kind != "parallel"), turned);
         }
     }
 }
@@ -112,6 +112,7 @@ impl Row<'_> {
         let rounds: BTreeSet<u32> = self.step.steps.iter().filter_map(|inner| round(self.step, inner)).collect();
         match (self.step.kind.as_str(), rounds.len(), self.step.items) {
             ("for_each", _, Some(all)) => format!("  {} of {all}", self.done(&rounds)),
+            ("parallel", lanes, _) if lanes > 0 => format!("  {lanes} lanes"),
             (_, 0, _) => String::new(),
             (_, rounds, _) => format!("  round {rounds}"),
         }

@@ -6,7 +6,9 @@
 mod binary;
 
 mod contract;
+mod hostile;
 mod keys;
 mod questions;
 mod site;
 mod streams;
+mod traces;

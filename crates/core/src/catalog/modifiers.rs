@@ -195,5 +195,10 @@ pub const ALL: &[Field] = &[
     field("cwd", Template, "The folder it runs in."),
     field("writes", List(&Glob), "What the diff may touch."),
     field("runs_on", OneOrMany(&Text), "Labels that a worker must have."),
+    field(
+        "workspace",
+        Choice(&["same host", "any"]),
+        "Where several machines share a store: on the one where earlier steps of the run have worked, or on any.",
+    ),
     field("progress", Expr, "A value whose change means that the run is getting on; see `limits.idle_steps`."),
 ];

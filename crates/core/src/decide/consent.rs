@@ -92,7 +92,7 @@ fn grant_of(planner: Planner<'_>, state: &State, terms: &Terms, now: i64) -> Run
         inst.phase == Phase::Question
             && inst.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Consent)
     };
-    let at_work = state.open_attempts().chain(state.handed()).any(is_individual);
+    let at_work = state.begun().any(is_individual);
     let suspended = at_work || state.waiting().filter(asks).any(is_individual);
     RunGrant { workflow: planner.plan.main().name.clone(), live, suspended }
 }

@@ -183,7 +183,8 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
     let reserve = super::budget::reserve(planner, state, at);
-    let begun = |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted };
+    let begun =
+        |hosted| Event::AttemptStarted { path: path.clone(), attempt, reserve, hosted, host: None, queued: None };
     match rendered(planner, state, at, attempt) {
         // Whoever takes it gets it rendered: until then nothing of it needs to be kept.
         Ok(_) if super::hosted::is_handed_out(planner, state, at) => Decision::of([begun(true)]),
@@ -202,7 +203,9 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
 /// The work of an open attempt, for whoever has to begin it after a restart.
 pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<Start> {
     let at = state.number(path)?;
-    rendered(planner, state, at, state.step(at).attempts).ok()
+    let mut start = rendered(planner, state, at, state.step(at).attempts).ok()?;
+    start.turn.usd_left = super::budget::usd_left(planner, state, at);
+    Some(start)
 }
 
 pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {

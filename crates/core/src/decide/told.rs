@@ -44,6 +44,8 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
         Event::ConsentRevoked { .. } => "revoke",
+        Event::HostMissed { .. } => "missing machine",
+        Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
@@ -69,6 +71,9 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
         Event::ConsentRevoked { .. } if state.consent_revoked => Some("its consent is revoked already".to_owned()),
+        Event::HostMissed { host, .. } | Event::HostLeft { host, .. } if state.host.as_ref() != Some(host) => {
+            Some(format!("its files are not on `{host}`"))
+        }
         Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
         _ => hosted::misfit(planner, state, event),
     }

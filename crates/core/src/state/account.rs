@@ -142,7 +142,7 @@ impl State {
     }
 
     fn open_in(&self, body: BodyNo) -> impl Iterator<Item = &StepInst> {
-        self.open_attempts().chain(self.handed()).filter(move |step| self.accounts(step.body).contains(&body))
+        self.begun().filter(move |step| self.accounts(step.body).contains(&body))
     }
 
     fn reserved_in(&self, body: BodyNo) -> Usage {

@@ -71,10 +71,17 @@ impl Apply<'_> {
                 self.state.started_at = self.state.now;
                 self.open_body(self.plan.main().body, None, 0);
             }
-            Event::AttemptStarted { path, attempt, reserve, hosted } => {
+            Event::AttemptStarted { path, attempt, reserve, hosted, host, queued } => {
                 self.attempt_started(path, *attempt, *reserve, *hosted)?;
                 self.state.tried += 1;
+                self.placed(path, host.as_deref(), queued.as_deref());
             }
+            Event::AttemptClaimed { path, attempt, host, .. } => {
+                self.attempt_claimed(path, *attempt, host.as_deref())?
+            }
+            Event::AttemptReleased { path, attempt } => self.attempt_released(path, *attempt)?,
+            Event::HostMissed { host, since } => self.host_missed(host, *since),
+            Event::HostLeft { host, .. } => self.host_left(host),
             Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
             Event::HeartbeatSeen { path, attempt, hint, until } => {
                 self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
@@ -149,7 +156,7 @@ impl Apply<'_> {
             Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
-            Event::Unpaused { .. } => self.state.paused = false,
+            Event::Unpaused { .. } => (self.state.paused, self.state.missed) = (false, None),
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
             Event::RunFinished { outcome, message, outputs } => {
                 let at = self.state.now;
@@ -190,6 +197,7 @@ impl Apply<'_> {
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
             Phase::Attempt
+            | Phase::Queued
             | Phase::Handed
             | Phase::Retry { .. }
             | Phase::Question
@@ -233,6 +241,10 @@ impl Apply<'_> {
                 self.state.waiting.insert(at);
                 self.state.handed.insert(at);
             }
+            Phase::Queued => {
+                self.state.waiting.insert(at);
+                self.state.queued.insert(at);
+            }
             Phase::Inside | Phase::Done => {}
         }
         self.state.step_mut(at).phase = phase;
@@ -246,6 +258,7 @@ impl Apply<'_> {
             self.pay(at, Usage::default(), reserve);
         }
         self.state.waiting.remove(&at);
+        self.state.queued.remove(&at);
         if self.state.handed.remove(&at) {
             self.state.step_mut(at).hand = None;
         }
@@ -254,6 +267,7 @@ impl Apply<'_> {
             Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
             Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
             Phase::Attempt
+            | Phase::Queued
             | Phase::Handed
             | Phase::Retry { .. }
             | Phase::Question
@@ -283,6 +297,7 @@ impl Apply<'_> {
         step.attempts = attempt;
         step.started_at = Some(now);
         (step.error, step.answer, step.question) = (None, None, None);
+        step.labels.clear();
         if attempt == 1 {
             self.state.steps_executed += 1;
             self.state.steps_idle += 1;

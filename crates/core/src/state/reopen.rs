@@ -75,6 +75,8 @@ impl Apply<'_> {
     /// Attempts that the end of the run stopped are made again, and an `end` is decided again.
     fn resume_stopped(&mut self) {
         let open: Vec<StepNo> = self.state.open.iter().copied().collect();
+        let queued: Vec<StepNo> = self.state.queued.iter().copied().collect();
+        queued.into_iter().for_each(|at| self.offer_again(at));
         let stopped = |at: &StepNo| {
             let step = self.state.step(*at);
             let fresh = step.phase == Phase::Judge && step.answer.is_none() && step.error.is_some();

@@ -80,6 +80,10 @@ impl Fold {
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
+            | Event::AttemptClaimed { .. }
+            | Event::AttemptReleased { .. }
+            | Event::HostMissed { .. }
+            | Event::HostLeft { .. }
             | Event::SessionSeen { .. }
             | Event::FilesKept { .. }
             | Event::FilesRestored { .. }

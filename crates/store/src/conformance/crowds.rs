@@ -91,7 +91,7 @@ pub async fn watchers_hear_of_every_write(store: Given) {
     heard("a message");
     start(&store, &run, task("a@1", 1)).await;
     heard("a task");
-    store.claim(&worker("w"), 0, 1, 1).await.unwrap();
+    store.claim(Claim::new(worker("w"), 0, 1, 1)).await.unwrap();
     heard("a claim");
     store.renew(&worker("w"), 0, 2).await.unwrap();
     heard("a renewal");
@@ -106,7 +106,7 @@ pub async fn watchers_do_not_hear_of_what_wrote_nothing(store: Given) {
     let run = made(&store, "quiet").await;
     store.post(message(&run, "hook", "1")).await.unwrap();
     let watch = store.watch();
-    store.claim(&worker("w"), 0, 1, 1).await.unwrap();
+    store.claim(Claim::new(worker("w"), 0, 1, 1)).await.unwrap();
     store.renew(&worker("w"), 0, 1).await.unwrap();
     store.post(message(&run, "hook", "1")).await.unwrap();
     store.append(making(&run)).await.unwrap_err();

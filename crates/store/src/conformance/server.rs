@@ -47,8 +47,7 @@ impl Server {
     /// Starts a server with nothing in it.
     pub fn start(safe: Safe) -> Self {
         let bin = programs();
-        // A socket's path is short, so the folder is not below that of the build.
-        let folder = tempfile::Builder::new().prefix("lh-pg-").tempdir_in("/tmp").unwrap().keep();
+        let folder = tempfile::Builder::new().prefix("lh-pg-").tempdir_in(room()).unwrap().keep();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         if is_root() {
             chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -158,8 +157,9 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.heir.stdin.take());
+        // The server first: the heir waits for it, and it is there until somebody has waited for it here.
         let running = self.running.get_mut().unwrap().as_mut();
-        for child in [&mut self.heir].into_iter().chain(running) {
+        for child in running.into_iter().chain([&mut self.heir]) {
             child.wait().unwrap();
         }
     }
@@ -176,6 +176,14 @@ fn as_somebody(program: &Path) -> Command {
         command.uid(NOBODY).gid(NOBODY);
     }
     command
+}
+
+/// Where a server is put: in memory if there is enough, because a server that was killed first has everything written to the
+/// disk, which may take a minute on a busy one. A socket's path is short, so it is not below the folder of the build.
+fn room() -> &'static Path {
+    let memory = Path::new("/dev/shm");
+    let enough = |stat: rustix::fs::StatVfs| stat.f_bavail * stat.f_frsize > 1 << 30;
+    if rustix::fs::statvfs(memory).is_ok_and(enough) { memory } else { Path::new("/tmp") }
 }
 
 /// Where the programs are: the newest of the machine, else those of the path.

@@ -89,7 +89,7 @@ pub async fn after_a_takeover_the_old_holder_is_fenced(store: Given) {
     })
     .await
     .unwrap();
-    assert_eq!(store.claim(&worker("new"), 2_000, 1_000, 10).await.unwrap().len(), 1);
+    assert_eq!(store.claim(Claim::new(worker("new"), 2_000, 1_000, 10)).await.unwrap().len(), 1);
     assert_eq!(finish(&store, &run, end("a", 1, Some("old"))).await, fenced("a"));
     assert_eq!(finish(&store, &run, end("a", 2, Some("old"))).await, fenced("a"));
     assert_eq!(store.renew(&worker("old"), 2_000, 1_000).await, Ok(vec![]));
@@ -156,22 +156,22 @@ pub async fn a_task_started_with_a_worker_is_leased_from_the_last_event(store: G
 pub async fn a_claim_takes_the_oldest_up_to_the_limit(store: Given) {
     let (first, second) = (made(&store, "zzz-first").await, made(&store, "aaa-second").await);
     start(&store, &first, task("z@1", 1)).await;
-    start(&store, &first, task("a@1", 1)).await;
-    start(&store, &second, task("m@1", 1)).await;
-    let claimed = store.claim(&worker("w"), 100, 50, 2).await.unwrap();
+    start(&store, &second, task("a@1", 1)).await;
+    start(&store, &first, task("m@1", 1)).await;
+    let claimed = store.claim(Claim::new(worker("w"), 100, 50, 2)).await.unwrap();
     assert_eq!(claimed.iter().map(|task| task.key.as_str()).collect::<Vec<_>>(), ["z@1", "a@1"]);
     assert!(claimed.iter().all(|task| task.worker == Some(worker("w")) && task.lease_until_ms == 150));
-    assert_eq!(store.tasks(&first).await, Ok(claimed));
-    assert_eq!(store.claim(&worker("v"), 100, 50, 2).await.unwrap()[0].key, "m@1");
-    assert_eq!(store.claim(&worker("v"), 100, 50, 2).await, Ok(vec![]));
+    assert_eq!(store.tasks(&second).await, Ok(claimed[1..].to_vec()));
+    assert_eq!(store.claim(Claim::new(worker("v"), 100, 50, 2)).await.unwrap()[0].key, "m@1");
+    assert_eq!(store.claim(Claim::new(worker("v"), 100, 50, 2)).await, Ok(vec![]));
 }
 
 /// What a lost lease means is not for the store to say.
 pub async fn a_held_task_is_not_claimed_even_when_its_lease_has_run_out(store: Given) {
     let run = made(&store, "kept").await;
     start(&store, &run, held("a@1", 1, "w")).await;
-    assert_eq!(store.claim(&worker("v"), 1_000_000, 10, 10).await, Ok(vec![]));
-    assert_eq!(store.claim(&worker("w"), 1_000_000, 10, 10).await, Ok(vec![]));
+    assert_eq!(store.claim(Claim::new(worker("v"), 1_000_000, 10, 10)).await, Ok(vec![]));
+    assert_eq!(store.claim(Claim::new(worker("w"), 1_000_000, 10, 10)).await, Ok(vec![]));
 }
 
 /// Sixteen at once, twenty tasks: each is given once.
@@ -183,7 +183,7 @@ pub async fn one_of_many_claimers_gets_the_task(store: Given) {
     let claimers: Vec<_> = (0..16)
         .map(|number| {
             let store = store.clone();
-            tokio::spawn(async move { store.claim(&worker(&format!("w{number}")), 0, 10, 2).await.unwrap() })
+            tokio::spawn(async move { store.claim(Claim::new(worker(&format!("w{number}")), 0, 10, 2)).await.unwrap() })
         })
         .collect();
     let mut given = Vec::new();

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::address::Address;
 use super::ask::Desk;
 use super::session;
+use crate::Error;
 
 /// How often the sequence is looked at while somebody watches.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -39,26 +40,28 @@ struct Told {
     own: AtomicI64,
     /// Something was written here.
     written: Notify,
-    /// Somebody began to watch.
-    watched: Notify,
+    /// Whether somebody ever began to watch.
+    watched: watch::Sender<bool>,
     /// How hints of this process are known.
     name: String,
 }
 
 impl News {
-    pub(super) fn start(address: &Address, desk: &Arc<Desk>) -> Self {
+    /// What is written from now on is news.
+    pub(super) async fn start(address: &Address, desk: &Arc<Desk>) -> Result<Self, Error> {
+        let seen = last(desk).await?;
         let told = Arc::new(Told {
             changes: watch::Sender::new(0),
             own: AtomicI64::new(0),
             written: Notify::new(),
-            watched: Notify::new(),
+            watched: watch::Sender::new(false),
             name: Uuid::new_v4().simple().to_string(),
         });
         let channel = format!("longhaul_{}", address.schema);
-        let look = tokio::spawn(look(Arc::clone(&told), Arc::clone(desk)));
+        let look = tokio::spawn(look(Arc::clone(&told), Arc::clone(desk), seen));
         let hint = tokio::spawn(hint(Arc::clone(&told), Arc::clone(desk), channel.clone()));
         let listen = tokio::spawn(listen(Arc::clone(&told), address.clone(), channel));
-        Self { told, _tasks: [look, hint, listen].map(AbortOnDropHandle::new) }
+        Ok(Self { told, _tasks: [look, hint, listen].map(AbortOnDropHandle::new) })
     }
 
     /// One write of ours was answered.
@@ -71,7 +74,7 @@ impl News {
     /// See [`crate::Store::watch`].
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
         let receiver = self.told.changes.subscribe();
-        self.told.watched.notify_one();
+        self.told.watched.send_replace(true);
         receiver
     }
 }
@@ -82,24 +85,26 @@ impl Told {
     }
 
     async fn somebody_watches(&self) {
-        while self.changes.receiver_count() == 0 {
-            self.watched.notified().await;
-        }
+        // Never closed while it is asked.
+        let _ = self.watched.subscribe().wait_for(|watched| *watched).await;
     }
 }
 
+/// How many writes there ever were, and some that were not.
+async fn last(desk: &Desk) -> Result<i64, Error> {
+    let rows = desk.read("SELECT last_value FROM change", &[]).await?;
+    Ok(rows.first().map_or(0, |row| row.get(0)))
+}
+
 /// The number of writes of others can move a little before they can be seen, so each move is told twice.
-async fn look(told: Arc<Told>, desk: Arc<Desk>) {
-    let (mut seen, mut owed) = (None, false);
+async fn look(told: Arc<Told>, desk: Arc<Desk>, mut seen: i64) {
+    let mut owed = false;
     loop {
         told.somebody_watches().await;
         let own = told.own.load(Ordering::SeqCst);
         // A store that does not answer now is asked again.
-        if let Ok(rows) = desk.read("SELECT last_value FROM change", &[]).await
-            && let Some(row) = rows.first()
-        {
-            let others = row.get::<_, i64>(0) - own;
-            let moved = seen.replace(others).is_some_and(|seen| seen != others);
+        if let Ok(last) = last(&desk).await {
+            let moved = std::mem::replace(&mut seen, last - own) != last - own;
             if moved || owed {
                 told.tell();
             }

@@ -59,20 +59,7 @@ pub(super) async fn next_due(store: &Postgres) -> Result<Option<i64>, Error> {
     Ok(rows.first().and_then(|row| row.get(0)))
 }
 
-const TASK: &str = "SELECT run.id, key, attempt, worker, lease_until_ms, labels FROM";
-
-/// See [`crate::Store::claim`].
-pub(super) async fn claim(
-    store: &Postgres,
-    worker: &WorkerId,
-    until_ms: i64,
-    limit: usize,
-) -> Result<Vec<Task>, Error> {
-    let token = Uuid::new_v4().into_bytes();
-    let sql = format!("{TASK} claim_1($1, $2, $3, $4) AS task JOIN run ON run.number = task.run ORDER BY task.number");
-    let answer = store.desk.write(&sql, &[&worker.as_str(), &until_ms, &count(limit), &&token[..]], 0).await?;
-    taken(store, &answer.rows)
-}
+pub(super) const TASK: &str = "SELECT run.id, key, attempt, worker, lease_until_ms, labels FROM";
 
 /// See [`crate::Store::renew`].
 pub(super) async fn renew(store: &Postgres, worker: &WorkerId, until_ms: i64) -> Result<Vec<Task>, Error> {
@@ -81,7 +68,7 @@ pub(super) async fn renew(store: &Postgres, worker: &WorkerId, until_ms: i64) ->
     taken(store, &answer.rows)
 }
 
-fn taken(store: &Postgres, rows: &[Row]) -> Result<Vec<Task>, Error> {
+pub(super) fn taken(store: &Postgres, rows: &[Row]) -> Result<Vec<Task>, Error> {
     if !rows.is_empty() {
         store.news.wrote();
     }
@@ -103,7 +90,7 @@ pub(super) async fn tasks(store: &Postgres, run: &RunId) -> Result<Vec<Task>, Er
     store.desk.read(&sql, &[&run.as_str()]).await?.iter().map(task).collect()
 }
 
-fn task(row: &Row) -> Result<Task, Error> {
+pub(super) fn task(row: &Row) -> Result<Task, Error> {
     let attempt = u32::try_from(row.get::<_, i64>(2)).map_err(|_| Error::Corrupt("an attempt of a task".to_owned()))?;
     let labels =
         serde_json::from_str(row.get(5)).map_err(|error| Error::Corrupt(format!("labels of a task: {error}")))?;

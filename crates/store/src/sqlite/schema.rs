@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::{Options, Synchronous, sharing};
 use crate::Error;
 
-const MIGRATIONS: [&str; 1] = [include_str!("001.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("001.sql"), include_str!("002.sql")];
 const APPLICATION: i64 = 0x4c48_7374;
 const PAGE_BYTES: u64 = 4096;
 const STATEMENTS_CACHED: usize = 64;

@@ -58,22 +58,8 @@ pub(super) fn next_due(db: &Connection) -> Result<Option<i64>, Error> {
     Ok(db.prepare_cached("SELECT min(due_ms) FROM timer")?.query_row([], |row| row.get(0))?)
 }
 
-const TASK: &str = "SELECT run.id, key, attempt, worker, lease_until_ms, labels, task.number
+pub(super) const TASK: &str = "SELECT run.id, key, attempt, worker, lease_until_ms, labels, task.number
                     FROM task JOIN run ON run.number = task.run";
-
-/// See [`crate::Store::claim`].
-pub(super) fn claim(db: &Connection, worker: &WorkerId, until_ms: i64, limit: usize) -> Result<Vec<Task>, Error> {
-    let sql = format!("{TASK} WHERE worker IS NULL ORDER BY task.number LIMIT ?1");
-    let free = all(db, &sql, [count(limit)], |row| Ok((task(row)?, row.get::<_, i64>(6)?)))?;
-    let sql = "UPDATE task SET worker = ?2, lease_until_ms = ?3 WHERE number = ?1 AND worker IS NULL";
-    let mut update = db.prepare_cached(sql)?;
-    let mut claimed = Vec::new();
-    for (task, number) in free {
-        update.execute(params![number, worker.as_str(), until_ms])?;
-        claimed.push(Task { worker: Some(worker.clone()), lease_until_ms: until_ms, ..task });
-    }
-    Ok(claimed)
-}
 
 /// See [`crate::Store::renew`].
 pub(super) fn renew(db: &Connection, worker: &WorkerId, until_ms: i64) -> Result<Vec<Task>, Error> {
@@ -95,7 +81,7 @@ pub(super) fn tasks(db: &Connection, run: &RunId) -> Result<Vec<Task>, Error> {
     all(db, &format!("{TASK} WHERE run.id = ?1 ORDER BY task.number"), [run.as_str()], task)
 }
 
-fn task(row: &Row<'_>) -> Result<Task, Error> {
+pub(super) fn task(row: &Row<'_>) -> Result<Task, Error> {
     let labels: String = row.get(5)?;
     Ok(Task {
         run: run_id(row.get(0)?)?,
@@ -107,7 +93,7 @@ fn task(row: &Row<'_>) -> Result<Task, Error> {
     })
 }
 
-fn all<T>(
+pub(super) fn all<T>(
     db: &Connection,
     sql: &str,
     values: impl Params,

@@ -103,6 +103,7 @@ impl Sim {
                 }
             }
             Phase::Handed => Some(self.hosted(&path)),
+            Phase::Queued => Some(self.waits_for_worker(path)),
             Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
                 // Some wait for a number; what else comes must be refused.
                 let data = if self.is_patient() && self.chance.one_in(3) { json!("none") } else { json!({"n": 1}) };

@@ -8,6 +8,7 @@ import { Button } from "../../ui/Button";
 import { Actions } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { Fold } from "../../ui/Fold";
+import { sentence } from "../../ui/format";
 import { ErrorNote, Note } from "../../ui/Note";
 import { typed, written } from "../../ui/schema";
 import { ONLY_LOOKS, useMay } from "../../ui/useMay";
@@ -55,7 +56,7 @@ export function AnswerForm({ question }: { question: Question }) {
 function NotHere({ question: { here }, override }: { question: Question; override: () => void }) {
   return (
     <Note tone="wait">
-      <p>{here.why ?? "This is answered elsewhere."}</p>
+      <p>{sentence(here.why ?? "this is answered elsewhere")}</p>
       {here.override && (
         <div>
           <Button onClick={override}>Answer in their place</Button>

@@ -34,12 +34,18 @@ export function WorkflowsPage() {
         </Empty>
       )}
       <ul className={styles.catalogue}>
-        {data?.workflows.map((row) => (
+        {own(data?.workflows ?? []).map((row) => (
           <Card key={row.name} row={row} />
         ))}
       </ul>
     </section>
   );
+}
+
+/** Those of the project and of the user before those that everybody has. */
+function own(rows: WorkflowRow[]): WorkflowRow[] {
+  const comesWith = (row: WorkflowRow) => Number(row.origin === "builtin");
+  return rows.toSorted((a, b) => comesWith(a) - comesWith(b));
 }
 
 function Card({ row }: { row: WorkflowRow }) {

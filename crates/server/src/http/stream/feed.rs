@@ -7,8 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
-use longhaul_core::event::Envelope;
+use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
 use longhaul_runtime::Said;
 use serde_json::json;
 use tokio::sync::watch;
@@ -40,8 +42,13 @@ struct Ring {
     seq: u64,
     is_gone: bool,
     /// The number that the next entry of a transcript has.
-    spoken: HashMap<(String, u32), u64>,
+    spoken: HashMap<Tried, u64>,
+    /// Attempts that are under way, and whether they were before anybody watched.
+    open: HashMap<Tried, bool>,
 }
+
+/// An attempt at a step.
+pub(super) type Tried = (StepPath, u32);
 
 enum Piece {
     Journal(u64, Bytes),
@@ -78,8 +85,10 @@ pub(super) enum Batch {
 }
 
 impl Feed {
-    /// A feed that begins after an event.
-    pub(super) fn new(run: RunId, seq: u64) -> Self {
+    /// A feed that begins with a run as it is.
+    pub(super) fn new(run: RunId, state: &State) -> Self {
+        let seq = state.seq;
+        let open = state.open_attempts().map(|step| ((step.path.clone(), step.attempts), true)).collect();
         let ring = Ring {
             pieces: VecDeque::new(),
             bytes: 0,
@@ -88,6 +97,7 @@ impl Feed {
             seq,
             is_gone: false,
             spoken: HashMap::new(),
+            open,
         };
         Self { run, ring: Mutex::new(ring), news: watch::Sender::new(0) }
     }
@@ -119,6 +129,7 @@ impl Feed {
                 return false;
             }
             ring.seq = envelope.seq;
+            ring.note(&envelope.event);
             ring.push(Piece::Journal(envelope.seq, event("journal", Some(envelope.seq), envelope)));
         }
         drop(ring);
@@ -129,7 +140,7 @@ impl Feed {
     /// Takes in what an agent said, once.
     pub(super) fn say(&self, said: &Said) {
         let mut ring = self.ring();
-        let next = ring.spoken.entry((said.path.to_string(), said.attempt)).or_default();
+        let next = ring.spoken.entry((said.path.clone(), said.attempt)).or_default();
         if said.number < *next {
             return;
         }
@@ -141,11 +152,9 @@ impl Feed {
         self.tell();
     }
 
-    /// Says that what an agent said before a number is known to everybody.
-    pub(super) fn spoken(&self, path: String, attempt: u32, next: u64) {
-        let mut ring = self.ring();
-        let known = ring.spoken.entry((path, attempt)).or_default();
-        *known = (*known).max(next);
+    /// Attempts that are under way, and whether they were before anybody watched.
+    pub(super) fn open(&self) -> HashMap<Tried, bool> {
+        self.ring().open.clone()
     }
 
     /// The run was pruned.
@@ -196,6 +205,20 @@ impl Feed {
 }
 
 impl Ring {
+    /// Knows which attempts are under way.
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::AttemptStarted { path, attempt, hosted: false, .. } => {
+                self.open.insert((path.clone(), *attempt), false);
+            }
+            Event::AttemptSucceeded { path, attempt, .. }
+            | Event::AttemptFailed { path, attempt, .. }
+            | Event::AttemptStopped { path, attempt, .. } => drop(self.open.remove(&(path.clone(), *attempt))),
+            Event::RunFinished { .. } => self.open.clear(),
+            _ => {}
+        }
+    }
+
     fn push(&mut self, piece: Piece) {
         self.bytes += piece.bytes().len();
         self.pieces.push_back(piece);

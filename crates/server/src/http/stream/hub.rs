@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use longhaul_core::id::RunId;
+use longhaul_core::state::State;
 use longhaul_runtime::{Engine, Error, Pulse};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -24,7 +25,7 @@ use crate::http::problem::Problem;
 /// Changes within this time are looked at together.
 const TOGETHER: Duration = Duration::from_millis(25);
 /// What happens within this time is sent together: fifty who watch cost less than one who is told each event alone.
-const SENT_TOGETHER: Duration = Duration::from_millis(50);
+const SENT_TOGETHER: Duration = Duration::from_millis(100);
 /// How often transcripts are looked at that another process writes, while somebody watches.
 const LISTEN: Duration = Duration::from_millis(250);
 /// How long to wait for a store that does not answer.
@@ -66,8 +67,10 @@ impl Hub {
     /// Somebody watches a run, and has its events up to one.
     pub(crate) async fn watch(&self, run: &RunId, after: u64) -> Result<Watcher, Problem> {
         let permit = self.inner.permit()?;
-        let row = self.inner.engine.row(run).await?.ok_or_else(|| Problem::missing("There is no such run."))?;
-        let feed = self.inner.join(run, row.last_seq);
+        let feed = match self.inner.find(run) {
+            Some(feed) => feed,
+            None => self.inner.join(run, &self.inner.engine.load(run).await?.state),
+        };
         let (news, place) = (feed.news(), feed.place(after));
         let engine = self.inner.engine.clone();
         let stop = self.inner.stop.clone();
@@ -90,9 +93,10 @@ impl Inner {
         Arc::clone(&self.places).try_acquire_owned().map_err(|_| Problem::too_many(5))
     }
 
-    fn join(self: &Arc<Self>, run: &RunId, seq: u64) -> Arc<Feed> {
+    /// The feed of a run, which begins now if there is none.
+    fn join(self: &Arc<Self>, run: &RunId, state: &State) -> Arc<Feed> {
         let mut feeds = self.feeds();
-        let feed = feeds.by_run.entry(run.clone()).or_insert_with(|| Arc::new(Feed::new(run.clone(), seq)));
+        let feed = feeds.by_run.entry(run.clone()).or_insert_with(|| Arc::new(Feed::new(run.clone(), state)));
         let feed = Arc::clone(feed);
         if !std::mem::replace(&mut feeds.is_heard, true) {
             tokio::spawn(hear(Arc::clone(self)));
@@ -172,7 +176,7 @@ async fn hear(hub: Arc<Inner>) {
                 if watched.is_empty() {
                     return;
                 }
-                owed = look_at(&hub, &watched, &mut tails).await;
+                owed = look_at(&hub, &watched).await;
             }
             () = tokio::time::sleep_until(listen) => {
                 listen = Instant::now() + LISTEN;
@@ -187,10 +191,10 @@ async fn hear(hub: Arc<Inner>) {
 }
 
 /// Looks at all that are watched; when to look again, if the store did not answer.
-async fn look_at(hub: &Inner, watched: &[Arc<Feed>], tails: &mut Tails) -> Option<Instant> {
+async fn look_at(hub: &Inner, watched: &[Arc<Feed>]) -> Option<Instant> {
     let mut again = None;
     for feed in watched {
-        if hub.look(feed).await.is_err() || tails.follow(feed).await.is_err() {
+        if hub.look(feed).await.is_err() {
             again = Some(Instant::now() + AGAIN);
         }
     }
@@ -214,9 +218,8 @@ impl Pieces for Watcher {
         if let Some(sent) = self.sent {
             tokio::time::sleep_until(sent + SENT_TOGETHER).await;
         }
-        let piece = self.piece().await;
-        self.sent = Some(Instant::now());
-        piece
+        self.sent = None;
+        self.piece().await
     }
 }
 
@@ -228,7 +231,10 @@ impl Watcher {
             }
             self.news.borrow_and_update();
             match self.feed.batch(&mut self.place) {
-                Batch::Some(bytes) => return Some(bytes),
+                Batch::Some(bytes) => {
+                    self.sent = Some(Instant::now());
+                    return Some(bytes);
+                }
                 Batch::Behind => return self.caught_up().await,
                 Batch::Gone => return self.gone(),
                 Batch::Nothing => {}

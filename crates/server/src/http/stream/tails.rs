@@ -2,30 +2,25 @@
 //!
 //! What agents of this process say is heard at once and has the same numbers; a feed takes each number once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;
-use longhaul_core::path::StepPath;
-use longhaul_runtime::{Engine, Error, Said};
+use longhaul_runtime::{Engine, Said};
 
-use super::feed::Feed;
+use super::feed::{Feed, Tried};
 use crate::http::attempts::TRANSCRIPT;
 
 /// How much of a transcript is read at once.
 const BYTES_MAX: u64 = 1 << 20;
 
-type Key = (RunId, StepPath, u32);
-
 /// The ends of the transcripts of open attempts.
 pub(super) struct Tails {
     engine: Engine,
-    open: HashMap<Key, Tail>,
-    /// The event at which the open attempts of a run were looked up.
-    known: HashMap<RunId, u64>,
+    open: HashMap<(RunId, Tried), Tail>,
 }
 
 struct Tail {
@@ -36,55 +31,38 @@ struct Tail {
 
 impl Tails {
     pub(super) fn new(engine: Engine) -> Self {
-        Self { engine, open: HashMap::new(), known: HashMap::new() }
-    }
-
-    /// Finds the attempts of a run that are open now. What they said before somebody watched is in their transcripts.
-    pub(super) async fn follow(&mut self, feed: &Feed) -> Result<(), Error> {
-        let seq = feed.seq();
-        let before = self.known.insert(feed.run.clone(), seq);
-        if before == Some(seq) {
-            return Ok(());
-        }
-        let loaded = match self.engine.load(&feed.run).await {
-            Ok(loaded) => loaded,
-            Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let agents = loaded.state.open_attempts().filter(|step| loaded.plan.0.step(step.step).is_agent());
-        let open: HashSet<(StepPath, u32)> = agents.map(|step| (step.path.clone(), step.attempts)).collect();
-        // What was said until the end was read by then, or is in the transcript.
-        self.open.retain(|(run, path, attempt), tail| {
-            let stays = *run != feed.run || open.contains(&(path.clone(), *attempt));
-            if !stays {
-                tail.tell(feed, path, *attempt);
-            }
-            stays
-        });
-        for (path, attempt) in open {
-            let file = self.engine.attempt_dir(&feed.run, &path, attempt).join(TRANSCRIPT);
-            let key = (feed.run.clone(), path.clone(), attempt);
-            self.open.entry(key).or_insert_with(|| {
-                let mut tail = Tail { file, bytes: 0, next: 0 };
-                if before.is_none() {
-                    tail.skip();
-                    feed.spoken(path.to_string(), attempt, tail.next);
-                }
-                tail
-            });
-        }
-        Ok(())
+        Self { engine, open: HashMap::new() }
     }
 
     /// Reads what was said since the last time.
     pub(super) fn listen(&mut self, feeds: &[Arc<Feed>]) {
-        self.open.retain(|(run, _, _), _| feeds.iter().any(|feed| feed.run == *run));
-        self.known.retain(|run, _| feeds.iter().any(|feed| feed.run == *run));
-        for ((run, path, attempt), tail) in &mut self.open {
-            if let Some(feed) = feeds.iter().find(|feed| feed.run == *run) {
-                tail.tell(feed, path, *attempt);
-            }
+        self.open.retain(|(run, _), _| feeds.iter().any(|feed| feed.run == *run));
+        for feed in feeds {
+            self.listen_to(feed);
         }
+    }
+
+    fn listen_to(&mut self, feed: &Feed) {
+        let under_way = feed.open();
+        for (tried, is_old) in &under_way {
+            let folder = || self.engine.attempt_dir(&feed.run, &tried.0, tried.1);
+            self.open.entry((feed.run.clone(), tried.clone())).or_insert_with(|| {
+                let mut tail = Tail { file: folder().join(TRANSCRIPT), bytes: 0, next: 0 };
+                if *is_old {
+                    // What was said before somebody watched is asked for by those who want it.
+                    tail.skip();
+                }
+                tail
+            });
+        }
+        self.open.retain(|(run, tried), tail| {
+            if *run != feed.run {
+                return true;
+            }
+            // Of one that is over what was said last, too.
+            tail.tell(feed, tried);
+            under_way.contains_key(tried)
+        });
     }
 }
 
@@ -95,13 +73,13 @@ impl Tail {
         }
     }
 
-    fn tell(&mut self, feed: &Feed, path: &StepPath, attempt: u32) {
+    fn tell(&mut self, feed: &Feed, (path, attempt): &Tried) {
         for line in self.lines().unwrap_or_default() {
             let number = self.next;
             self.next += 1;
             // A version to come may keep more than this one knows.
             if let Ok(entry) = serde_json::from_slice(&line) {
-                feed.say(&Said { path: path.clone(), attempt, number, entry });
+                feed.say(&Said { path: path.clone(), attempt: *attempt, number, entry });
             }
         }
     }

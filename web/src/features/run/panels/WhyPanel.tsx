@@ -35,9 +35,12 @@ export function WhyPanel() {
   );
 }
 
+/** How long it was when the server said so. It grows older on the page, and the question says how long ago it was asked. */
+const SO_FAR = / \([^()]* so far\)/;
+
 function Sentence({ why }: { why: Why }) {
   const { select } = useView();
-  const text = <Words text={why.text} />;
+  const text = <Words text={why.text.replace(SO_FAR, "")} />;
   if (why.path === undefined) return text;
   const { path } = why;
   return (

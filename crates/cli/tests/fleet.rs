@@ -1,0 +1,249 @@
+//! Several workers on several machines, which are processes with names of machines, around one PostgreSQL database.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod binary;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use longhaul_store::conformance::server;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use binary::Told;
+
+const RUN: &str = "the-run";
+
+/// A project with the same file on every machine, each in a folder of its own.
+struct Fleet {
+    store: String,
+    machines: Vec<(String, TempDir)>,
+}
+
+impl Fleet {
+    fn of(workflow: &str, settings: &str) -> Self {
+        let machine = |name: &&str| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("work.yaml"), workflow).unwrap();
+            std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
+            std::fs::write(folder.path().join(".longhaul/config.toml"), settings).unwrap();
+            ((*name).to_owned(), folder)
+        };
+        Self { store: server::shared().address(), machines: ["alpha", "beta", "gamma"].iter().map(machine).collect() }
+    }
+
+    fn folder(&self, machine: &str) -> &Path {
+        self.machines.iter().find(|(name, _)| name == machine).unwrap().1.path()
+    }
+
+    fn command(&self, machine: &str, args: &[&str]) -> Command {
+        let mut command = binary::command(self.folder(machine), args);
+        command.env("LONGHAUL_STORE", &self.store).env("LONGHAUL_HOST", machine).env("LONGHAUL_LEASE_MS", "3000");
+        command.env("SEEN", self.folder("gamma").join("seen"));
+        command
+    }
+
+    fn told(&self, machine: &str, args: &[&str]) -> Told {
+        binary::told(self.command(machine, args).output().unwrap())
+    }
+
+    /// Starts the run and leaves it to workers.
+    fn detach(&self, machine: &str) {
+        let told = self.told(machine, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+    }
+
+    fn worker(&self, machine: &str, args: &[&str]) -> Worker {
+        let mut command = self.command(machine, &[&["worker"], args].concat());
+        Worker(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn status(&self) -> Value {
+        let told = self.told("gamma", &["status", RUN, "--json"]);
+        serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{}", told.stderr))
+    }
+
+    fn is(&self, status: &str) -> bool {
+        self.status()["status"] == status
+    }
+
+    fn events(&self) -> Vec<Value> {
+        let told = self.told("gamma", &["events", RUN, "--json"]);
+        told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Which machine made each attempt.
+    fn made_on(&self) -> Vec<String> {
+        let events = self.events();
+        let placed = events.iter().filter(|event| event["host"].is_string() && event["path"].is_string());
+        placed.map(|event| format!("{} {}", event["path"].as_str().unwrap(), event["host"].as_str().unwrap())).collect()
+    }
+
+    /// What the steps have written, a line each.
+    fn seen(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.folder("gamma").join("seen")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// A worker, killed at the end of the test.
+struct Worker(Child);
+
+impl Worker {
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+
+    /// Has it stop what is under way; answers its exit code.
+    fn stop(&mut self) -> Option<i32> {
+        self.signal(Signal::TERM);
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[track_caller]
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !holds() {
+        assert!(since.elapsed() < Duration::from_secs(120), "{what} did not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+const LABELS: &str = "
+name: work
+do:
+  - {id: one, run: 'echo one'}
+  - {id: two, run: 'echo two', runs_on: gpu, workspace: any}
+  - {id: three, run: 'echo three'}
+";
+
+#[test]
+fn a_step_goes_to_who_has_its_labels_and_the_next_one_back_to_its_files() {
+    let fleet = Fleet::of(LABELS, "");
+    fleet.detach("gamma");
+    let _alpha = fleet.worker("alpha", &[]);
+    until("the wait", || fleet.is("waiting"));
+    let told = fleet.told("gamma", &["status", RUN]).stdout;
+    assert!(told.contains("`two` waits for a worker with the label gpu; no such worker is there"), "{told}");
+    let _beta = fleet.worker("beta", &["--labels", "gpu,big", "--slots", "2", "--name", "bert"]);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.made_on(), ["one alpha", "two beta", "three alpha"]);
+    let workers: Value = serde_json::from_str(&fleet.told("gamma", &["workers", "--json"]).stdout).unwrap();
+    let bert = workers["workers"].as_array().unwrap().iter().find(|worker| worker["name"] == "bert").unwrap();
+    assert_eq!((&bert["host"], &bert["slots"], &bert["silent"]), (&"beta".into(), &2.into(), &false.into()));
+    assert!(bert["labels"].as_array().unwrap().contains(&"big".into()));
+}
+
+const LONG: &str = r#"
+name: work
+do:
+  - {id: long, run: 'echo begun $LONGHAUL_HOST >> "$SEEN"; test -e "$SEEN.go" || sleep 300; echo ended >> "$SEEN"'}
+"#;
+
+/// Whoever takes the message in, the one who is at it stops.
+#[test]
+fn a_cancel_told_on_one_machine_stops_the_work_on_another() {
+    let fleet = Fleet::of(LONG, "");
+    fleet.detach("gamma");
+    let _workers = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
+    until("the step", || fleet.seen().len() == 1);
+    assert_eq!(fleet.told("gamma", &["cancel", RUN]).code, 0);
+    until("the end", || fleet.is("cancelled"));
+    assert_eq!(fleet.seen().len(), 1);
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_hands_back_what_it_does() {
+    let fleet = Fleet::of(LONG, "");
+    fleet.detach("gamma");
+    let mut alpha = fleet.worker("alpha", &[]);
+    until("the step", || fleet.seen().len() == 1);
+    assert_eq!(alpha.stop(), Some(0));
+    assert!(fleet.events().iter().any(|event| event["event"] == "attempt_stopped"));
+    assert!(!fleet.told("gamma", &["workers"]).stdout.contains("alpha"));
+    std::fs::write(fleet.folder("gamma").join("seen.go"), "").unwrap();
+    // Its files are there.
+    let _beta = fleet.worker("beta", &[]);
+    let _again = fleet.worker("alpha", &[]);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.seen(), ["begun alpha", "begun alpha", "ended"]);
+}
+
+/// It slept through its lease, and another one does what it did: when it wakes up, nobody believes it.
+#[test]
+fn a_worker_that_sleeps_through_its_lease_is_not_believed() {
+    let zombie = LONG.replace("sleep 300", "sleep 300 & wait");
+    let fleet = Fleet::of(&zombie, "");
+    fleet.detach("gamma");
+    let alpha = fleet.worker("alpha", &[]);
+    until("the step", || fleet.seen().len() == 1);
+    alpha.signal(Signal::STOP);
+    std::fs::write(fleet.folder("gamma").join("seen.go"), "").unwrap();
+    let _other = fleet.worker("alpha", &["--name", "other"]);
+    until("the end", || fleet.is("succeeded"));
+    alpha.signal(Signal::CONT);
+    let ended = |events: &[Value]| events.iter().filter(|event| event["event"] == "attempt_succeeded").count();
+    assert_eq!(ended(&fleet.events()), 1);
+    assert_eq!(fleet.seen().len(), 3);
+}
+
+const GATE: &str = "
+name: work
+do:
+  - {id: one, run: 'echo one'}
+  - {id: ok, approve: Go on?}
+  - {id: two, run: 'echo two'}
+";
+
+/// Nothing is done elsewhere unless a person says so.
+#[test]
+fn a_run_whose_machine_is_gone_asks_what_to_do() {
+    let fleet = Fleet::of(GATE, "[fleet]\nhost_grace = '1s'\n");
+    fleet.detach("gamma");
+    let mut alpha = fleet.worker("alpha", &[]);
+    until("the gate", || fleet.is("waiting"));
+    assert_eq!(alpha.stop(), Some(0));
+    let _beta = fleet.worker("beta", &[]);
+    assert_eq!(fleet.told("gamma", &["approve", RUN]).code, 0);
+    until("the pause", || fleet.is("paused"));
+    let told = fleet.told("gamma", &["status", RUN]).stdout;
+    assert!(told.contains("nothing was heard of the machine `alpha`"), "{told}");
+    assert_eq!(fleet.made_on(), ["one alpha"]);
+    assert_eq!(fleet.told("gamma", &["leave", RUN]).code, 0);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.made_on(), ["one alpha", "two beta"]);
+}
+
+/// A step counts those beside it: how many locks there are while it holds one.
+const MANY: &str = r#"
+name: work
+limits: {parallel: 20}
+do:
+  - for_each: [1, 2, 3, 4, 5, 6, 7, 8]
+    parallel: 8
+    id: all
+    do:
+      - id: item
+        workspace: any
+        run: 'mkdir -p "$SEEN.d/$$"; sleep 0.1; ls "$SEEN.d" | wc -l >> "$SEEN"; rmdir "$SEEN.d/$$"'
+"#;
+
+#[test]
+fn no_more_is_done_at_once_than_the_fleet_may() {
+    let fleet = Fleet::of(MANY, "[fleet]\nmax = 2\n");
+    fleet.detach("gamma");
+    let _workers = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
+    until("the end", || fleet.is("succeeded"));
+    let most = fleet.seen().iter().map(|line| line.trim().parse::<u32>().unwrap()).max();
+    assert_eq!((fleet.seen().len(), most.unwrap() <= 2), (8, true), "{:?}", fleet.seen());
+}

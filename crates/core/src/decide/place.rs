@@ -1,0 +1,71 @@
+//! Who makes what is about to begin: whoever records it, or a worker that is looked for.
+//!
+//! **Invariant:** a step that asks for labels, or for the machine on which the files of its run are, is begun only by somebody
+//! who has them. What the runtime knows comes as a [`Place`]; what follows from it is decided here.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Advance, Planner};
+use crate::event::Event;
+use crate::path::StepPath;
+use crate::plan::Step;
+use crate::state::State;
+
+/// Where somebody stands who is about to record what begins.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The machine, where several share a store.
+    pub host: Option<&'a str>,
+    /// What it can do.
+    pub labels: &'a [String],
+    /// How many attempts it can begin now.
+    pub room: usize,
+    /// Whether steps that ask for such labels are counted over all machines, so that nobody just begins one.
+    pub is_counted: &'a dyn Fn(&[String]) -> bool,
+}
+
+/// The label that workers of a machine have.
+pub fn host_label(host: &str) -> String {
+    format!("host:{host}")
+}
+
+/// Has attempts that are about to be recorded wait for a worker, where whoever records them can not make them.
+pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, place: Place<'_>) {
+    let mut room = place.room;
+    let mut placed: HashMap<StepPath, Option<Vec<String>>> = HashMap::new();
+    for start in &advance.starts {
+        let step = planner.plan.step(start.step);
+        let needs = needs(state, step, place.host.is_some());
+        let can = needs.iter().all(|label| place.labels.contains(label)) && !(place.is_counted)(&needs);
+        if can && room > 0 {
+            room -= 1;
+            if step.uses_files() {
+                state.settle_on(place.host);
+            }
+            placed.insert(start.path.clone(), None);
+        } else {
+            state.queue_up(&start.path, needs.clone());
+            placed.insert(start.path.clone(), Some(needs));
+        }
+    }
+    for envelope in &mut advance.events {
+        if let Event::AttemptStarted { path, host, queued, .. } = &mut envelope.event
+            && let Some(labels) = placed.get(path)
+        {
+            queued.clone_from(labels);
+            *host = place.host.filter(|_| labels.is_none()).map(str::to_owned);
+        }
+    }
+    let waits: HashSet<&StepPath> =
+        placed.iter().filter(|(_, labels)| labels.is_some()).map(|(path, _)| path).collect();
+    advance.starts.retain(|start| !waits.contains(&start.path));
+}
+
+/// The labels that a worker must have, in one order, so that equal lists are equal texts.
+fn needs(state: &State, step: &Step, is_shared: bool) -> Vec<String> {
+    let host = state.host.as_deref().filter(|_| is_shared && step.uses_files()).map(host_label);
+    let mut needs: Vec<String> = step.runs_on.iter().cloned().chain(host).collect();
+    needs.sort();
+    needs.dedup();
+    needs
+}

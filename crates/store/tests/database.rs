@@ -1,0 +1,155 @@
+//! What only a store in a database does: versions of its tables, news of other processes, its clock, damage.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use longhaul_store::conformance::{advance, event, id, made, making, message, server};
+use longhaul_store::{Append, Blob, Error, Postgres, PostgresOptions, Query, Store};
+
+async fn open(address: &str) -> Result<Arc<dyn Store>, Error> {
+    let store = Postgres::open(&address.parse().unwrap(), PostgresOptions::default()).await?;
+    Ok(Arc::new(store))
+}
+
+fn sql(address: &str, statements: &str) -> String {
+    let schema = address.rsplit_once('=').unwrap().1;
+    server::shared().sql(&format!("SET search_path = {schema}; {statements}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_may_open_a_new_store_at_once() {
+    let address = server::shared().address();
+    let opening: Vec<_> = (0..8)
+        .map(|number| {
+            let address = address.clone();
+            tokio::spawn(async move { made(&open(&address).await.unwrap(), &format!("run-{number}")).await })
+        })
+        .collect();
+    for one in opening {
+        one.await.unwrap();
+    }
+    assert_eq!(open(&address).await.unwrap().runs(Query::default()).await.unwrap().len(), 8);
+}
+
+/// A newer program may have added to the tables; whether this one can still use them is for the newer one to say.
+#[tokio::test(flavor = "multi_thread")]
+async fn newer_tables_are_used_if_they_say_so_and_refused_if_not() {
+    let address = server::shared().address();
+    made(&open(&address).await.unwrap(), "before").await;
+    sql(&address, "INSERT INTO schema_version VALUES (2, 1); ALTER TABLE run ADD COLUMN later text");
+    made(&open(&address).await.unwrap(), "beside").await;
+    sql(&address, "INSERT INTO schema_version VALUES (3, 2)");
+    let refused = open(&address).await.err();
+    assert_eq!(refused, Some(Error::TooNew { found: 3, known: 1 }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_not_there_is_named_without_waiting() {
+    let address = server::shared().database().replace("/postgres", "/nothing");
+    let refused = open(&address).await.err().unwrap().to_string();
+    assert!(refused.contains("database \"nothing\" does not exist"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_processes_are_heard_of() {
+    let address = server::shared().address();
+    let (here, there) = (open(&address).await.unwrap(), open(&address).await.unwrap());
+    let mut watch = here.watch();
+    let run = made(&there, "heard").await;
+    watch.changed().await.unwrap();
+    there.post(message(&run, "hook", "1")).await.unwrap();
+    watch.changed().await.unwrap();
+}
+
+/// Hints can be lost; looking is enough.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_past_the_program_is_heard_of() {
+    let address = server::shared().address();
+    let here = open(&address).await.unwrap();
+    let run = made(&here, "heard").await;
+    let mut watch = here.watch();
+    sql(&address, &format!("SELECT post_1('{run}', 'hook', '1', '', 0, '')"));
+    watch.changed().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_clock_is_that_of_the_server() {
+    let address = server::shared().address();
+    let store = open(&address).await.unwrap();
+    let before: i64 = sql(&address, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse().unwrap();
+    let now = store.now_ms().await.unwrap().unwrap();
+    let after: i64 =
+        sql(&address, "SELECT ceil(extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse().unwrap();
+    assert!((before..=after).contains(&now), "{before} {now} {after}");
+}
+
+/// Whether a run may begin depends on those that were made before it, so none may turn up later with a smaller number.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_become_visible_in_the_order_of_their_numbers() {
+    let address = server::shared().address();
+    let store = open(&address).await.unwrap();
+    let schema = address.rsplit_once('=').unwrap().1.to_owned();
+    let (holder, connection) = tokio_postgres::connect(
+        &server::shared()
+            .database()
+            .replace("%2F", "/")
+            .replace("postgres://longhaul@", "host=")
+            .replace("/postgres", " user=longhaul dbname=postgres"),
+        tokio_postgres::NoTls,
+    )
+    .await
+    .unwrap();
+    tokio::spawn(connection);
+    holder.batch_execute(&format!("SET search_path = {schema}; BEGIN; SELECT append_1('early', 0, ARRAY['\\x01'::bytea], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea], NULL, NULL, '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}')")).await.unwrap();
+    let later = tokio::spawn({
+        let store = store.clone();
+        async move { made(&store, "later").await }
+    });
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_1%'";
+    while sql(&address, waiting) == "0" {
+        assert!(!later.is_finished(), "a later run was made while an earlier one could not be seen");
+        tokio::task::yield_now().await;
+    }
+    holder.batch_execute("COMMIT").await.unwrap();
+    later.await.unwrap();
+    let runs: Vec<String> =
+        store.runs(Query::default()).await.unwrap().into_iter().map(|row| row.run.to_string()).collect();
+    assert_eq!(runs, ["later", "early"]);
+}
+
+/// What each statement breaks, and what is then said.
+#[tokio::test(flavor = "multi_thread")]
+async fn damage_is_found() {
+    for (damage, said) in [
+        ("UPDATE event SET body = 'x' WHERE seq = 2", "event 2 of run broken is not what was written"),
+        ("UPDATE event SET at_ms = 7 WHERE seq = 2", "event 2 of run broken is not what was written"),
+        ("DELETE FROM event WHERE seq = 2", "event 2 of run broken is missing"),
+        ("DELETE FROM event WHERE seq = 3", "event 3 of run broken is missing"),
+        ("UPDATE event SET seq = 9 WHERE seq = 2", "event 2 of run broken is missing"),
+        ("UPDATE run SET last_seq = 2", "run broken has 3 events, 2 were acknowledged"),
+        ("UPDATE blob SET bytes = 'x'", "is not what was written"),
+        ("DELETE FROM blob_ref", "no run refers to blob"),
+        (
+            "ALTER TABLE timer DROP CONSTRAINT timer_run_fkey; INSERT INTO timer VALUES (99, 't', 1)",
+            "1 rows of `timer` refer to nothing",
+        ),
+    ] {
+        let address = server::shared().address();
+        let store = open(&address).await.unwrap();
+        let run = id("broken");
+        store.append(Append { blobs: vec![Blob::new("bytes")], ..making(&run) }).await.unwrap();
+        advance(&store, &run, |append| append.events.push(event("{}"))).await.unwrap();
+        assert_eq!(store.check().await, Ok(vec![]));
+        sql(&address, damage);
+        let found: Vec<String> = store.check().await.unwrap().into_iter().map(|problem| problem.text).collect();
+        assert!(found.iter().any(|text| text.contains(said)), "{damage}: {found:?}");
+    }
+}
+
+/// The bytes of a name that PostgreSQL can not keep are told apart from a machine that failed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_can_not_be_kept_is_refused() {
+    let store = open(&server::shared().address()).await.unwrap();
+    let run = made(&store, "named").await;
+    assert!(matches!(store.post(message(&run, "ho\0ok", "1")).await, Err(Error::Invalid(_))));
+}

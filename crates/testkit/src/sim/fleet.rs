@@ -1,0 +1,46 @@
+//! Several workers on two machines: who records is not always who makes, takers die before they begin, machines fall silent.
+
+use longhaul_core::decide::{Advance, Place, Planner, host_label, place, start_of};
+use longhaul_core::event::Event;
+use longhaul_core::path::StepPath;
+
+use super::Sim;
+
+const MACHINES: [&str; 2] = ["alpha", "beta"];
+
+impl Sim {
+    /// Some worker records what was decided: what it can not make, it leaves to others.
+    pub(super) fn place(&mut self, taken: &mut Advance) {
+        if !self.is_fleet {
+            return;
+        }
+        let host = *self.chance.pick(&MACHINES);
+        let labels = [host_label(host)];
+        let room = self.chance.index(3);
+        let counted = self.chance.one_in(4);
+        let planner = Planner { plan: &self.plan, index: &self.index };
+        let at = Place { host: Some(host), labels: &labels, room, is_counted: &|_| counted };
+        place(planner, &mut self.state, taken, at);
+        let claimed = taken.events.iter().filter_map(|envelope| match &envelope.event {
+            Event::AttemptClaimed { path, .. } => start_of(planner, &self.state, path),
+            _ => None,
+        });
+        taken.starts.extend(claimed.collect::<Vec<_>>());
+    }
+
+    /// The next thing that happens to an attempt that waits for a worker.
+    pub(super) fn waits_for_worker(&mut self, path: StepPath) -> Event {
+        let step = self.state.find(&path).map(|step| (step.attempts, step.labels.clone()));
+        let (attempt, labels) = step.unwrap_or_default();
+        let needed = labels.iter().find_map(|label| label.strip_prefix("host:")).map(str::to_owned);
+        match (needed, self.chance.below(if self.is_patient() { 8 } else { 1 })) {
+            (_, 7) => Event::AttemptReleased { path, attempt },
+            (Some(host), 6) => Event::HostMissed { host, since: self.now },
+            (Some(host), 5) => Event::HostLeft { host, by: None },
+            (needed, _) => {
+                let host = needed.unwrap_or_else(|| (*self.chance.pick(&MACHINES)).to_owned());
+                Event::AttemptClaimed { path, attempt, worker: format!("worker on {host}"), host: Some(host) }
+            }
+        }
+    }
+}

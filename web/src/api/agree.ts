@@ -1,0 +1,42 @@
+// Does not compile if a page reads something that the server does not promise.
+//
+// Types in `types.ts` that say more than the server's description does (which words a status can be, say) are held to it here,
+// field by field: each must be there, and one that pages take for granted must always be sent.
+
+import type { Made } from "./made";
+import type * as types from "./types";
+
+type Gap<Page, Server> = {
+  [Field in keyof Page]-?: Field extends keyof Server
+    ? undefined extends Server[Field]
+      ? undefined extends Page[Field]
+        ? never
+        : Field
+      : never
+    : Field;
+}[keyof Page];
+
+interface Gaps {
+  Attempt: Gap<types.Attempt, Made<"Attempt">>;
+  Cost: Gap<types.Cost, Made<"Cost">>;
+  Diagnostic: Gap<types.Diagnostic, Made<"Diagnostic">>;
+  Graph: Gap<types.Graph, Made<"Graph">>;
+  GraphEdge: Gap<types.GraphEdge, Made<"Edge">>;
+  GraphNode: Gap<types.GraphNode, Made<"Node">>;
+  Layout: Gap<types.Layout, Made<"Layout">>;
+  Origin: Gap<types.Origin, Made<"Origin">>;
+  Persisted: Gap<types.Persisted, Made<"Persisted">>;
+  Problem: Gap<types.Problem, Made<"Problem">>;
+  Question: Gap<types.Question, Made<"Question">>;
+  Run: Gap<types.Run, Made<"Run">>;
+  RunRow: Gap<types.RunRow, Made<"RunRow">>;
+  Step: Gap<types.Step, Made<"Step">>;
+  Summary: Gap<types.RunRow["summary"], Made<"Summary">>;
+  Tally: Gap<types.Tally, Made<"Tally">>;
+  Usage: Gap<types.Usage, Made<"Usage">>;
+  Workflow: Gap<types.Workflow, Made<"Workflow">>;
+  WorkflowRow: Gap<types.WorkflowRow, Made<"WorkflowRow">>;
+}
+
+type None<Field extends never> = Field;
+export type Agreed = None<Gaps[keyof Gaps]>;

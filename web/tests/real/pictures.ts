@@ -1,0 +1,115 @@
+// A picture of every page: real runs of the binary, wide and narrow, light and dark.
+
+import { mkdirSync, readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { it } from "vitest";
+import { type Longhaul, stage } from "./stage";
+
+const wanted = (process.env["PICTURES"] ?? "").split(" ").filter(Boolean);
+
+/** A release whose second task takes its time. */
+const SLOWLY = `  - step: plan
+    contains: night
+    reply: {tasks: [{title: Draw the moon, file: .longhaul/out/moon.txt, risk: low}, {title: Count the stars, file: .longhaul/out/stars.txt, risk: high}]}
+    usage: {input_tokens: 6100, output_tokens: 380, usd: 0.034}
+  - {step: work, contains: moon, reply: "Drawn, with a face.", usage: {input_tokens: 2100, output_tokens: 90, usd: 0.008}, writes: {".longhaul/out/moon.txt": "moon, done\\n"}}
+  - {step: work, contains: stars, reply: "Counted.", after: 10m}
+`;
+
+const at = stage({
+  prepare: (longhaul: Longhaul) => {
+    const replies = readFileSync(longhaul.path("replies.yaml"), "utf8");
+    longhaul.replies(replies.replace("replies:\n", `replies:\n${SLOWLY}`));
+  },
+});
+
+async function ask<T>(page: Page, path: string, body?: object): Promise<T> {
+  return page.evaluate(
+    async ([path, body]) => {
+      const headers = { "X-Longhaul": "1", "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() };
+      const answer = await fetch(`/api/v1${path}`, body ? { method: "POST", headers, body: JSON.stringify(body) } : {});
+      return (await answer.json()) as T;
+    },
+    [path, body] as const,
+  );
+}
+
+interface Seen {
+  status: string;
+  progress: { succeeded: number };
+}
+
+/** Starts a run and answers what it asks, until it stands as wanted. */
+async function go(page: Page, workflow: string, task: string, answers: Record<string, unknown>, until: (run: Seen) => boolean): Promise<string> {
+  const { run } = await ask<{ run: string }>(page, "/runs", { workflow, task });
+  for (;;) {
+    const seen = await ask<Seen & { questions: { path: string; shown: string }[] }>(page, `/runs/${run}`);
+    const open = seen.questions.find(({ path }) => path in answers);
+    if (open) await ask(page, `/runs/${run}/answer`, { path: open.path, shown: open.shown, answer: answers[open.path] });
+    else if (until(seen)) return run;
+    await page.waitForTimeout(100);
+  }
+}
+
+it("takes pictures", async () => {
+  mkdirSync("shots", { recursive: true });
+  await at.page.getByText("Nothing has run yet").waitFor();
+  await shoot({ empty: { path: "/runs" }, quiet: { path: "/approvals" } });
+  const over = ({ status }: Seen) => ["succeeded", "failed"].includes(status);
+  const waits = ({ status }: Seen) => status === "waiting";
+  const done = await go(at.page, "release", "Greet everybody who comes in", { go: "approve", "announce/sure": { value: { value: "send" } } }, over);
+  const failed = await go(at.page, "nightly", "The build of the night", {}, over);
+  const review = await go(at.page, "interview", "A service that greets", { port: { value: { value: 8080 } } }, waits);
+  const gate = await go(at.page, "release", "Say goodbye as well", {}, waits);
+  at.longhaul.park("interview", "A service that waves", "there-1");
+  const busy = await go(at.page, "release", "A picture of the night", { go: "approve" }, ({ progress }) => progress.succeeded > 3);
+  await at.page.goto(at.longhaul.url(`/runs/${busy}`));
+  await at.page.locator('[data-path="tasks[1]/cycle[0]/work"][data-status=running]').first().waitFor();
+  await at.page.locator('[data-path="tasks[0]/cycle[0]/check"][data-status=succeeded]').first().waitFor();
+  await shoot({
+    runs: { path: "/runs" },
+    run: { path: `/runs/${busy}?step=plan` },
+    done: { path: `/runs/${done}?step=notes` },
+    gate: { path: `/runs/${gate}` },
+    review: { path: `/runs/${review}` },
+    elsewhere: { path: "/runs/there-1" },
+    failed: { path: `/runs/${failed}` },
+    summary: { path: `/runs/${done}?tab=summary` },
+    log: { path: `/runs/${done}?tab=log` },
+    files: { path: `/runs/${done}?tab=files`, click: "run.json" },
+    picture: { path: `/runs/${done}?tab=picture`, click: "steps of announce" },
+    workflows: { path: "/workflows" },
+    workflow: { path: "/workflows/release" },
+    source: { path: "/workflows/release", click: "Source" },
+    broken: { path: "/workflows/broken" },
+    dialog: { path: "/workflows/release", click: "Run it" },
+    approvals: { path: "/approvals" },
+    persisted: { path: "/persisted" },
+    nowhere: { path: "/nowhere" },
+  });
+  await at.page.context().clearCookies();
+  await shoot({ stranger: { path: "/runs" } });
+});
+
+async function shoot(pages: Record<string, { path: string; click?: string }>): Promise<void> {
+  const cookies = await at.page.context().cookies();
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ] as const) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const context = await at.context({ viewport: { width, height }, colorScheme });
+      await context.addCookies(cookies);
+      const page = await context.newPage();
+      for (const [name, { path, click }] of Object.entries(pages).filter(([name]) => !wanted.length || wanted.includes(name))) {
+        await page.goto(at.longhaul.url(path));
+        await page.locator("main h1, main [role=alert]").first().waitFor({ state: "attached" });
+        if (click) await page.getByText(click, { exact: true }).or(page.getByRole("button", { name: click })).first().click();
+        // Time for what is drawn late: pictures are for people.
+        await page.waitForTimeout(700);
+        await page.screenshot({ path: `shots/${name}-${width}-${colorScheme}.png` });
+      }
+      await context.close();
+    }
+  }
+}
