@@ -66,9 +66,9 @@ enum Command {
     Top(watch::TopArgs),
     Runs(runs::ListArgs),
     /// Show what a run is doing, step by step
-    Status(runs::OneArgs),
+    Status(runs::StatusArgs),
     /// Print what happened in a run
-    Events(runs::OneArgs),
+    Events(runs::EventsArgs),
     /// Print what a run, or a step of it, left
     Outputs(runs::OneArgs),
     Logs(logs::Args),
@@ -92,7 +92,7 @@ enum Command {
     /// Let a paused run go on
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
-    Retry(tell::Args),
+    Retry(tell::RetryArgs),
     /// Let a run go on elsewhere, without the files that are on a machine which is gone
     Leave(tell::Args),
     Consent(consent::Args),
@@ -154,7 +154,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Cancel(args) => tell::run(&args, What::Cancel),
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
-        Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Retry(args) => tell::retry(&args),
         Command::Leave(args) => tell::run(&args, What::Leave),
         Command::Workers(args) => workers::run(&args),
         Command::Consent(args) => consent::run(&args),

@@ -10,6 +10,7 @@ mod commands;
 mod demo;
 mod identity;
 mod init;
+mod inputs;
 mod live;
 mod manual;
 mod office;

@@ -13,6 +13,7 @@ mod fleet;
 mod readers;
 mod runs;
 mod schema;
+mod sharing;
 mod waiting;
 mod writer;
 
