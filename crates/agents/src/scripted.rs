@@ -13,6 +13,8 @@
 //!     writes: {"src/a.txt": "content"}
 //!   - {step: review, fail: rate_limit, message: "overloaded", retry_after: 30s}
 //!   - {step: fix, sequence: ["first", "second"]}   # one per call, the last one from then on
+//! commands:                          # commands that are not executed: what they seem to print, and how they end
+//!   - {step: deploy, stdout: "deployed", exit_code: 0}
 //! ```
 //!
 //! **Invariant:** a reply is a plain function of the script and what is asked. Asked again, it is the same again.
@@ -34,6 +36,21 @@ use serde::Deserialize;
 pub struct Script {
     replies: Vec<Entry>,
     default: Option<Answer>,
+    commands: Vec<Command>,
+    instant: bool,
+}
+
+/// What a command seems to have done that is not executed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    step: Pattern,
+    attempt: Option<u32>,
+    /// What it seems to print.
+    pub stdout: String,
+    /// What it seems to complain about.
+    pub stderr: String,
+    /// How it seems to end.
+    pub exit_code: i32,
 }
 
 /// What an agent is asked.
@@ -58,6 +75,8 @@ pub struct Reply {
     pub text: String,
     /// How long it seems to think.
     pub after_ms: u64,
+    /// Whether nobody waits for that.
+    pub instant: bool,
     /// What it says meanwhile, spread over that time.
     pub says: Vec<String>,
     /// What it seems to have used.
@@ -133,16 +152,29 @@ impl Script {
 
     /// Answers any prompt: with a short text or, if there is a schema, the least that follows it.
     pub fn builtin() -> Self {
-        Self { replies: Vec::new(), default: None }
+        Self { replies: Vec::new(), default: None, commands: Vec::new(), instant: false }
+    }
+
+    /// The same, but nobody waits until a reply seems to be thought through.
+    #[must_use]
+    pub fn instant(self) -> Self {
+        Self { instant: true, ..self }
+    }
+
+    /// What a command seems to have done; `None` if it is to be executed.
+    pub fn command(&self, path: &StepPath, attempt: u32) -> Option<&Command> {
+        let fits = |command: &&Command| command.step.fits(path) && command.attempt.is_none_or(|only| only == attempt);
+        self.commands.iter().find(fits)
     }
 
     /// What is answered.
     pub fn reply(&self, ask: &Ask<'_>) -> Reply {
         let named = self.replies.iter().find(|entry| entry.fits(ask)).map(|entry| &entry.answer);
-        match named.or(self.default.as_ref()) {
+        let reply = match named.or(self.default.as_ref()) {
             Some(answer) => answer.reply(ask),
             None => Reply { text: made_up(ask), ..Reply::default() },
-        }
+        };
+        Reply { instant: self.instant, ..reply }
     }
 }
 
@@ -161,7 +193,7 @@ impl Answer {
             Kind::Fails(failure) => (String::new(), Some(failure.clone())),
         };
         let (says, writes) = (self.says.clone(), self.writes.clone());
-        Reply { text, failure, after_ms: self.after_ms, says, usage: self.usage, writes }
+        Reply { text, failure, after_ms: self.after_ms, instant: false, says, usage: self.usage, writes }
     }
 }
 

@@ -14,14 +14,18 @@ mod init;
 mod list;
 mod logs;
 mod mcp;
+mod new;
 mod proposals;
 mod prune;
 mod run;
 mod runs;
 mod schema;
 mod serve;
+mod shell;
 mod show;
+mod store;
 mod tell;
+mod test;
 mod triggers;
 mod trust;
 mod versions;
@@ -62,14 +66,15 @@ enum Command {
     Top(watch::TopArgs),
     Runs(runs::ListArgs),
     /// Show what a run is doing, step by step
-    Status(runs::OneArgs),
+    Status(runs::StatusArgs),
     /// Print what happened in a run
-    Events(runs::OneArgs),
+    Events(runs::EventsArgs),
     /// Print what a run, or a step of it, left
     Outputs(runs::OneArgs),
     Logs(logs::Args),
     Export(prune::ExportArgs),
     Prune(prune::Args),
+    Store(store::Args),
     /// Say yes to a gate or a review
     Approve(tell::Args),
     /// Say no to a gate or a review
@@ -87,7 +92,7 @@ enum Command {
     /// Let a paused run go on
     Unpause(tell::Args),
     /// Start a failed or cancelled run again; finished steps are kept
-    Retry(tell::Args),
+    Retry(tell::RetryArgs),
     /// Let a run go on elsewhere, without the files that are on a machine which is gone
     Leave(tell::Args),
     Consent(consent::Args),
@@ -119,6 +124,10 @@ enum Command {
     Schema(schema::Args),
     Explain(explain::Args),
     Bench(bench::Args),
+    New(new::Args),
+    Test(test::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
 /// Carries a command out.
@@ -136,6 +145,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Logs(args) => logs::run(&args),
         Command::Export(args) => prune::export(&args),
         Command::Prune(args) => prune::run(&args),
+        Command::Store(args) => store::run(&args),
         Command::Approve(args) => tell::run(&args, What::Approve),
         Command::Deny(args) => tell::run(&args, What::Deny),
         Command::Edit(args) => tell::run(&args, What::Edit),
@@ -144,7 +154,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Cancel(args) => tell::run(&args, What::Cancel),
         Command::Pause(args) => tell::run(&args, What::Pause),
         Command::Unpause(args) => tell::run(&args, What::Unpause),
-        Command::Retry(args) => tell::run(&args, What::Retry),
+        Command::Retry(args) => tell::retry(&args),
         Command::Leave(args) => tell::run(&args, What::Leave),
         Command::Workers(args) => workers::run(&args),
         Command::Consent(args) => consent::run(&args),
@@ -173,6 +183,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Schema(args) => schema::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 

@@ -3,6 +3,7 @@
 //! **Invariant:** what somebody else wrote stays: files are edited in place with their comments, an entry that is not ours
 //! is only replaced on request, and what is there is kept beside the file before the first change.
 
+pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod command;
 pub(crate) mod editor;

@@ -10,24 +10,31 @@ mod commands;
 mod demo;
 mod identity;
 mod init;
+mod inputs;
 mod live;
+mod manual;
 mod office;
 mod onlooker;
 mod screen;
 mod story;
+mod trial;
 mod ui;
 mod width;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use longhaul_agents::{process, serve, shim, tool};
 
 fn main() -> ExitCode {
     if let Some(code) = beside_an_engine() {
         return code;
     }
-    let cli = commands::Cli::parse();
+    let matches = manual::command().get_matches();
+    let cli = match commands::Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) if ui::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_core::decide::host_label;
+use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
@@ -113,6 +114,7 @@ pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, w
     process::sweep(is_dead);
     let runs_dir = beside(&place, &home).join("runs");
     let settings = Settings::of(&project)?;
+    warn(&settings);
     let options = Options {
         channels: settings.channels,
         tools: settings.tools,
@@ -133,6 +135,11 @@ pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, w
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(store)?, clock, options))
+}
+
+/// Says what the settings hold without effect.
+pub(crate) fn warn(settings: &Settings) {
+    settings.warnings.iter().for_each(|warning| ui::say(format!("warning: {warning}")));
 }
 
 /// What this process is among several. A file is never shared by machines.
@@ -177,6 +184,11 @@ pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock
     opened.with_context(|| format!("{place} can not be opened"))
 }
 
+/// Where the store is that is meant.
+pub(crate) fn store_place(args: &EngineArgs) -> Result<Place> {
+    place(args, &Project::current()?)
+}
+
 /// What people call the store.
 pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
     let project = Project::current()?;
@@ -218,11 +230,26 @@ fn script(agents: &AgentArgs) -> Result<Script> {
 
 /// The folder of the project, with what should not be committed left out.
 fn prepare(home: &Path) -> Result<()> {
-    std::fs::create_dir_all(home).with_context(|| format!("{} can not be made", home.display()))?;
+    if !home.exists() {
+        make_home(home).with_context(|| format!("{} can not be made", home.display()))?;
+    }
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
         std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
+    }
+    Ok(())
+}
+
+/// In a project that a group shares the folder is the group's too, whatever the umask.
+fn make_home(home: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    const SHARED: u32 = 0o2020;
+    std::fs::create_dir_all(home)?;
+    let around = home.parent().map(std::fs::metadata).transpose()?;
+    if around.is_some_and(|around| around.permissions().mode() & SHARED == SHARED) {
+        let mode = std::fs::metadata(home)?.permissions().mode();
+        std::fs::set_permissions(home, std::fs::Permissions::from_mode(mode | SHARED))?;
     }
     Ok(())
 }
@@ -268,6 +295,14 @@ fn prompt(disk: &Disk) -> Result<Startable, String> {
     let plan = longhaul_lang::check(request, disk).workflows.into_iter().find_map(|workflow| workflow.plan);
     let plan = plan.ok_or_else(|| "a prompt can not be planned in this project".to_owned())?;
     Ok(Startable { plan, dir: disk.project.root.clone() })
+}
+
+/// What there is to say when a trigger went off, or none could be looked at.
+pub(crate) fn kept(kept: Result<&RunId, &longhaul_runtime::Error>) -> String {
+    match kept {
+        Ok(run) => format!("a schedule went off: run {run}; longhaul events --follow {run} shows it"),
+        Err(error) => format!("triggers were not looked at: {error}; that is tried again in a minute"),
+    }
 }
 
 /// Sends traces of runs that end, if the environment says where to.

@@ -1,9 +1,10 @@
 //! What happens in a run, a line an event, for people.
 
-use longhaul_core::event::{Answer, Ended, Envelope, Event, QuestionKind, Usage};
+use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
+use longhaul_core::policy;
 
 use crate::ui;
 
@@ -58,8 +59,15 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
-        Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated => {
+        // Whoever ends a run says how by that; what follows says it too.
+        Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated && end.verdict.is_none() => {
             format!("  {}", ui::dim(format!("– {path} failed, and the run goes on")))
+        }
+        // Refused before it began: no attempt has told why.
+        Event::StepEnded { path, end: End { error: Some(error), .. } }
+            if error.message.starts_with(policy::REFUSAL) =>
+        {
+            format!("  {} {path}: {}", ui::bad("✗"), error.message)
         }
         Event::Rewound { to, .. } => format!("  ↶ back to {to}"),
         Event::LimitReached { limit, path } => {

@@ -118,3 +118,8 @@ pub(crate) fn readable(value: &serde_json::Value) -> String {
         other => serde_json::to_string_pretty(other).unwrap_or_default(),
     }
 }
+
+/// Whether a path is that of a step, or of something inside it.
+pub(crate) fn is_at(path: &str, step: &str) -> bool {
+    path.strip_prefix(step).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[', '#']))
+}

@@ -50,10 +50,11 @@ fn seven_mistakes_are_reported_at_once_and_once_each() {
 #[test]
 fn the_corpus_shows_nearly_every_code() {
     let all: String = files().iter().map(|file| longhaul(&folder(), &["check", file]).stdout).collect();
-    let missing: Vec<&str> =
-        longhaul_lang::codes::ALL.iter().map(|entry| entry.code).filter(|code| !all.contains(*code)).collect();
+    // Those that begin with LH07 are about requests, not about files.
+    let of_files = longhaul_lang::codes::ALL.iter().map(|entry| entry.code).filter(|code| !code.starts_with("LH07"));
+    let missing: Vec<&str> = of_files.filter(|code| !all.contains(*code)).collect();
     // These are warnings and notes, which refuse no file; LH0414 needs a file outside of this project.
-    assert_eq!(missing, ["LH0306", "LH0311", "LH0414", "LH0605"]);
+    assert_eq!(missing, ["LH0306", "LH0311", "LH0414", "LH0514", "LH0605"]);
 }
 
 fn folder() -> PathBuf {

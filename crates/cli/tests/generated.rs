@@ -36,6 +36,28 @@ fn the_openapi_document_is_current() {
 }
 
 #[test]
+fn the_reference_of_commands_is_current() {
+    let folder = tempfile::tempdir().unwrap();
+    let problem =
+        snapshot::compare(&root().join("docs/reference/commands.md"), &longhaul(folder.path(), &["man"]).stdout);
+    assert!(problem.is_none(), "{}", problem.unwrap_or_default());
+}
+
+#[test]
+fn shells_and_manuals_are_told_about_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let told = longhaul(folder.path(), &["completions", shell]);
+        assert!(told.code == 0 && told.stdout.contains("demo") && told.stdout.contains("unpause"), "{shell}");
+    }
+    assert_eq!(longhaul(folder.path(), &["man", "--out", "pages"]).code, 0);
+    for page in ["longhaul.1", "longhaul-demo.1", "longhaul-triggers.1"] {
+        let text = std::fs::read_to_string(folder.path().join("pages").join(page)).unwrap();
+        assert!(text.contains(".TH"), "{page}");
+    }
+}
+
+#[test]
 fn every_example_of_the_catalogue_checks_clean() {
     let folder = tempfile::tempdir().unwrap();
     for kind in kinds::ALL {

@@ -1,6 +1,6 @@
 //! Files that are as they should be: `tests/native` in the native language, `tests/dialects` in others.
 //!
-//! **Invariant:** native files give no finding at all; laying a file out anew, or converting it from a dialect,
+//! **Invariant:** native files give no finding but that a key has no effect yet; laying a file out anew, or converting it from a dialect,
 //! changes nothing of its plan.
 
 #![cfg(test)]
@@ -19,7 +19,9 @@ fn every_native_file_is_clean() {
     for file in files {
         let told = longhaul(folder_of(&file), &["check", "--json", &name_of(&file)]);
         let report: Value = serde_json::from_str(&told.stdout).unwrap();
-        assert_eq!(report["files"][0]["diagnostics"], serde_json::json!([]), "{}", file.display());
+        let found = report["files"][0]["diagnostics"].as_array().unwrap();
+        let more: Vec<&Value> = found.iter().filter(|found| found["code"] != "LH0514").collect();
+        assert!(more.is_empty(), "{}: {more:?}", file.display());
         assert_eq!((told.code, &report["files"][0]["dialect"]), (0, &Value::from("native")), "{}", file.display());
     }
 }

@@ -97,6 +97,17 @@ pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&C
     }
 }
 
+/// Why a process may not cancel, pause or restart a run; `None` if it may. What a step starts may not decide what becomes of
+/// its own run, nor of one that started that; runs that it started itself are its own affair.
+pub fn own_affair(run: &str, who: &Origin) -> Option<String> {
+    let own = who.inside.iter().find(|mine| *mine == run || *mine == SOME_RUN)?;
+    let own = if own == SOME_RUN { "a run" } else { own };
+    Some(format!(
+        "a step of {own} can not decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it; let a \
+         person do it outside of the run"
+    ))
+}
+
 /// The run that a process would answer for although it comes out of it.
 fn related(started: &RunStarted, caller: &Caller) -> Option<String> {
     let inside = &caller.who.inside;
@@ -173,6 +184,19 @@ mod tests {
 
     fn claude() -> serde_json::Value {
         json!({"face": "mcp", "user": "jane", "client": "Claude Code", "session": "s-1"})
+    }
+
+    #[test]
+    fn what_a_step_starts_does_not_decide_what_becomes_of_its_run() {
+        let may = |run: &str, inside: &[&str]| {
+            let inside = inside.iter().map(|run| (*run).to_owned()).collect();
+            own_affair(run, &Origin { inside, ..Origin::cli("jane") }).is_none()
+        };
+        assert!(may("run-1", &[]));
+        assert!(!may("run-1", &["run-1"]));
+        assert!(!may("run-0", &["run-1", "run-0"]), "one that started it");
+        assert!(!may("run-1", &["*"]), "nobody can tell which run it is");
+        assert!(may("run-2", &["run-1"]), "one that it started, or that has nothing to do with it");
     }
 
     #[test]

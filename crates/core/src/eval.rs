@@ -56,10 +56,19 @@ pub fn unmark(text: &str, known: impl Fn(&str, &str) -> Option<String>) -> Resul
     let mut out = parts.next().unwrap_or_default().to_owned();
     while let (Some(mark), Some(rest)) = (parts.next(), parts.next()) {
         let (root, name) = mark.split_once('.').unwrap_or_default();
-        out.push_str(&known(root, name).ok_or_else(|| Problem(format!("`{mark}` is not set")))?);
+        out.push_str(&known(root, name).ok_or_else(|| not_set(root, name))?);
         out.push_str(rest);
     }
     Ok(out)
+}
+
+fn not_set(root: &str, name: &str) -> Problem {
+    Problem(match root {
+        "secrets" => format!(
+            "`secrets.{name}` is not set; it is the variable `LONGHAUL_SECRET_{name}` of the process that drives the run"
+        ),
+        _ => format!("`{root}.{name}` is not set"),
+    })
 }
 
 /// How values are read and printed.

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Risk;
 
+/// How the failure of a step begins that a rule keeps from doing its work.
+pub const REFUSAL: &str = "the policy does not let it";
+
 /// What a rule says. The order is from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

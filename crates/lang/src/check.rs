@@ -15,6 +15,7 @@ mod files;
 mod inputs;
 mod interrupts;
 mod meant;
+mod no_effect;
 mod output_defaults;
 mod output_names;
 mod outputs_unread;
@@ -128,6 +129,7 @@ const RULES: &[Rule] = &[
     output_defaults::check,
     inputs::check,
     triggers::check,
+    no_effect::check,
 ];
 
 /// Everything the rules find.

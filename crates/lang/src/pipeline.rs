@@ -13,6 +13,9 @@ use crate::source::{self, Format, Node, Sources, Span};
 use crate::world::World;
 use crate::{check as rules, conform, lower, texts};
 
+/// The code of what is read and not acted upon.
+const NO_EFFECT: &str = "LH0514";
+
 /// A file to be checked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -79,7 +82,14 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         let plan = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
         // What could not be read as it was meant does not fit either, and that is no second mistake.
         own.retain(|found| !misread.contains(&found.span));
+        if dialect != Dialect::Native {
+            soften(&mut own);
+        }
         let broken = has_errors(&found) || has_errors(&own);
+        if broken {
+            // Of what can not run at all nobody need know which part of it would have no effect.
+            own.retain(|found| found.code != NO_EFFECT);
+        }
         found.append(&mut own);
         workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken) });
     }
@@ -153,6 +163,11 @@ fn used_workflows(
 
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// Who brings a file of another system did not choose its keys: what has no effect is worth knowing, no more.
+fn soften(found: &mut [Diagnostic]) {
+    found.iter_mut().filter(|found| found.code == NO_EFFECT).for_each(|found| found.severity = Severity::Note);
 }
 
 /// In the order of the text, each once: an alias can make the same place be looked at twice.

@@ -72,6 +72,9 @@ impl Disk {
         if let Some(entry) = self.library.find(what) {
             return Ok(entry);
         }
+        if let Some(beside) = library::named(Origin::Path, Path::new(""), what) {
+            bail!("there is no workflow `{what}`, but a file: did you mean `{}`?", beside.file.display());
+        }
         let known: Vec<String> = self.library.all().into_iter().map(|entry| entry.name).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         match longhaul_lang::diagnostic::closest(what, &known) {

@@ -145,6 +145,10 @@ pub fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
 
 /// Whether a file can be a workflow, by its ending; Markdown only if its front matter says so.
 fn is_workflow_file(path: &Path) -> bool {
+    // Tests lie beside what they test.
+    if path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".test")) {
+        return false;
+    }
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md") => {
             let head = disk::text_if_any(path);

@@ -7,6 +7,7 @@ mod agents;
 mod fleet;
 mod gates;
 mod tools;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,8 @@ pub struct Settings {
     pub backends: Backends,
     /// Who may answer.
     pub gates: Gates,
+    /// What is in the files and has no effect, in words.
+    pub warnings: Vec<String>,
     /// How workers work together.
     pub fleet: Fleet,
 }
@@ -67,12 +70,18 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The rules of the organisation, which only who administers the machine can write.
+    /// The rules and roles of the organisation, which only who administers the machine can write.
     fn add_organisation(&mut self) -> Result<()> {
         let file = organisation().join("config.toml");
         let document: DocumentMut = disk::text_if_any(&file).parse().with_context(|| file.display().to_string())?;
-        gates::add_policy(&document, Authority::Organisation, &mut self.gates)
+        self.warn(&file, unknown::of_organisation(&document));
+        gates::add_roles(&document, &mut self.gates)
+            .and_then(|()| gates::add_policy(&document, Authority::Organisation, &mut self.gates))
             .with_context(|| file.display().to_string())
+    }
+
+    fn warn(&mut self, file: &Path, found: Vec<String>) {
+        self.warnings.extend(found.into_iter().map(|found| format!("{}: {found}", file.display())));
     }
 
     /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
@@ -97,11 +106,14 @@ impl Settings {
                  write it into ~/.longhaul/config.toml"
             );
         }
+        self.warn(&folder.join("config.toml"), unknown::of_file(&document));
         gates::add(&document, &mut self.gates)?;
         fleet::add(&document, &mut self.fleet)?;
         tools::add(&document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(&document, folder, &mut self.backends)?;
-        self.backends.sandboxed |= document.get("sandboxed").and_then(Item::as_bool).unwrap_or_default();
+        if let Some(item) = document.get("sandboxed") {
+            self.backends.sandboxed |= item.as_bool().context("`sandboxed` is neither true nor false")?;
+        }
         for (name, item) in entries(document.get("channels"), "channels")? {
             let key = format!("channels.{name}");
             let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;

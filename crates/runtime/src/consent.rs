@@ -108,12 +108,30 @@ impl Engine {
     }
 
     /// Records a grant; one that answers a pending action ends its wait. Answers its number.
+    /// Steps that have asked for it already are answered by it.
     pub async fn grant(&self, grant: Grant, operation: Option<u64>) -> Result<u64, Error> {
-        write(&self.shared, |ledger| {
+        let id = write(&self.shared, |ledger| {
             operation.map_or(Ok(()), |operation| is_pending(ledger, operation))?;
             Ok(Entry::Granted { grant: grant.clone(), operation })
         })
-        .await
+        .await?;
+        self.offer_to_waiting().await?;
+        Ok(id)
+    }
+
+    /// Answers questions for consent that are open, by grants that there are now.
+    async fn offer_to_waiting(&self) -> Result<(), Error> {
+        let statuses = ["running", "waiting", "paused"].map(str::to_owned).to_vec();
+        for row in self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await? {
+            // What has an answer that nobody took in yet would use up another grant for nothing.
+            if self.shared.store.inbox(&row.run).await?.is_empty() {
+                let state = self.load(&row.run).await?.state;
+                let asks = state.questions().filter(|(_, question)| question.kind == QuestionKind::Consent);
+                let asked: Vec<StepPath> = asks.map(|(step, _)| step.path.clone()).collect();
+                offer(&self.shared, &row.run, &asked).await;
+            }
+        }
+        Ok(())
     }
 
     /// Says no to a pending action.

@@ -18,7 +18,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::{Compat, Plan};
+use longhaul_core::plan::{Compat, Plan, Unit};
 use longhaul_core::policy::Policy;
 use longhaul_core::schema::mismatch;
 use longhaul_core::shelf::Shelf;
@@ -358,12 +358,15 @@ impl Engine {
 
     /// The run that an id or the beginning of one stands for.
     pub async fn find(&self, id: &str) -> Result<RunId, Error> {
+        // A whole id is itself, however many others begin with it.
+        if let Some(run) = RunId::new(id)
+            && let Some(row) = self.shared.store.run(&run).await?.filter(is_run)
+        {
+            return Ok(row.run);
+        }
         let query = Query { prefix: Some(id.to_owned()), limit: 5, ..Query::default() };
         let mut rows = self.shared.store.runs(query).await?;
         rows.retain(is_run);
-        if let Some(row) = rows.iter().find(|row| row.run.as_str() == id) {
-            return Ok(row.run.clone());
-        }
         match rows.as_slice() {
             [] => Err(Error::UnknownRun(id.to_owned())),
             [one] => Ok(one.run.clone()),
@@ -388,6 +391,13 @@ impl Engine {
     /// A run's plan and state.
     pub async fn load(&self, run: &RunId) -> Result<Loaded, Error> {
         run_loop::load(&self.shared, run).await
+    }
+
+    /// Whether a run is over, nothing is left to do because of that, and it has been told nothing that could change it.
+    pub async fn is_over(&self, run: &RunId) -> Result<bool, Error> {
+        let state = self.load(run).await?.state;
+        let is_settled = state.is_finished() && state.on_failure.open_attempt().is_none();
+        Ok(is_settled && self.shared.store.inbox(run).await?.is_empty())
     }
 
     /// Events of a run after a seq.
@@ -511,7 +521,10 @@ impl Shared {
     /// See [`Engine::tell`].
     pub(crate) async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let message = message.identified(self).await?;
-        let loaded = run_loop::load(self, run).await?;
+        let mut loaded = run_loop::load(self, run).await?;
+        if let Some(paused) = self.told_to_pause(run, &message).await? {
+            loaded.state.paused = paused;
+        }
         if let Some(why) = message.misfit(&loaded) {
             return Err(Error::Refused(why));
         }
@@ -521,6 +534,19 @@ impl Shared {
         let posted = self.store.post(NewMessage { run: run.clone(), source, dedup, body, at_ms }).await?;
         self.mailroom.tell(run);
         Ok(posted)
+    }
+
+    /// Whether a run that nobody drives has been told to pause or to go on, and has not heard it yet.
+    async fn told_to_pause(&self, run: &RunId, message: &Message) -> Result<Option<bool>, Error> {
+        if !matches!(message, Message::Pause { .. } | Message::Unpause { .. }) {
+            return Ok(None);
+        }
+        let inbox = self.store.inbox(run).await?;
+        Ok(inbox.iter().rev().find_map(|letter| match serde_json::from_str(&letter.body).ok()? {
+            Message::Pause { .. } => Some(true),
+            Message::Unpause { .. } => Some(false),
+            _ => None,
+        }))
     }
 
     /// Makes sure that somebody clears up if this process is killed; begun with the first command.
@@ -569,12 +595,19 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
     }
     for (name, value) in given.iter().filter(|(name, _)| !inputs.contains_key(name.as_str())).collect::<Vec<_>>() {
         if !unit.compat.contains(&Compat::OpenInputs) {
-            let known: Vec<&str> = unit.inputs.keys().map(|name| name.as_str()).collect();
-            return Err(Error::Input(format!("there is no input `{name}`; the inputs are: {}", known.join(", "))));
+            return Err(Error::Input(unknown_input(unit, name)));
         }
         inputs.insert(name.clone(), value.clone());
     }
     Ok(inputs)
+}
+
+fn unknown_input(unit: &Unit, name: &str) -> String {
+    let known: Vec<&str> = unit.inputs.keys().map(|name| name.as_str()).collect();
+    match known.as_slice() {
+        [] => format!("there is no input `{name}`; `{}` has no inputs but its task", unit.name),
+        known => format!("there is no input `{name}`; the inputs are: {}", known.join(", ")),
+    }
 }
 
 /// Short, sortable by time, easy to type: no letters that look like others.

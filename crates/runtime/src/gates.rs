@@ -4,15 +4,17 @@
 //! shows a run shows blobs.
 
 use indexmap::IndexMap;
+use longhaul_core::approval::own_affair;
 use longhaul_core::decide::{Advance, seal};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Caller, Origin, SOME_RUN};
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_store::{Blob, Hash};
+use longhaul_store::{Blob, Hash, Posted};
 use uuid::Uuid;
 
 use crate::engine::{Engine, Error, Shared};
+use crate::message::Message;
 use crate::run_loop::load;
 
 /// The hash of a question's secret: what an answer carries instead of it.
@@ -37,6 +39,19 @@ pub(crate) fn fresh(secrets: &mut Vec<Blob>) -> String {
 }
 
 impl Engine {
+    /// Tells a run something in the name of somebody. What one of its own steps started may not decide what becomes of it.
+    pub async fn tell_as(&self, run: &RunId, message: Message, who: &Origin) -> Result<Posted, Error> {
+        let decides = matches!(
+            message,
+            Message::Cancel { .. } | Message::Pause { .. } | Message::Unpause { .. } | Message::Retry { .. }
+        );
+        if decides {
+            let who = with_ancestors(&self.shared, who.clone()).await?;
+            own_affair(run.as_str(), &who).map_or(Ok(()), |why| Err(Error::Refused(why)))?;
+        }
+        self.tell(run, message, None).await
+    }
+
     /// The secret of the question that a step asks: for those who hand it to whoever may answer, and for nobody else.
     pub async fn secret(&self, run: &RunId, path: &StepPath) -> Result<Option<String>, Error> {
         let loaded = self.load(run).await?;

@@ -47,12 +47,18 @@ pub struct Startable {
 pub type Find = dyn Fn(Wanted<'_>) -> Result<Option<Startable>, String> + Send + Sync;
 
 impl Engine {
-    /// Keeps the times of triggers until `stop`, once a minute. What can not be done now is late at the next look; why is
-    /// `told`.
-    pub async fn keep_times(&self, find: &Find, stop: CancellationToken, told: &(dyn Fn(&Error) + Sync)) {
+    /// Keeps the times of triggers until `stop`, once a minute, and is `told` what was started. What can not be done now is late
+    /// at the next look; why is told too.
+    pub async fn keep_times(
+        &self,
+        find: &Find,
+        stop: CancellationToken,
+        told: &(dyn Fn(Result<&RunId, &Error>) + Sync),
+    ) {
         while !stop.is_cancelled() {
-            if let Err(error) = self.tick(find).await {
-                told(&error);
+            match self.tick(find).await {
+                Ok(started) => started.iter().for_each(|run| told(Ok(run))),
+                Err(error) => told(Err(&error)),
             }
             let rest = MINUTE_MS - self.now_ms().rem_euclid(MINUTE_MS);
             tokio::select! {

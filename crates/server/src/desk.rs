@@ -267,9 +267,9 @@ impl Desk {
     }
 
     /// Tells a run something. One that the engine drives has taken it in by then, unless that takes too long.
-    pub(crate) async fn tell(&self, run: &RunId, message: Message) -> Result<(), Problem> {
+    pub(crate) async fn tell(&self, run: &RunId, message: Message, who: &origin::Origin) -> Result<(), Problem> {
         let before = self.engine().load(run).await?.state;
-        self.engine().tell(run, message, None).await?;
+        self.engine().tell_as(run, message, who).await?;
         if !before.is_hosted() {
             self.drive(run);
             watch::moved_on(self, run, before.seq).await?;

@@ -111,6 +111,8 @@ macro_rules! conformance {
                     a_message_for_an_unknown_run_is_refused_and_not_remembered,
                     a_message_above_the_limit_is_refused,
                     runs_with_mail_come_oldest_message_first,
+                    what_was_ever_posted_is_listed_in_pages,
+                    what_is_remembered_counts_as_posted,
                 ]
                 timers: [
                     timers_come_longest_due_first_up_to_a_limit,
@@ -119,9 +121,11 @@ macro_rules! conformance {
                     timers_of_two_runs_do_not_meet,
                     a_timer_of_another_run_is_refused,
                     the_next_timer_is_known,
+                    the_timers_of_a_run_are_listed,
                 ]
                 keeping: [
                     a_blob_lives_while_a_run_refers_to_it,
+                    the_blobs_of_a_run_are_listed,
                     a_blob_with_a_false_hash_is_refused,
                     a_blob_above_the_limit_is_refused,
                     only_the_newest_snapshot_is_kept,

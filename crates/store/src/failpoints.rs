@@ -204,6 +204,22 @@ impl Store for Failpoints {
         self.inner.restore(run, limit)
     }
 
+    fn blobs(&self, run: &RunId) -> Pending<'_, Vec<Hash>> {
+        self.inner.blobs(run)
+    }
+
+    fn timers(&self, run: &RunId) -> Pending<'_, Vec<Timer>> {
+        self.inner.timers(run)
+    }
+
+    fn posted(&self, after: Option<(String, String)>, limit: usize) -> Pending<'_, Vec<(String, String)>> {
+        self.inner.posted(after, limit)
+    }
+
+    fn remember(&self, posted: Vec<(String, String)>) -> Pending<'_, ()> {
+        self.inner.remember(posted)
+    }
+
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {
         let run = run.clone();
         self.around(Call::Remove, Box::pin(async move { self.inner.remove(&run).await }))

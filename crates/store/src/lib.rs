@@ -11,6 +11,7 @@ mod append;
 mod claim;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod copy;
 mod error;
 mod failpoints;
 mod key;
@@ -30,6 +31,7 @@ pub use append::{
     Append, BLOB_BYTES_MAX, BODY_BYTES_MAX, Blob, NewEvent, NewMessage, NewTask, TaskEnd, Timer, validate_snapshot,
 };
 pub use claim::{Caps, Claim};
+pub use copy::{Copied, copy};
 pub use error::Error;
 pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
@@ -139,6 +141,18 @@ pub trait Store: Send + Sync {
             Ok(Restored { events: self.read(&run, after, limit).await?, snapshot })
         })
     }
+
+    /// The blobs that a run refers to.
+    fn blobs(&self, run: &RunId) -> Pending<'_, Vec<Hash>>;
+
+    /// The timers of a run.
+    fn timers(&self, run: &RunId) -> Pending<'_, Vec<Timer>>;
+
+    /// What was ever posted, as `(source, dedup)` in order, after one of them, at most `limit`.
+    fn posted(&self, after: Option<(String, String)>, limit: usize) -> Pending<'_, Vec<(String, String)>>;
+
+    /// Takes messages for posted before, wherever that was: see [`Store::post`].
+    fn remember(&self, posted: Vec<(String, String)>) -> Pending<'_, ()>;
 
     /// Forgets a run with all its events, timers, tasks, messages, its snapshot, and the blobs that no other run refers
     /// to. What its messages were called stays known: see [`Store::post`].

@@ -229,6 +229,33 @@ impl Store for Memory {
         self.look(move |tables| Ok(tables.runs.get(&run).and_then(|run| run.snapshot.clone())))
     }
 
+    fn blobs(&self, run: &RunId) -> Pending<'_, Vec<Hash>> {
+        let run = run.clone();
+        self.look(move |tables| {
+            Ok(tables.runs.get(&run).map(|run| run.blobs.iter().copied().collect()).unwrap_or_default())
+        })
+    }
+
+    fn timers(&self, run: &RunId) -> Pending<'_, Vec<Timer>> {
+        let run = run.clone();
+        self.look(move |tables| Ok(tables.timers().filter(|timer| timer.run == run).collect()))
+    }
+
+    fn posted(&self, after: Option<(String, String)>, limit: usize) -> Pending<'_, Vec<(String, String)>> {
+        self.look(move |tables| {
+            let later = tables.posted.iter().filter(|posted| after.as_ref().is_none_or(|after| *posted > after));
+            let later: BTreeSet<&(String, String)> = later.collect();
+            Ok(later.into_iter().take(limit).cloned().collect())
+        })
+    }
+
+    fn remember(&self, posted: Vec<(String, String)>) -> Pending<'_, ()> {
+        self.change(move |tables| {
+            tables.posted.extend(posted);
+            Ok(((), true))
+        })
+    }
+
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {
         let run = run.clone();
         self.change(move |tables| Ok((tables.remove(&run)?, true)))

@@ -16,7 +16,7 @@ pub enum Place {
     /// `runs.db`, or `sqlite://runs.db`.
     File(PathBuf),
     /// `postgres://…`.
-    Database(Address),
+    Database(Box<Address>),
 }
 
 impl Place {
@@ -46,7 +46,7 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         if Address::is_meant(text) {
-            return Ok(Self::Database(text.parse()?));
+            return Ok(Self::Database(Box::new(text.parse()?)));
         }
         Ok(Self::File(PathBuf::from(text.strip_prefix("sqlite://").unwrap_or(text))))
     }

@@ -179,6 +179,24 @@ impl Store for Postgres {
         Box::pin(async move { runs::snapshot(self, &run).await })
     }
 
+    fn blobs(&self, run: &RunId) -> Pending<'_, Vec<Hash>> {
+        let run = run.clone();
+        Box::pin(async move { runs::blobs(self, &run).await })
+    }
+
+    fn timers(&self, run: &RunId) -> Pending<'_, Vec<Timer>> {
+        let run = run.clone();
+        Box::pin(async move { waiting::timers(self, &run).await })
+    }
+
+    fn posted(&self, after: Option<(String, String)>, limit: usize) -> Pending<'_, Vec<(String, String)>> {
+        Box::pin(waiting::posted(self, after, limit))
+    }
+
+    fn remember(&self, posted: Vec<(String, String)>) -> Pending<'_, ()> {
+        Box::pin(waiting::remember(self, posted))
+    }
+
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {
         let run = run.clone();
         Box::pin(async move { runs::remove(self, &run).await })

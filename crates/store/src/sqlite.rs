@@ -13,6 +13,7 @@ mod fleet;
 mod readers;
 mod runs;
 mod schema;
+mod sharing;
 mod waiting;
 mod writer;
 
@@ -72,6 +73,13 @@ impl Sqlite {
         let path = path.as_ref();
         let writer = Writer::start(schema::open_writer(path, &options)?)?;
         Ok(Self { readers: Readers::new(path.to_owned(), options), writer })
+    }
+
+    /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may go on meanwhile. Blocks.
+    pub fn back_up(from: &Path, to: &Path) -> Result<(), Error> {
+        let db = schema::open_reader(from, &Options::default())?;
+        db.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
+        Ok(())
     }
 }
 
@@ -181,6 +189,24 @@ impl Store for Sqlite {
     fn restore(&self, run: &RunId, limit: usize) -> Pending<'_, Restored> {
         let run = run.clone();
         self.readers.call(move |db| runs::restore(db, &run, limit))
+    }
+
+    fn blobs(&self, run: &RunId) -> Pending<'_, Vec<Hash>> {
+        let run = run.clone();
+        self.readers.call(move |db| runs::blobs(db, &run))
+    }
+
+    fn timers(&self, run: &RunId) -> Pending<'_, Vec<Timer>> {
+        let run = run.clone();
+        self.readers.call(move |db| waiting::timers(db, &run))
+    }
+
+    fn posted(&self, after: Option<(String, String)>, limit: usize) -> Pending<'_, Vec<(String, String)>> {
+        self.readers.call(move |db| waiting::posted(db, after.as_ref(), limit))
+    }
+
+    fn remember(&self, posted: Vec<(String, String)>) -> Pending<'_, ()> {
+        self.writer.call(move |db| waiting::remember(db, &posted))
     }
 
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use longhaul_store::conformance::{advance, event, id, made, making, message, server};
-use longhaul_store::{Append, Blob, Error, Postgres, PostgresOptions, Query, Store};
+use longhaul_store::conformance::{advance, event, id, made, making, message, server, start, task, worker};
+use longhaul_store::{Append, Blob, Claim, Error, Postgres, PostgresOptions, Query, Store};
 
 async fn open(address: &str) -> Result<Arc<dyn Store>, Error> {
     let store = Postgres::open(&address.parse().unwrap(), PostgresOptions::default()).await?;
@@ -36,11 +36,11 @@ async fn many_may_open_a_new_store_at_once() {
 async fn newer_tables_are_used_if_they_say_so_and_refused_if_not() {
     let address = server::shared().address();
     made(&open(&address).await.unwrap(), "before").await;
-    sql(&address, "INSERT INTO schema_version VALUES (2, 1); ALTER TABLE run ADD COLUMN later text");
+    sql(&address, "INSERT INTO schema_version VALUES (3, 1); ALTER TABLE run ADD COLUMN later text");
     made(&open(&address).await.unwrap(), "beside").await;
-    sql(&address, "INSERT INTO schema_version VALUES (3, 2)");
+    sql(&address, "INSERT INTO schema_version VALUES (4, 3)");
     let refused = open(&address).await.err();
-    assert_eq!(refused, Some(Error::TooNew { found: 3, known: 1 }));
+    assert_eq!(refused, Some(Error::TooNew { found: 4, known: 2 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,19 +88,12 @@ async fn its_clock_is_that_of_the_server() {
 async fn runs_become_visible_in_the_order_of_their_numbers() {
     let address = server::shared().address();
     let store = open(&address).await.unwrap();
-    let schema = address.rsplit_once('=').unwrap().1.to_owned();
-    let (holder, connection) = tokio_postgres::connect(
-        &server::shared()
-            .database()
-            .replace("%2F", "/")
-            .replace("postgres://longhaul@", "host=")
-            .replace("/postgres", " user=longhaul dbname=postgres"),
-        tokio_postgres::NoTls,
-    )
-    .await
-    .unwrap();
-    tokio::spawn(connection);
-    holder.batch_execute(&format!("SET search_path = {schema}; BEGIN; SELECT append_1('early', 0, ARRAY['\\x01'::bytea], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea], NULL, NULL, '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}')")).await.unwrap();
+    let holder = by_hand(&address).await;
+    let rest = "'{}', ".repeat(13) + "'{}'";
+    let append = format!(
+        "SELECT append_1('early', 0, ARRAY['\\x01'::bytea], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea], NULL, NULL, {rest})"
+    );
+    holder.batch_execute(&format!("BEGIN; {append}")).await.unwrap();
     let later = tokio::spawn({
         let store = store.clone();
         async move { made(&store, "later").await }
@@ -115,6 +108,33 @@ async fn runs_become_visible_in_the_order_of_their_numbers() {
     let runs: Vec<String> =
         store.runs(Query::default()).await.unwrap().into_iter().map(|row| row.run.to_string()).collect();
     assert_eq!(runs, ["later", "early"]);
+}
+
+/// A connection past the program, to stand still in the middle of something.
+async fn by_hand(address: &str) -> tokio_postgres::Client {
+    let (place, schema) = address.split_once("?schema=").unwrap();
+    let (client, connection) = tokio_postgres::connect(place, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
+    client
+}
+
+/// Who asks meanwhile gets others, and does not wait.
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_that_somebody_is_about_to_take_are_passed_over() {
+    let address = server::shared().address();
+    let store = open(&address).await.unwrap();
+    let run = made(&store, "wanted").await;
+    for key in ["a", "b"] {
+        start(&store, &run, task(key, 1)).await;
+    }
+    let holder = by_hand(&address).await;
+    holder.batch_execute("BEGIN; SELECT claim_2('first', '[]', NULL, 10, 1, '', NULL, '{}', '{}')").await.unwrap();
+    let claimed = store.claim(Claim::new(worker("second"), 0, 10, 5)).await.unwrap();
+    assert_eq!(claimed.iter().map(|task| task.key.as_str()).collect::<Vec<_>>(), ["b"]);
+    holder.batch_execute("COMMIT").await.unwrap();
+    let holders: Vec<_> = store.tasks(&run).await.unwrap().into_iter().map(|task| task.worker).collect();
+    assert_eq!(holders, [Some(worker("first")), Some(worker("second"))]);
 }
 
 /// What each statement breaks, and what is then said.

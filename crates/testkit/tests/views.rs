@@ -295,7 +295,10 @@ do:
     do: [{id: x, run: 'true'}, {id: y, run: 'true'}]
   - {id: last, run: 'true'}
 ";
-    assert_eq!(critical(nested, "each[0]/y -> slow 9s ok 1"), "list each[0]/x each[0]/y last");
+    let one_by_one = critical(nested, "each[0]/y -> slow 9s ok 1");
+    assert_eq!(one_by_one, "list each[0]/x each[0]/y each[1]/x each[1]/y last");
+    let at_once = critical(&nested.replace("[1, 2]", "[1, 2]\n    parallel: 2"), "each[0]/y -> slow 9s ok 1");
+    assert_eq!(at_once, "list each[0]/x each[0]/y last");
 }
 
 #[test]
@@ -336,6 +339,19 @@ fn a_run_is_a_trace_that_is_the_same_each_time() {
     let name = |id: &Option<String>| {
         told.spans.iter().find(|span| Some(&span.id) == id.as_ref()).map_or("-", |span| &span.name)
     };
-    let lines: Vec<String> = told.spans.iter().map(|span| format!("{} < {}", span.name, name(&span.parent))).collect();
-    assert_eq!(lines, [""]);
+    let lines: Vec<String> =
+        told.spans.iter().skip(1).map(|span| format!("{} < {}", span.name, name(&span.parent))).collect();
+    let root = &told.spans[0].name;
+    let expected = [
+        format!("each < {root}"),
+        "each[0]/x < each".to_owned(),
+        format!("nap < {root}"),
+        "each[0]/x pause < each[0]/x".to_owned(),
+        "nap wait < nap".to_owned(),
+        "each[0]/x@1 < each[0]/x".to_owned(),
+        "each[0]/x@2 < each[0]/x".to_owned(),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(told.spans[6].error.as_deref(), Some("no network"));
+    assert!(told.spans.iter().all(|span| span.from <= span.to && span.to <= told.spans[0].to));
 }

@@ -564,7 +564,7 @@ export interface components {
             next: number;
             text: string;
         };
-        /** @description Why a request came to nothing, and what to do next. */
+        /** @description What is said of it, and what to do next. */
         Problem: {
             /** @description `LH…`. */
             code: string;
@@ -868,6 +868,11 @@ export interface components {
             ended_at?: number | null;
             /** @description Why it failed. */
             error?: components["schemas"]["Failure"] | null;
+            /**
+             * Format: uint
+             * @description Of a step for each item of a list: how many there are, once that is known.
+             */
+            items?: number | null;
             /** @description The word that a workflow file uses: `run`, `for_each`, … */
             kind: string;
             /** @description What people see instead of the id. */

@@ -59,18 +59,24 @@ describe("very much", () => {
 
   it("is a run of which only what is on the screen is made", async () => {
     expect(at.longhaul.events("long-1").length).toBeGreaterThan(20_000);
-    const times: number[] = [];
+    const times: string[] = [];
+    const session = await at.page.context().newCDPSession(at.page);
+    await session.send("Performance.enable");
+    const worked = async () => (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
     for (let time = 0; time < 3; time += 1) {
       await at.page.goto("about:blank");
-      const began = performance.now();
+      const [began, before] = [performance.now(), await worked()];
       await at.page.goto(at.longhaul.url("/runs/long-1"));
       await run.card("s0").waitFor();
       await run.node("s0, prompt, succeeded").waitFor();
+      const shown = Math.round(performance.now() - began);
+      const work = Math.round(((await worked()) - before) * 1000);
+      const [asked] = await at.page.evaluate(() => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/runs/long-1")).map((entry) => Math.round(entry.duration)));
+      times.push(`${shown} ms (the server answered within ${asked}, the page worked for ${work})`);
       await at.page.getByRole("tab", { name: "Log" }).click();
-      await at.page.getByText("the run begins").or(at.page.getByRole("log").locator("p")).first().waitFor();
-      times.push(Math.round(performance.now() - began));
+      await at.page.getByRole("log").locator("p").first().waitFor();
     }
-    console.log(`a run of ${STEPS} steps and over 20,000 events can be used after ${times.join(", ")} ms`);
+    console.log(`a run of ${STEPS} steps and over 20,000 events is shown after\n  ${times.join("\n  ")}`);
     // The figure is for people to look at: other programs have this machine as well. What is made is not.
     expect(await at.page.locator(".react-flow__node").count()).toBeLessThan(STEPS);
     expect(await at.page.getByRole("log").locator("p").count()).toBeLessThan(200);

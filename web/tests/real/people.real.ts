@@ -107,7 +107,7 @@ describe("somebody who may only look", () => {
     await at.page.getByText("This sign-in may look, and nothing else").first().waitFor();
     for (const name of ["Pause", "Cancel", "Answer in their place", "Fork from here"]) expect(await run.button(name).count(), name).toBe(0);
     await at.page.goto(at.longhaul.url("/workflows/interview"));
-    expect(await run.button("Run it").isDisabled()).toBe(true);
+    await expect.poll(() => run.button("Run it").isDisabled()).toBe(true);
     const refused = await at.page.evaluate(async () => {
       const headers = { "X-Longhaul": "1", "Content-Type": "application/json" };
       const answer = await fetch("/api/v1/runs/there-1/cancel", { method: "POST", headers, body: "{}" });

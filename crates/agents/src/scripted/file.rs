@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use super::pattern::Pattern;
-use super::{Answer, Entry, Error, Failure, Kind, Script, Usage, writes};
+use super::{Answer, Command, Entry, Error, Failure, Kind, Script, Usage, writes};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,6 +19,21 @@ struct File {
     default: Option<Spanned<RawAnswer>>,
     #[serde(default)]
     replies: Vec<Spanned<RawEntry>>,
+    #[serde(default)]
+    commands: Vec<Spanned<RawCommand>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCommand {
+    step: String,
+    attempt: Option<u32>,
+    #[serde(default)]
+    stdout: String,
+    #[serde(default)]
+    stderr: String,
+    #[serde(default)]
+    exit_code: i32,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +78,8 @@ pub(super) fn read(text: &str) -> Result<Script, Error> {
     let file: File = serde_saphyr::from_str(text).map_err(|error| explain(error.without_snippet()))?;
     let default = file.default.map(|answer| at(answer, RawAnswer::checked)).transpose()?;
     let replies = file.replies.into_iter().map(|entry| at(entry, RawEntry::checked)).collect::<Result<_, _>>()?;
-    Ok(Script { replies, default })
+    let commands = file.commands.into_iter().map(|entry| at(entry, RawCommand::checked)).collect::<Result<_, _>>()?;
+    Ok(Script { replies, default, commands, instant: false })
 }
 
 fn at<T, U>(spanned: Spanned<T>, checked: impl FnOnce(T) -> Result<U, String>) -> Result<U, Error> {
@@ -102,14 +118,27 @@ fn without_place(error: &serde_saphyr::Error) -> String {
     place.map_or(text.clone(), |place| text.replace(&place, ""))
 }
 
+impl RawCommand {
+    fn checked(self) -> Result<Command, String> {
+        step_and_attempt(&self.step, self.attempt)?;
+        let Self { step, attempt, stdout, stderr, exit_code } = self;
+        Ok(Command { step: Pattern::new(&step), attempt, stdout, stderr, exit_code })
+    }
+}
+
+fn step_and_attempt(step: &str, attempt: Option<u32>) -> Result<(), String> {
+    if step.is_empty() {
+        return Err("`step` is empty: write `*` for every step".to_owned());
+    }
+    if attempt == Some(0) {
+        return Err("`attempt` counts from 1".to_owned());
+    }
+    Ok(())
+}
+
 impl RawEntry {
     fn checked(self) -> Result<Entry, String> {
-        if self.step.is_empty() {
-            return Err("`step` is empty: write `*` for every step".to_owned());
-        }
-        if self.attempt == Some(0) {
-            return Err("`attempt` counts from 1".to_owned());
-        }
+        step_and_attempt(&self.step, self.attempt)?;
         let step = Pattern::new(&self.step);
         let (attempt, contains) = (self.attempt, self.contains.clone());
         Ok(Entry { step, attempt, contains, answer: self.into_answer().checked()? })

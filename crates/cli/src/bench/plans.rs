@@ -11,6 +11,12 @@ pub(super) fn chain(steps: usize, bytes: usize) -> Result<Plan> {
     plan((0..steps).map(|at| step(at, noop(&output), before(at))).collect())
 }
 
+/// Steps one after another at the pace of about a thousand events a second: two that do nothing, then a pause.
+pub(super) fn paced(steps: usize) -> Result<Plan> {
+    let pause = json!({"wait": {"for": {"json": "5ms"}}});
+    plan((0..steps).map(|at| step(at, if at % 3 == 2 { pause.clone() } else { noop("") }, before(at))).collect())
+}
+
 /// Steps that wait for nothing, and one that waits for all of them.
 pub(super) fn fan_out(steps: usize) -> Result<Plan> {
     let wide = (0..steps).map(|at| step(at, noop(""), Vec::new()));

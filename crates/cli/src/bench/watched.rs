@@ -29,7 +29,7 @@ const KEPT: f64 = 0.9;
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>> {
     let (watchers, steps, rounds) = bench.sizes.watched;
     let engine = bench.engine(&bench.store("watched")?);
-    let plan = plans::chain(steps, 0)?;
+    let plan = plans::paced(steps)?;
     let stop = CancellationToken::new();
     let (address, token) = served(bench, &engine, &stop).await?;
     let (mut alone, mut watched, mut seen, mut events) = (Vec::new(), Vec::new(), 0, 0);

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use longhaul_agents::contract::{Abilities, Agent, Found, Missing};
+use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
 use longhaul_agents::drivers;
 use longhaul_project::{Project, Settings};
 use longhaul_runtime::{Backends, Profile, told_hash};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::ui;
+use crate::{office, ui, width};
 
 /// List the agents that can be driven, whether they are here, and what each can do by itself
 #[derive(Debug, clap::Args)]
@@ -35,20 +35,33 @@ struct Known {
     name: String,
     driver: &'static dyn Agent,
     found: Result<Found, Missing>,
+    /// Whether the settings have it paid by a key.
+    by_key: bool,
 }
 
 impl Known {
     fn of(name: &str, profile: &Profile) -> Option<Self> {
         let driver = drivers::by_name(profile.backend.as_deref().unwrap_or(name))?;
-        Some(Self { name: name.to_owned(), driver, found: driver.find(&profile.setup) })
+        let setup = &profile.setup;
+        let by_key = setup.auth == Auth::Key || setup.key_env.is_some() || setup.base_url.is_some();
+        Some(Self { name: name.to_owned(), driver, found: driver.find(setup), by_key })
     }
 
     fn state(&self) -> String {
         match &self.found {
             Ok(found) if found.logged_in => format!("{}, logged in", found.version),
+            Ok(found) if self.shows_login() => format!("{}, not logged in, as far as can be seen", found.version),
             Ok(found) => found.version.clone(),
             Err(missing) => missing.what.clone(),
         }
+    }
+}
+
+impl Known {
+    /// Whether a login of its own would be seen, and is needed because nothing else pays: no key is set.
+    fn shows_login(&self) -> bool {
+        let is_seen = self.driver.name() == "claude" && cfg!(not(target_os = "macos"));
+        is_seen && !self.by_key && std::env::var_os("ANTHROPIC_API_KEY").is_none()
     }
 }
 
@@ -95,6 +108,7 @@ fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let settings = Settings::of(&Project::current()?)?;
+    office::warn(&settings);
     let known = all(&settings.backends);
     if args.json {
         ui::print_json(&known.iter().map(as_json).collect::<Vec<_>>())?;
@@ -102,10 +116,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     for one in &known {
         let mark = if one.found.is_ok() { ui::good("✓") } else { ui::dim("–") };
-        ui::print_line(format!("{mark} {:<10} {}", one.name, one.state()))?;
+        ui::print_line(format!("{mark} {:<10} {}", one.name, width::seen(&one.state(), 13)))?;
         let can: Vec<&str> =
             abilities(one.driver.abilities()).iter().filter(|(_, can)| *can).map(|(word, _)| *word).collect();
-        ui::print_line(ui::dim(format!("             by itself: {}", can.join(", "))))?;
+        ui::print_line(ui::dim(width::seen(&format!("             by itself: {}", can.join(", ")), 0)))?;
     }
     ui::say(
         "What an agent lacks is emulated (schema by asking again, budget by our ledger) or refused with a sentence.",
@@ -169,7 +183,7 @@ fn examine(project: &Project) -> Vec<Finding> {
     let mut findings = vec![folder(project), git(project)];
     match Settings::of(project) {
         Ok(settings) => {
-            findings.push(plain("settings", true, "read"));
+            findings.push(read(&settings));
             findings.push(trust(project, &settings.backends));
             let agents = all(&settings.backends);
             let some = agents.iter().any(|known| known.found.is_ok());
@@ -183,6 +197,17 @@ fn examine(project: &Project) -> Vec<Finding> {
         Err(error) => findings.push(Finding { needed: true, ..plain("settings", false, &format!("{error:#}")) }),
     }
     findings
+}
+
+/// The settings, with what they hold without effect.
+fn read(settings: &Settings) -> Finding {
+    match settings.warnings.as_slice() {
+        [] => plain("settings", true, "read"),
+        some => Finding {
+            remedy: Some("docs/reference/settings.md lists all keys".to_owned()),
+            ..plain("settings", false, &some.join("; "))
+        },
+    }
 }
 
 fn plain(what: &str, ok: bool, says: &str) -> Finding {
@@ -228,6 +253,10 @@ fn trust(project: &Project, backends: &Backends) -> Finding {
 }
 
 fn agent(known: &Known) -> Finding {
-    let remedy = known.found.as_ref().err().map(|missing| missing.remedy.clone());
+    let remedy = match &known.found {
+        Err(missing) => Some(missing.remedy.clone()),
+        Ok(found) if !found.logged_in && known.shows_login() => Some("start `claude` and say /login".to_owned()),
+        Ok(_) => None,
+    };
     Finding { remedy, ..plain(&known.name, known.found.is_ok(), &known.state()) }
 }

@@ -10,7 +10,7 @@ use longhaul_project::Project;
 use longhaul_project::disk;
 use serde_json::{Value, json};
 
-use crate::ui;
+use crate::{ui, width};
 use longhaul_project::cards::{self, Card};
 
 /// What is listed, or shown.
@@ -70,7 +70,8 @@ fn list(rows: &[Row], as_json: bool) -> Result<()> {
     for Row { card, hides } in rows {
         let name = ui::bold(format!("{:width$}", plain(&card.name)));
         let may = card.described().and_then(|described| described.sandbox).unwrap_or_default();
-        writeln!(out, "{name}  {:<8}  {:<9}  {}", card.origin.word(), plain(&may), plain(&card.description()))?;
+        let about = width::seen(&plain(&card.description()), width + 23);
+        writeln!(out, "{name}  {:<8}  {:<9}  {about}", card.origin.word(), plain(&may))?;
         for hidden in hides {
             let text = format!("hides {} ({})", plain(&disk::shown(&hidden.file)), hidden.origin.word());
             writeln!(out, "{:width$}  {}", "", ui::dim(text))?;

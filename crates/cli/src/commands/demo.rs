@@ -5,8 +5,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use longhaul_agents::contract::Setup;
-use longhaul_agents::drivers;
 use longhaul_core::Json;
 use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
@@ -20,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::demo::folder::{BRANCH, Folder};
 use crate::demo::{report, stage};
+use crate::init::agent::installed;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::Manner;
 use crate::screen::terminal;
@@ -69,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let demo = Demo::start(args, &folder).await?;
         let Some((crash, report, accepted)) = demo.play().await? else { return Ok(ExitCode::from(office::PARKED)) };
         if args.json {
-            let agents: Vec<&str> = installed().iter().map(|agent| agent.0).collect();
+            let agents: Vec<&str> = installed().iter().map(|agent| agent.name()).collect();
             ui::print_json(&json!({
                 "folder": folder.root(), "repository": folder.repository(), "run": demo.run, "report_file": folder.report(),
                 "report": report, "accepted": accepted, "crash": crash, "agents": agents,
@@ -130,7 +129,7 @@ impl<'a> Demo<'a> {
             self.engine.drive(&self.run, CancellationToken::new(), is_patient).await?;
         } else {
             let manner = if terminal::can_draw() { Manner::Tree } else { Manner::Lively };
-            super::run::foreground(&self.engine, &self.run, manner, false).await?;
+            super::run::show(&self.engine, &self.run, manner, false, &CancellationToken::new()).await?;
         }
         Ok(())
     }
@@ -233,30 +232,31 @@ fn rule(title: &str, width: usize) -> String {
     ui::dim(format!("──{title}{}", "─".repeat(rest)))
 }
 
-/// Agents of this machine: what they are called, and what they are.
-fn installed() -> Vec<(&'static str, &'static str)> {
-    let usual = Setup::default();
-    let here = drivers::ALL.iter().filter(|agent| agent.find(&usual).is_ok());
-    here.map(|agent| (agent.name(), agent.title())).collect()
-}
-
 fn farewell(folder: &Folder) -> String {
     let agents = installed();
     let found = match agents.as_slice() {
         [] => "none was found here; `longhaul agents` says what to install".to_owned(),
-        agents => format!("found here: {}", agents.iter().map(|(_, title)| *title).collect::<Vec<_>>().join(", ")),
+        agents => format!("found here: {}", agents.iter().map(|agent| agent.title()).collect::<Vec<_>>().join(", ")),
     };
-    let agent = agents.first().map_or(String::new(), |(name, _)| format!(" --agent {name}"));
+    let agent = agents.first().map_or_else(String::new, |agent| format!(" --agent {}", agent.name()));
     let place = match ui::program().as_str() {
         "longhaul" => String::new(),
-        program => format!("\n\n`longhaul` is not on your path yet; it is {program}"),
+        program => format!("\n`longhaul` is not on your path yet; it is {program}"),
     };
-    format!(
-        "\n{}\n  cd {}\n  longhaul status {RUN}           # also: events, logs, outputs, graph {WORKFLOW}\n  less {}\n  longhaul demo --crash                  # kills the engine in the middle\n  rm -r {}\n\n{}\n  cd your-repository\n  longhaul run {WORKFLOW}{agent}\n  longhaul list                          # what else there is{place}",
-        ui::bold("Look around"),
-        folder.repository().display(),
-        folder.report().display(),
-        folder.root().display(),
-        format_args!("{}\n  {found}", ui::bold("The same with your own agent")),
-    )
+    let line =
+        |command: String, about: &str| format!("  {command:<32}{}\n", ui::dim(about)).trim_end().to_owned() + "\n";
+    let around = [
+        line(format!("cd {}", folder.repository().display()), ""),
+        line(format!("longhaul status {RUN}"), "# also: events, logs, outputs, watch"),
+        line(format!("less {}", folder.report().display()), ""),
+        line("longhaul demo --crash".to_owned(), "# kills the engine in the middle"),
+        line(format!("rm -r {}", folder.root().display()), ""),
+    ];
+    let own = [
+        line("cd your-repository".to_owned(), ""),
+        line(format!("longhaul run {WORKFLOW}{agent}"), "# the change that is there"),
+        line("longhaul list".to_owned(), "# what else there is"),
+    ];
+    let heads = [ui::bold("Look around"), ui::bold("The same with your own agent")];
+    format!("\n{}\n{}\n{}\n  {found}\n{}{place}", heads[0], around.concat(), heads[1], own.concat())
 }

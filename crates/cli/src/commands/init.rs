@@ -7,12 +7,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
+use longhaul_agents::drivers;
 use longhaul_project::Project;
 use longhaul_project::disk::{self, Disk};
 use longhaul_project::library::Origin;
+use longhaul_runtime::SCRIPTED;
 use serde_json::json;
 
 use super::list;
+use crate::init::agent;
 use crate::init::change::{Change, What, backup_of};
 use crate::init::command::{Told, is_ours};
 use crate::init::editor::{self, Editor, Scope};
@@ -34,6 +37,9 @@ pub(crate) struct Args {
     /// Take everything out again
     #[arg(long)]
     remove: bool,
+    /// Who does the project's prompts where nobody is named, or `none` [default: the first agent that is installed]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Write no slash commands
     #[arg(long)]
     no_commands: bool,
@@ -110,6 +116,7 @@ fn agenda(args: &Args, scope: &Scope, editors: &[&Editor]) -> Result<Agenda> {
         agenda.entry(args, scope, editor, &server)?;
         agenda.commands(args, scope, editor, &rows)?;
     }
+    agenda.agent(args, scope)?;
     Ok(agenda)
 }
 
@@ -160,6 +167,28 @@ impl Agenda {
             Edit::Written(text) | Edit::Taken(text) => {
                 self.files.insert(file, Some(text));
             }
+        }
+        Ok(())
+    }
+
+    /// Who does prompts that name nobody, where the settings do not say yet.
+    fn agent(&mut self, args: &Args, scope: &Scope) -> Result<()> {
+        let file = scope.settings();
+        let before = self.text(&file)?.unwrap_or_default();
+        if args.remove {
+            if let Some(rest) = agent::take(&before) {
+                self.files.insert(file, Some(rest).filter(|rest| !rest.is_empty()));
+            }
+            return Ok(());
+        }
+        let chosen = args.agent.clone().or_else(|| agent::installed().first().map(|agent| agent.name().to_owned()));
+        let Some(name) = chosen.filter(|name| name != "none") else { return Ok(()) };
+        if args.agent.is_some() && drivers::by_name(&name).is_none() && name != SCRIPTED {
+            let known: Vec<&str> = drivers::ALL.iter().map(|agent| agent.name()).collect();
+            bail!("`{name}` is not an agent that is known here: {}", known.join(", "));
+        }
+        if let Some(after) = agent::put(&before, &name) {
+            self.files.insert(file, Some(after));
         }
         Ok(())
     }

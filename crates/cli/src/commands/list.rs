@@ -9,7 +9,7 @@ use longhaul_project::disk::{self, Disk};
 use longhaul_project::library::Entry;
 use serde_json::{Value, json};
 
-use crate::ui;
+use crate::{ui, width};
 
 /// List the workflows that can be found by name, where each came from, and what it hides
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,8 @@ fn print(rows: &[Row]) -> Result<()> {
     for row in rows {
         let steps = row.steps.map_or_else(|| "has errors".to_owned(), |steps| ui::count(steps, "step"));
         let name = ui::bold(format!("{:width$}", plain(&row.entry.name)));
-        writeln!(out, "{name}  {:<8}  {steps:<10}  {}", row.entry.origin.word(), plain(&row.description))?;
+        let about = width::seen(&plain(&row.description), width + 24);
+        writeln!(out, "{name}  {:<8}  {steps:<10}  {about}", row.entry.origin.word())?;
         for hidden in &row.hides {
             let text = format!("hides {} ({})", plain(&disk::shown(&hidden.file)), hidden.origin.word());
             writeln!(out, "{:width$}  {}", "", ui::dim(text))?;

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             after: 0,
             attempts: Vec::new(),
             shown: None,
+            open_line: false,
             read: HashMap::new(),
             live: Live::default(),
         };
@@ -73,6 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 tokio::time::sleep(PAUSE).await;
             }
         }
+        reader.end_line()?;
         match (&args.step, reader.attempts.is_empty()) {
             (Some(step), true) => bail!("no attempt of `{step}` was made in {}", reader.run),
             _ => Ok(ExitCode::SUCCESS),
@@ -91,6 +93,8 @@ struct Reader<'a> {
     attempts: Vec<Attempt>,
     /// Whose output was printed last.
     shown: Option<(usize, &'static str)>,
+    /// Whether what was printed last did not end its line.
+    open_line: bool,
     /// Bytes of each output that were printed.
     read: HashMap<(usize, &'static str), u64>,
     /// Lines of agents that are not complete.
@@ -120,8 +124,12 @@ impl Reader<'_> {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::AttemptStarted { path, attempt, .. } if self.is_wanted(path) => {
+            Event::AttemptStarted { path, attempt, host, .. } if self.is_wanted(path) => {
+                self.say_where(path, *attempt, host.as_deref());
                 self.attempts.push(Attempt { path: path.clone(), number: *attempt, used: None });
+            }
+            Event::AttemptClaimed { path, attempt, host, .. } if self.is_wanted(path) => {
+                self.say_where(path, *attempt, host.as_deref());
             }
             Event::AttemptSucceeded { path, attempt, .. }
             | Event::AttemptFailed { path, attempt, .. }
@@ -135,10 +143,17 @@ impl Reader<'_> {
         }
     }
 
+    /// Files are where the attempt was made.
+    fn say_where(&self, path: &StepPath, attempt: u32, host: Option<&str>) {
+        let is_here = || self.engine.attempt_dir(&self.run, path, attempt).exists();
+        if let Some(host) = host.filter(|_| !is_here()) {
+            ui::say(format!("`{path}` left no files here; it was made on {host}"));
+        }
+    }
+
     fn is_wanted(&self, path: &StepPath) -> bool {
         let Some(step) = &self.step else { return true };
-        let (path, step) = (path.to_string(), step.to_string());
-        path.strip_prefix(&step).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[', '#']))
+        ui::is_at(&path.to_string(), &step.to_string())
     }
 
     /// Prints what is new; whether there was something.
@@ -202,7 +217,7 @@ impl Reader<'_> {
 
     fn print_lines(&mut self, at: usize, lines: Vec<String>) -> Result<()> {
         for line in lines {
-            self.head((at, TRANSCRIPT));
+            self.head((at, TRANSCRIPT))?;
             ui::print_line(line)?;
         }
         Ok(())
@@ -215,19 +230,30 @@ impl Reader<'_> {
             let piece = json!({"path": path, "attempt": number, "stream": key.1, "text": text});
             return ui::print_line(piece);
         }
-        self.head(key);
+        self.head(key)?;
         let mut out = ui::out();
         out.write_all(bytes)?;
+        self.open_line = !bytes.ends_with(b"\n");
         Ok(out.flush()?)
     }
 
+    /// Ends a line that a command left open: what comes next is none of it.
+    fn end_line(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.open_line) {
+            ui::print_line("")?;
+        }
+        Ok(())
+    }
+
     /// Says whose output comes, where that changes.
-    fn head(&mut self, key: (usize, &'static str)) {
+    fn head(&mut self, key: (usize, &'static str)) -> Result<()> {
         if self.shown.replace(key) != Some(key) {
+            self.end_line()?;
             let Attempt { path, number, .. } = &self.attempts[key.0];
             let stream = if key.1 == "stderr" { " stderr" } else { "" };
             ui::say(ui::dim(format!("── {path}@{number}{stream}")));
         }
+        Ok(())
     }
 }
 

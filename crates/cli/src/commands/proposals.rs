@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::versions::{checked, person, short, tell};
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui};
+use crate::{identity, ui, width};
 
 /// Look at proposals to change workflows of the shelf, decide, and apply them
 #[derive(Debug, clap::Args)]
@@ -122,7 +122,8 @@ async fn list(engine: &Engine, workflow: Option<&str>, status: Option<&str>, jso
     for (id, proposal) in found {
         let (status, proposing) = (proposal.status(now).word(), &proposal.proposing);
         let said = proposing.diff.as_deref().and_then(|diff| diff.lines().next()).unwrap_or_default();
-        ui::print_line(format!("{id:>5}  {status:<9} {}  on {}  {said}", proposal.workflow, short(&proposing.base)))?;
+        let line = format!("{id:>5}  {status:<9} {}  on {}  {said}", proposal.workflow, short(&proposing.base));
+        ui::print_line(width::seen(&line, 0))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `longhaul run` and `longhaul resume`: a run in the foreground.
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,10 +8,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
+use longhaul_core::decide::group;
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
-use longhaul_core::plan::Outcome;
+use longhaul_core::plan::{OnExceed, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_lang::diagnostic;
 use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +23,7 @@ use crate::office::{self, AgentArgs, EngineArgs};
 use crate::onlooker::{Manner, Onlooker};
 use crate::screen::terminal;
 use crate::screen::watch::Watch;
-use crate::{identity, ui};
+use crate::{identity, inputs, ui};
 
 /// The exit code of a run that waits for a person.
 const WAITING: u8 = 3;
@@ -28,7 +31,7 @@ const WAITING: u8 = 3;
 /// Run a workflow in the foreground
 ///
 /// Ctrl-C parks the run; `longhaul resume` goes on where it was. Exits with 0 if it succeeded, 1 if it failed or was
-/// cancelled, 3 if it waits for a person and nobody is at the terminal.
+/// cancelled, 3 if it waits for a person, or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A name or a path
@@ -36,7 +39,7 @@ pub(crate) struct Args {
     /// What is to be done
     #[arg(default_value = "")]
     task: String,
-    /// An input, as NAME=VALUE; a value that is JSON is taken as such
+    /// An input, as NAME=VALUE; read as what the workflow declares, JSON where it declares nothing
     #[arg(long, short, value_name = "NAME=VALUE")]
     input: Vec<String>,
     /// Inputs from a JSON file
@@ -120,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         let request = StartRequest {
             task: args.task.clone(),
-            inputs: inputs(args)?,
+            inputs: given(args, &plan)?,
             run: wanted,
             trigger: json!({"type": "manual"}),
             owner: Some(identity::origin()),
@@ -143,8 +146,23 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
+        if engine.is_over(&run).await? {
+            return over(&run, &engine.load(&run).await?.state);
+        }
         foreground(&engine, &run, args.manner.manner(), is_attended()).await
     })
+}
+
+/// What there is to say about a run that nothing can be done for any more; its exit code is that of the run.
+fn over(run: &RunId, state: &State) -> Result<ExitCode> {
+    let (word, succeeded) = (state.status_word(), state.status_word() == "succeeded");
+    let more = if succeeded {
+        format!("longhaul outputs {run} prints what it left")
+    } else {
+        format!("longhaul retry {run} starts it again")
+    };
+    ui::say(format!("{run} is over: it {}; {more}", if word == "cancelled" { "was cancelled" } else { word }));
+    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn parse_id(text: &str) -> Result<RunId> {
@@ -155,25 +173,36 @@ fn parse_id(text: &str) -> Result<RunId> {
     })
 }
 
-fn inputs(args: &Args) -> Result<IndexMap<String, Json>> {
-    let mut inputs: IndexMap<String, Json> = match &args.inputs_file {
+fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
+    let mut given: IndexMap<String, Json> = match &args.inputs_file {
         Some(file) => {
             let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
             serde_json::from_str(&text).with_context(|| format!("{} is not a JSON object", file.display()))?
         }
         None => IndexMap::new(),
     };
-    for pair in &args.input {
-        let Some((name, value)) = pair.split_once('=') else { bail!("`{pair}` is not NAME=VALUE") };
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned()));
-        inputs.insert(name.to_owned(), value);
-    }
-    Ok(inputs)
+    given.extend(inputs::read(&args.input, Some(plan))?);
+    Ok(given)
 }
 
 /// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
     let stop = CancellationToken::new();
+    let idle = show(engine, run, manner, attended, &stop).await?;
+    if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
+        ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
+    }
+    conclude(engine, run, &idle, &stop).await
+}
+
+/// The same, without a word about what came of it.
+pub(super) async fn show(
+    engine: &Engine,
+    run: &RunId,
+    manner: Manner,
+    attended: bool,
+    stop: &CancellationToken,
+) -> Result<Idle> {
     let shown = CancellationToken::new();
     office::stop_on_signals(stop.clone())?;
     let showing = if manner == Manner::Tree {
@@ -184,10 +213,10 @@ pub(super) async fn foreground(engine: &Engine, run: &RunId, manner: Manner, att
         let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, &stop, attended).await;
+    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != Manner::Tree }).await;
     shown.cancel();
     showing.await?;
-    conclude(engine, run, &idle?, &stop).await
+    idle
 }
 
 /// Whether somebody is at the terminal who could answer.
@@ -196,8 +225,42 @@ fn is_attended() -> bool {
 }
 
 /// Nobody at the terminal means nobody to answer: a run that waits for people alone is left waiting.
-async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, attended: bool) -> Result<Idle> {
-    Ok(engine.drive(run, stop.clone(), |state| attended || !only_people_wait(state)).await?)
+async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience: Patience) -> Result<Idle> {
+    let plan = engine.load(run).await?.plan;
+    let told = Cell::new(!patience.speaks);
+    let patient = |state: &State| {
+        if state.is_queued(&plan.0) && !told.replace(true) {
+            ui::say(queued(&plan.0, state));
+        }
+        patience.attended || !(only_people_wait(state) || asks_by_a_pause(&plan.0, state))
+    };
+    Ok(engine.drive(run, stop.clone(), patient).await?)
+}
+
+/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it go on.
+fn asks_by_a_pause(plan: &Plan, state: &State) -> bool {
+    let asks = plan.units.iter().any(|unit| unit.limits.on_exceed == OnExceed::Ask);
+    state.paused && asks && !state.limits_reached.is_empty() && state.open_attempts().next().is_none()
+}
+
+/// For whom a run waits, and who is told.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// Whether somebody is there who could answer.
+    attended: bool,
+    /// Whether lines can be printed.
+    speaks: bool,
+}
+
+/// What a run waits for that is not let in.
+fn queued(plan: &Plan, state: &State) -> String {
+    let group = state.started.as_ref().and_then(|started| group(plan, started)?.ok()).unwrap_or_default();
+    let max = plan.main().concurrency.as_ref().map_or(1, |concurrency| concurrency.max);
+    format!(
+        "queued: at most {} of the group `{}` at once; it goes on when one is over (longhaul runs shows them)",
+        ui::count(usize::try_from(max).unwrap_or(usize::MAX), "run"),
+        diagnostic::plain(&group)
+    )
 }
 
 fn only_people_wait(state: &State) -> bool {
@@ -215,6 +278,14 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
         }
         Idle::Waiting { .. } => {
             let state = engine.load(run).await?.state;
+            if state.paused {
+                let limit =
+                    state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
+                ui::say(format!(
+                    "{run} is paused{limit}; let it go on: longhaul unpause {run}; then: longhaul resume {run}"
+                ));
+                return Ok(ExitCode::from(WAITING));
+            }
             let asked = state.questions().count();
             if asked == 0 && state.handed().next().is_some() {
                 ui::say(format!("{run} waits for the client that hosts it; longhaul status {run} shows who has what"));

@@ -4,22 +4,31 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use longhaul_core::duration::format_ms;
+use longhaul_core::event::Envelope;
 use longhaul_core::explain::moment;
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
 use longhaul_core::view;
 use longhaul_lang::diagnostic::plain;
+use longhaul_runtime::Engine;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{amounts, story, ui, width};
 
+/// Every status a run can have.
+const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
+/// As long as an id that nobody chose.
+const ID_COLUMNS: usize = 11;
+
 /// List runs, newest first
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only these statuses: queued, running, waiting, paused, succeeded, failed, cancelled
-    #[arg(long)]
+    /// Only these statuses, one or several with commas between them
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = STATUSES)]
     status: Vec<String>,
     /// Only of this workflow
     #[arg(long)]
@@ -34,6 +43,35 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
+/// Name a run, or take the newest
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArgs {
+    /// The run, or the beginning of its id [default: the newest]
+    run: Option<String>,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Name a run, and perhaps a step of it
+#[derive(Debug, clap::Args)]
+pub(crate) struct EventsArgs {
+    /// The run, or the beginning of its id
+    run: String,
+    /// Only this step, and those inside it
+    step: Option<String>,
+    /// Go on as things happen
+    #[arg(long, short)]
+    follow: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Name a run, and perhaps a step of it
 #[derive(Debug, clap::Args)]
 pub(crate) struct OneArgs {
@@ -41,9 +79,6 @@ pub(crate) struct OneArgs {
     run: String,
     /// A step
     step: Option<String>,
-    /// Go on as things happen
-    #[arg(long, short)]
-    follow: bool,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
@@ -66,21 +101,32 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         let mut out = ui::out();
+        let ids = rows.iter().map(|row| width::of(row.run.as_str())).max().unwrap_or_default().max(ID_COLUMNS);
         for row in &rows {
             let row = longhaul_server::http::row(row);
             let workflow = width::fit(&plain(&row.workflow), 20);
             let task = plain(row.summary.task.lines().next().unwrap_or_default());
-            let rest = format!("  {:<10} {workflow} {task}", row.status);
+            let gap = " ".repeat(ids.saturating_sub(width::of(&row.run)));
+            let rest = format!("{gap}  {:<10} {workflow} {task}", row.status);
             writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-pub(crate) fn status(args: &OneArgs) -> Result<ExitCode> {
+/// The newest run there is.
+async fn newest(engine: &Engine) -> Result<RunId> {
+    let rows = engine.list(Query { limit: 1, ..Query::default() }).await?;
+    rows.into_iter().next().map(|row| row.run).context("there is no run yet; longhaul run WORKFLOW makes one")
+}
+
+pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
-        let run = engine.find(&args.run).await?;
+        let run = match &args.run {
+            Some(run) => engine.find(run).await?,
+            None => newest(&engine).await?,
+        };
         let loaded = engine.load(&run).await?;
         let (plan, now) = (&loaded.plan.0, engine.now_ms());
         let mut glance = view::run(plan, &loaded.state, now);
@@ -139,31 +185,39 @@ fn at_work(agent: &view::AtWork) -> String {
     format!("  {}{session}, since {}", agent.name, moment(agent.since / 1000 * 1000))
 }
 
-pub(crate) fn events(args: &OneArgs) -> Result<ExitCode> {
-    print_events(&args.run, &args.engine, args.follow, args.json)
+pub(crate) fn events(args: &EventsArgs) -> Result<ExitCode> {
+    print_events(args)
 }
 
 /// Prints what happened and what happens, until the run is over.
 pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitCode> {
-    print_events(run, engine, true, json)
+    print_events(&EventsArgs { run: run.to_owned(), step: None, follow: true, engine: engine.clone(), json })
 }
 
-fn print_events(run: &str, engine: &EngineArgs, follow: bool, json: bool) -> Result<ExitCode> {
+fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(engine, &AgentArgs::default())?;
-        let run = engine.find(run).await?;
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let run = engine.find(&args.run).await?;
+        let step = args.step.as_ref().map(|step| step.parse::<StepPath>().map_err(anyhow::Error::msg)).transpose()?;
+        let mut found = step.is_none();
         let mut after = 0;
         loop {
             let page = engine.events(&run, after, 1000).await?;
             for envelope in &page {
                 after = envelope.seq;
-                let line = if json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
+                if !step.as_ref().is_none_or(|step| is_about(envelope, step)) {
+                    continue;
+                }
+                found = true;
+                let line = if args.json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
                 if let Some(line) = line {
                     ui::print_line(&line)?;
                 }
             }
             let over = engine.load(&run).await?.state.is_finished();
-            if page.is_empty() && (!follow || over) {
+            if page.is_empty() && (!args.follow || over) {
+                let step = args.step.as_deref().unwrap_or_default();
+                anyhow::ensure!(found, "no step `{step}` was reached in {run}");
                 return Ok(ExitCode::SUCCESS);
             }
             if page.is_empty() {
@@ -171,6 +225,12 @@ fn print_events(run: &str, engine: &EngineArgs, follow: bool, json: bool) -> Res
             }
         }
     })
+}
+
+/// Whether an event is about a step, or one inside it.
+fn is_about(envelope: &Envelope, step: &StepPath) -> bool {
+    let event = serde_json::to_value(envelope).unwrap_or_default();
+    event.get("path").and_then(Value::as_str).is_some_and(|path| ui::is_at(path, &step.to_string()))
 }
 
 pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {

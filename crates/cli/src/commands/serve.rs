@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
+use longhaul_core::id::RunId;
 use longhaul_project::Project;
 use longhaul_runtime::{Engine, Wanted};
 use longhaul_server::http::{self, Keys, Role, Site};
@@ -100,9 +101,7 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     }
     let place = args.engine.clone();
     let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
-    let told = |error: &longhaul_runtime::Error| {
-        terminal::say(format!("triggers were not looked at: {error}; that is tried again in a minute"));
-    };
+    let told = |kept: Result<&RunId, &longhaul_runtime::Error>| terminal::say(office::kept(kept));
     let times = engine.keep_times(&find, stop.clone(), &told);
     let work = async {
         while !stop.is_cancelled() {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
+use longhaul_core::id::RunId;
 use longhaul_core::origin::{Auth, Caller};
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
@@ -35,7 +36,19 @@ pub(crate) struct Args {
     /// Why
     #[arg(long)]
     reason: Option<String>,
-    /// From this step on (retry)
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Name a run
+#[derive(Debug, clap::Args)]
+pub(crate) struct RetryArgs {
+    /// The run, or the beginning of its id
+    run: String,
+    /// From this step on [default: what failed]
     #[arg(long, value_name = "STEP")]
     from: Option<String>,
     #[command(flatten)]
@@ -56,7 +69,6 @@ pub(crate) enum What {
     Cancel,
     Pause,
     Unpause,
-    Retry,
     Leave,
 }
 
@@ -66,14 +78,29 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
         let run = engine.find(&args.run).await?;
         let loaded = engine.load(&run).await?;
         let message = readings(args, what, &loaded)?;
-        engine.tell(&run, message, None).await?;
-        if args.json {
-            ui::print_json(&json!({"run": run, "told": true}))?;
-        } else {
-            ui::say(format!("told {run}; it goes on by itself if something drives it, else: longhaul resume {run}"));
-        }
-        Ok(ExitCode::SUCCESS)
+        engine.tell_as(&run, message, &identity::origin()).await?;
+        told(&run, args.json)
     })
+}
+
+pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let run = engine.find(&args.run).await?;
+        let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
+        let by = identity::caller().who.name().map(str::to_owned);
+        engine.tell_as(&run, Message::Retry { from, by }, &identity::origin()).await?;
+        told(&run, args.json)
+    })
+}
+
+fn told(run: &RunId, json: bool) -> Result<ExitCode> {
+    if json {
+        ui::print_json(&json!({"run": run, "told": true}))?;
+    } else {
+        ui::say(format!("told {run}; it goes on by itself if something drives it, else: longhaul resume {run}"));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
@@ -113,10 +140,6 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
             Some(host) => Ok(Message::Leave { host: host.clone(), by }),
             None => bail!("its files are on no machine of several"),
         },
-        What::Retry => {
-            let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
-            Ok(Message::Retry { from, by })
-        }
     }
 }
 

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::explain::moment;
+use longhaul_core::plan::Plan;
 use longhaul_core::shelf::schedule::Times;
 use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger, Webhook};
 use longhaul_core::shelf::{Armed, Arming};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::versions::{person, tell};
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui};
+use crate::{identity, inputs, ui, width};
 
 /// Times of a schedule that are shown.
 const NEXT_SHOWN: usize = 3;
@@ -117,7 +117,8 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
         let starts = trigger.workflow.as_deref().unwrap_or("a prompt");
         let off = if trigger.enabled { "" } else { "  (disabled)" };
         let (name, kind) = (ui::bold(&trigger.name), trigger.kind.word());
-        ui::print_line(format!("{id:>5}  {name}  {kind}  {starts}{}{off}", detail(&trigger.kind)))?;
+        let line = format!("{id:>5}  {name}  {kind}  {starts}{}{off}", detail(&trigger.kind));
+        ui::print_line(width::seen(&line, 0))?;
         for at in next(armed, now) {
             ui::print_line(format!("       next {}", moment(at)))?;
         }
@@ -168,13 +169,15 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     if let Some(workflow) = &args.workflow {
         disk.find(workflow)?;
     }
-    let text = |(name, path): (String, Json)| (name, path.as_str().map_or_else(|| path.to_string(), str::to_owned));
+    // One with mistakes may be mended before the trigger goes off.
+    let plan = args.workflow.as_ref().and_then(|workflow| office::plan(disk, workflow).ok());
+    let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
         name: args.name.clone(),
         enabled: !args.disabled,
         workflow: args.workflow.clone(),
-        kind: kind(args)?,
-        mapping: pairs(&args.map)?.into_iter().map(text).collect(),
+        kind: kind(args, plan.as_ref().map(|(plan, _)| plan))?,
+        mapping: paths.map(|(name, path)| (name.to_owned(), path.to_owned())).collect(),
     };
     let arming = Arming { id: None, trigger, by };
     let id = engine
@@ -194,7 +197,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     tell(json, &row(&id, armed, now), &format!("the trigger `{}` is {id}{times}", args.name))
 }
 
-fn kind(args: &AddArgs) -> Result<Kind> {
+fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<Kind> {
     Ok(match (&args.cron, &args.webhook) {
         (Some(cron), _) => Kind::Schedule(Schedule {
             cron: cron.clone(),
@@ -202,25 +205,14 @@ fn kind(args: &AddArgs) -> Result<Kind> {
             both_days: args.both_days,
             target: if args.prompt.is_some() { Target::Orchestrator } else { Target::Workflow },
             prompt: args.prompt.clone(),
-            variables: pairs(&args.input)?,
+            variables: inputs::read(&args.input, plan)?,
         }),
         (None, Some(path)) => Kind::Webhook(Webhook { path: path.clone(), method: "POST".to_owned(), secret: None }),
         (None, None) => Kind::Manual {},
     })
 }
 
-fn pairs(given: &[String]) -> Result<IndexMap<String, Json>> {
-    let mut pairs = IndexMap::new();
-    for pair in given {
-        let Some((name, value)) = pair.split_once('=') else { bail!("`{pair}` is not NAME=VALUE") };
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned()));
-        pairs.insert(name.to_owned(), value);
-    }
-    Ok(pairs)
-}
-
 async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: bool) -> Result<ExitCode> {
-    let given = pairs(input)?;
     let shelf = engine.shelf().await?;
     let Some((id, armed)) = shelf.trigger(name) else { bail!("{}", shelf.no_trigger(name).0) };
     let trigger = &armed.trigger;
@@ -231,7 +223,11 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
         bail!("`{name}` is disabled; add it again without --disabled");
     }
     let (plan, workflow_dir) = office::plan(disk, workflow)?;
+    let mut given = inputs::read(input, Some(&plan))?;
     let payload = Json::Object(given.clone().into_iter().collect());
+    // What is only there to be mapped is no variable of the run.
+    let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
+    given.retain(|name, _| declared(name) || !trigger.reads(name));
     let request = StartRequest {
         inputs: trigger.variables(&payload, &given),
         trigger: json!({"type": "manual", "trigger": id, "name": trigger.name}),

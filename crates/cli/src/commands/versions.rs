@@ -10,7 +10,7 @@ use longhaul_project::disk::{Disk, text_of};
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui};
+use crate::{identity, ui, width};
 
 /// Put a workflow on the shelf, or a new version of it
 ///
@@ -154,7 +154,8 @@ fn list(kept: &Kept, json: bool) -> Result<ExitCode> {
         let notes = version.notes.as_ref().map_or_else(String::new, |notes| format!(": {notes}"));
         let when = moment(version.at / 1000 * 1000);
         let hash = short(&version.text.hash);
-        ui::print_line(format!("{mark} {hash}  {:<8}  {when}  {}{by}{notes}", version.version, version.source.word()))?;
+        let line = format!("{mark} {hash}  {:<8}  {when}  {}{by}{notes}", version.version, version.source.word());
+        ui::print_line(width::seen(&line, 0))?;
     }
     Ok(ExitCode::SUCCESS)
 }

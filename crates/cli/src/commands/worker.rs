@@ -2,15 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use indexmap::IndexMap;
-use longhaul_core::Json;
+use anyhow::Result;
+use longhaul_core::id::RunId;
 use longhaul_project::Project;
 use longhaul_runtime::{ForkRequest, Wanted};
 use tokio_util::sync::CancellationToken;
 
 use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
-use crate::ui;
+use crate::{inputs, ui};
 
 /// Drive queued and waiting runs, and let schedules go off, until stopped
 #[derive(Debug, clap::Args)]
@@ -31,9 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
-        let told = |error: &longhaul_runtime::Error| {
-            ui::say(format!("triggers were not looked at: {error}; that is tried again in a minute"));
-        };
+        let told = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(office::kept(kept));
         let times = engine.keep_times(&find, stop.clone(), &told);
         let work = async {
             let worked = engine.work(stop.clone()).await;
@@ -64,16 +61,13 @@ pub(crate) struct ForkArgs {
 }
 
 pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
-    let mut inputs: IndexMap<String, Json> = IndexMap::new();
-    for pair in &args.input {
-        let Some((name, value)) = pair.split_once('=') else { bail!("`{pair}` is not NAME=VALUE") };
-        inputs.insert(name.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned())));
-    }
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
         let at = args.at.parse().map_err(anyhow::Error::msg)?;
-        let request = ForkRequest { inputs: inputs.clone(), ..ForkRequest::from(at) };
+        let loaded = engine.load(&run).await?;
+        let inputs = inputs::read(&args.input, Some(&loaded.plan.0))?;
+        let request = ForkRequest { inputs, ..ForkRequest::from(at) };
         let forked = engine.fork(&run, request).await?;
         if args.json {
             ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;

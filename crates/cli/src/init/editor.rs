@@ -43,6 +43,11 @@ impl Scope {
         }
     }
 
+    /// The settings of Longhaul there.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.root().join(".longhaul/config.toml")
+    }
+
     /// A file of it, as people write it.
     pub(crate) fn shown(&self, file: &Path) -> String {
         let inside = file.strip_prefix(self.root()).map(|inside| inside.display().to_string());

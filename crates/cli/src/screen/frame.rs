@@ -19,6 +19,9 @@ const QUESTION_ROWS_MAX: usize = 6;
 /// Lines that say how many rows are not shown; where there is hardly room for rows, there is none for these.
 const MARGIN: usize = 2;
 
+/// Nobody's eye finds the end of a longer line.
+const WIDEST: usize = 140;
+
 /// What is known of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
@@ -34,6 +37,7 @@ pub(crate) struct Seen {
 
 /// The lines of a run.
 pub(crate) fn frame(seen: &Seen, ui: &Ui, columns: usize, height: usize) -> Vec<Line> {
+    let columns = columns.min(WIDEST);
     let below = below(seen, ui, columns);
     let room = height.saturating_sub(2 + below.len());
     let mut lines = vec![head(seen, columns)];
@@ -45,6 +49,7 @@ pub(crate) fn frame(seen: &Seen, ui: &Ui, columns: usize, height: usize) -> Vec<
 
 /// The run as it is left behind: without keys.
 pub(crate) fn last(seen: &Seen, ui: &Ui, columns: usize, height: usize) -> Vec<Line> {
+    let columns = columns.min(WIDEST);
     let mut lines = vec![head(seen, columns)];
     lines.extend(tree(seen, &Ui { cursor: None, ..ui.clone() }, columns, height.saturating_sub(2)));
     lines.into_iter().map(|line| line.cut(columns)).collect()
@@ -66,7 +71,11 @@ fn head(seen: &Seen, columns: usize) -> Line {
         "cancelled" => (Tone::Dim, "■"),
         _ => (Tone::Alive, "▶"),
     };
-    let waits = if run.waiting_for.is_empty() { String::new() } else { format!(" for {}", run.waiting_for.join(", ")) };
+    let waits = match (run.waiting_for.is_empty(), run.status) {
+        (true, _) => String::new(),
+        (false, "waiting") => format!(" for {}", run.waiting_for.join(", ")),
+        (false, _) => format!(", and waits for {}", run.waiting_for.join(", ")),
+    };
     let message = run.message.as_ref().map_or_else(String::new, |message| format!(": {}", message.replace('\n', " ")));
     let left = Line::of(tone, mark).with(Tone::Bold, &format!(" {}", run.workflow));
     let left =

@@ -57,7 +57,7 @@ fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s Step, depth: usize, index: Option<
     for inner in &step.steps {
         let round = round(step, inner);
         if round.is_none_or(|round| !hidden.contains(&round)) {
-            add(rows, inner, depth + 1, round, turned);
+            add(rows, inner, depth + 1, round.filter(|_| step.kind != "parallel"), turned);
         }
     }
 }
@@ -112,6 +112,7 @@ impl Row<'_> {
         let rounds: BTreeSet<u32> = self.step.steps.iter().filter_map(|inner| round(self.step, inner)).collect();
         match (self.step.kind.as_str(), rounds.len(), self.step.items) {
             ("for_each", _, Some(all)) => format!("  {} of {all}", self.done(&rounds)),
+            ("parallel", lanes, _) if lanes > 0 => format!("  {lanes} lanes"),
             (_, 0, _) => String::new(),
             (_, rounds, _) => format!("  round {rounds}"),
         }
@@ -168,7 +169,8 @@ fn mark(step: &Step, tick: usize) -> (Tone, &'static str) {
         "skipped" => (Tone::Dim, "–"),
         "cancelled" => (Tone::Dim, "■"),
         "running" => (Tone::Alive, SPINNER.get(tick % SPINNER.len()).unwrap_or(&"*")),
-        "waiting" => (Tone::Bold, if step.waiting_for == Some("timer") { "…" } else { "?" }),
+        "waiting" if matches!(step.waiting_for, Some("approval" | "question" | "operator")) => (Tone::Bold, "?"),
+        "waiting" => (Tone::Bold, "…"),
         _ => (Tone::Dim, "·"),
     }
 }
@@ -181,6 +183,7 @@ fn awaited(word: &str) -> &str {
         "timer" => "a time",
         "event" => "a signal",
         "host" => "its host",
+        "worker" => "a worker",
         other => other,
     }
 }

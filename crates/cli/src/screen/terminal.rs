@@ -6,6 +6,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -41,6 +42,7 @@ pub(crate) fn size() -> (usize, usize) {
 #[derive(Debug)]
 pub(crate) struct Terminal {
     wanted: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Terminal {
@@ -56,17 +58,19 @@ impl Terminal {
         let (sender, receiver) = unbounded_channel();
         let wanted = Arc::new(AtomicBool::new(true));
         change();
-        if std::io::stdin().is_terminal() {
+        let reader = std::io::stdin().is_terminal().then(|| {
             let wanted = Arc::clone(&wanted);
-            std::thread::spawn(move || read(&sender, &wanted));
-        }
-        (Self { wanted }, receiver)
+            std::thread::spawn(move || read(&sender, &wanted))
+        });
+        (Self { wanted, reader }, receiver)
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        self.wanted.store(false, Ordering::Relaxed);
+        self.wanted.store(false, Ordering::SeqCst);
+        // Whoever takes the terminal next must not share its keys with this one. It ends within its patience.
+        self.reader.take().map(JoinHandle::join);
         restore();
     }
 }
@@ -108,8 +112,12 @@ pub(crate) fn write(text: &str) {
 fn read(keys: &UnboundedSender<Key>, wanted: &AtomicBool) {
     let mut decoder = Decoder::default();
     let mut bytes = [0; 256];
-    while wanted.load(Ordering::Relaxed) && !keys.is_closed() {
-        let pressed = match waits() {
+    while wanted.load(Ordering::SeqCst) && !keys.is_closed() {
+        let typed = waits();
+        if !wanted.load(Ordering::SeqCst) {
+            return;
+        }
+        let pressed = match typed {
             // Not through the buffer of the library: `waits` could not see what is in it.
             true => match rustix::io::read(std::io::stdin(), &mut bytes) {
                 Ok(0) | Err(_) => return,

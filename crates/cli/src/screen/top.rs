@@ -98,7 +98,7 @@ impl Top {
             entries.push(aged(entry, now));
         }
         // Those who wait for somebody first, then those at work; each newest first.
-        entries.sort_by_key(|entry| rank(entry));
+        entries.sort_by_key(rank);
         self.entries = entries;
         Ok(())
     }

@@ -19,6 +19,8 @@ pub(crate) const RESUMES_MAX: usize = 4;
 pub(crate) struct Trial {
     folder: TempDir,
     workflow: String,
+    /// Where runs are kept, if not in the project.
+    store: Option<String>,
 }
 
 /// What came of a run.
@@ -44,7 +46,12 @@ impl Trial {
             std::fs::create_dir_all(&home).unwrap();
             std::fs::copy(settings, home.join("config.toml")).unwrap();
         }
-        Self { folder, workflow: workflow.to_owned() }
+        Self { folder, workflow: workflow.to_owned(), store: None }
+    }
+
+    /// A workflow whose runs are kept elsewhere.
+    pub(crate) fn kept_in(self, store: &str) -> Self {
+        Self { store: Some(store.to_owned()), ..self }
     }
 
     /// A workflow that is written here.
@@ -65,6 +72,7 @@ impl Trial {
     pub(crate) fn command(&self, args: &[&str], failpoint: Option<&str>) -> std::process::Command {
         let mut command = command(self.path(), args);
         command.env("LOG", self.path().join("log"));
+        command.envs(self.store.iter().map(|store| ("LONGHAUL_STORE", store)));
         command.env("TOOL_SERVER", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/server.py"));
         if let Some(point) = failpoint {
             command.env("LONGHAUL_FAILPOINT", point);

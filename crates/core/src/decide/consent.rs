@@ -10,7 +10,7 @@ use crate::Json;
 use crate::consent::{RunGrant, Terms};
 use crate::event::{Answer, Event, Failure, QuestionKind, Skip};
 use crate::plan::{Consent, ErrorClass, Form, Risk, Step};
-use crate::policy::{Action, Ruling, Verdict};
+use crate::policy::{Action, REFUSAL, Ruling, Verdict};
 use crate::state::{Phase, State, StepInst, StepNo};
 
 /// The most of its work that a question for consent shows.
@@ -36,7 +36,7 @@ pub(super) fn held(planner: Planner<'_>, state: &State, at: StepNo) -> Held {
     let Ruling { verdict, rule, is_default } = terms.policy.judge_all(&actions(step));
     match verdict {
         Verdict::Deny => {
-            let message = format!("the policy does not let it {} ({rule})", what(step));
+            let message = format!("{REFUSAL} {} ({rule})", what(step));
             Held::Until(refused(planner, state, at, Failure::new(ErrorClass::Refused, message)))
         }
         _ if step.consent == Consent::Individual => Held::Until(ask(planner, state, at)),

@@ -140,6 +140,12 @@ impl Trigger {
         variables
     }
 
+    /// Whether variables are mapped from below a name of what is delivered.
+    pub fn reads(&self, name: &str) -> bool {
+        let first = |path: &str| path.strip_prefix("$.").and_then(|path| path.split('.').next()) == Some(name);
+        self.mapping.values().any(|path| first(path))
+    }
+
     /// The trigger as lists show it: whether it has a secret, not which.
     pub fn shown(&self) -> Json {
         let mut shown = serde_json::to_value(self).unwrap_or_default();

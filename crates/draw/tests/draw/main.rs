@@ -1,4 +1,5 @@
 //! Plans in, pictures out.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[cfg(test)]
 mod builder;

@@ -47,13 +47,19 @@ pub(super) fn add(document: &DocumentMut, gates: &mut Gates) -> Result<()> {
         let approvals = approvals(item)?;
         gates.approvals.get_or_insert(approvals);
     }
+    add_roles(document, gates)?;
+    add_policy(document, Authority::User, gates)
+}
+
+/// Adds the roles of a file that are not known yet: the organisation's file is read first, so its roles are as it says.
+pub(super) fn add_roles(document: &DocumentMut, gates: &mut Gates) -> Result<()> {
     for (role, item) in entries(document.get("roles"), "roles")? {
         let users = item.as_array().map(|users| users.iter().map(|user| user.as_str().map(str::to_owned)).collect());
         let users: Option<Vec<String>> = users.flatten();
         let users = users.ok_or_else(|| anyhow!("`roles.{role}` is not a list of users"))?;
         gates.roles.entry(role.to_owned()).or_insert(users);
     }
-    add_policy(document, Authority::User, gates)
+    Ok(())
 }
 
 /// Adds the rules of a file. All count: of two that are alike the stricter.

@@ -11,6 +11,9 @@ use longhaul_core::plan::ErrorClass;
 use super::{Attempt, Done, as_text};
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
+    if let Some(told) = attempt.shared.options.script.command(&attempt.start.path, attempt.start.attempt) {
+        return ended(Ended::Exited(told.exit_code), told.stdout.clone(), told.stderr.clone());
+    }
     let mut command = match command(attempt, &attempt.place()) {
         Ok(command) => command,
         Err(message) => return Done::failed(ErrorClass::Invalid, message),
@@ -61,11 +64,13 @@ fn variables(attempt: &Attempt) -> Vec<(OsString, OsString)> {
 }
 
 fn judged(output: &process::Output) -> Done {
-    let stdout = output.stdout.text_lossy();
-    let stderr = output.stderr.text_lossy();
+    ended(output.ended, output.stdout.text_lossy(), output.stderr.text_lossy())
+}
+
+fn ended(how: Ended, stdout: String, stderr: String) -> Done {
     let mut done = Done::with(stdout.strip_suffix('\n').unwrap_or(&stdout).to_owned());
     done.result.stdout = Some(stdout);
-    done.failure = match output.ended {
+    done.failure = match how {
         Ended::Exited(0) => None,
         Ended::Exited(code) => {
             Some(Failure::new(ErrorClass::Failed, with_reason(format!("exit code {code}"), &stderr)))
@@ -74,7 +79,7 @@ fn judged(output: &process::Output) -> Done {
         Ended::TimedOut => Some(Failure::new(ErrorClass::Timeout, "it took too long and was ended")),
         Ended::Cancelled => Some(Failure::new(ErrorClass::Failed, "stopped")),
     };
-    done.result.exit_code = match output.ended {
+    done.result.exit_code = match how {
         Ended::Exited(code) => Some(code),
         Ended::Signalled(signal) => Some(128 + signal),
         Ended::TimedOut | Ended::Cancelled => None,

@@ -66,7 +66,7 @@ fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Artifact>) {
 /// What an engine keeps for itself about a process is nothing to look at.
 fn is_shown(name: &Path) -> bool {
     let is_shim = name.parent().and_then(Path::file_name).is_some_and(|folder| folder == "agent");
-    !is_shim && !name.extension().is_some_and(|ending| ending == "tmp")
+    !is_shim && name.extension().is_none_or(|ending| ending != "tmp")
 }
 
 fn kind(name: &str) -> &'static str {

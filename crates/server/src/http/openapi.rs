@@ -5,7 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::call::{Call, Reply};
-use super::problem::Problem;
+use super::problem::{self, Problem};
 use super::route::{Access, Gives, Route, Verb, shape};
 use super::table::ROUTES;
 
@@ -135,7 +135,7 @@ impl Writer {
                 add(200, route.about, content);
             }
         }
-        let problem = shape::<Problem>(&mut self.given);
+        let problem = shape::<problem::Body>(&mut self.given);
         let changes: &[_] = if route.verb == Verb::Post || matches!(route.gives, Gives::File) { &CHANGES } else { &[] };
         for (status, about) in USUAL.iter().chain(changes) {
             add(*status, about, json!({"application/problem+json": {"schema": problem}}));

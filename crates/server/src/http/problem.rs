@@ -1,6 +1,5 @@
 //! Why a request came to nothing, as `application/problem+json`.
 
-use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use longhaul_lang::Report;
@@ -9,9 +8,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// What a request came to that came to nothing: boxed, because most come to something.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Problem(Box<Body>);
+
 /// Why a request came to nothing, and what to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Problem {
+#[schemars(rename = "Problem")]
+pub(super) struct Body {
     /// The page of the manual, or `about:blank`.
     #[serde(rename = "type")]
     kind: String,
@@ -34,7 +38,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     fn new(status: StatusCode, code: &'static str, title: impl Into<String>, detail: &str) -> Self {
-        Self {
+        Self(Box::new(Body {
             kind: format!("/docs/errors/{code}"),
             title: title.into(),
             status: status.as_u16(),
@@ -42,7 +46,7 @@ impl Problem {
             detail: Some(detail.to_owned()).filter(|detail| !detail.is_empty()),
             diagnostics: Vec::new(),
             retry_after: None,
-        }
+        }))
     }
 
     /// Nobody is signed in.
@@ -103,7 +107,9 @@ impl Problem {
     pub(crate) fn mistakes(name: &str, report: &Report) -> Self {
         let title = format!("The workflow `{name}` has mistakes.");
         let found = report.diagnostics.iter().map(|found| json!(found.report(&report.sources)));
-        Self { diagnostics: found.collect(), ..Self::unfit(title) }
+        let mut problem = Self::unfit(title);
+        problem.0.diagnostics = found.collect();
+        problem
     }
 
     /// The machine fails.
@@ -116,8 +122,9 @@ impl Problem {
     pub(crate) fn too_many(seconds: u64) -> Self {
         let title = "There were too many requests.";
         let detail = format!("Wait {seconds} s, then try again.");
-        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, &detail);
-        Self { retry_after: Some(seconds), ..problem }
+        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, &detail);
+        problem.0.retry_after = Some(seconds);
+        problem
     }
 }
 
@@ -147,15 +154,15 @@ impl From<Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = Response::new(Body::from(serde_json::to_vec(&self).unwrap_or_default()));
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = Response::new(axum::body::Body::from(serde_json::to_vec(&self.0).unwrap_or_default()));
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Some(seconds) = self.retry_after {
+        if let Some(seconds) = self.0.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::call::{Call, Reply, path_of};
 use super::problem::Problem;
+use super::workflows::aside;
 
 /// The longest key.
 const KEY_CHARS_MAX: usize = 200;
@@ -55,7 +56,8 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
         return Ok(reply);
     }
     call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.0))?;
-    let (plan, workflow_dir) = super::workflows::plan(call.desk(), &body.workflow)?;
+    let name = body.workflow;
+    let (plan, workflow_dir) = aside(call.desk(), move |desk| super::workflows::plan(desk, &name)).await?;
     let request = StartRequest {
         task: body.task,
         inputs: body.inputs,

@@ -91,6 +91,6 @@ fn by(call: &Call) -> Option<String> {
 
 async fn tell(call: Call, message: Message) -> Result<Reply, Problem> {
     let run = call.run().await?;
-    call.desk().engine().tell(&run, message, None).await?;
+    call.desk().engine().tell_as(&run, message, &call.origin()).await?;
     Reply::json_with(StatusCode::ACCEPTED, &Told::of(&run))
 }

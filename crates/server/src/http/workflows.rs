@@ -85,7 +85,7 @@ pub(super) struct Workflow {
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let desk = call.desk();
     refreshed(desk).await?;
-    let listed = desk.listed();
+    let listed = aside(desk, |desk| Ok(desk.listed())).await?;
     let mut rows = Vec::with_capacity(listed.len());
     for listed in listed {
         let runs = last_runs(desk, &listed).await?;
@@ -97,9 +97,13 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
 pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
     let desk = call.desk();
     refreshed(desk).await?;
-    let name = call.param("name");
-    let listed = desk.listed_named(name).ok_or_else(|| unknown(name))?;
-    let (source, report) = read(desk, &listed.entry)?;
+    let name = call.param("name").to_owned();
+    let (listed, source, report) = aside(desk, move |desk| {
+        let listed = desk.listed_named(&name).ok_or_else(|| unknown(&name))?;
+        let (source, report) = read(desk, &listed.entry)?;
+        Ok((listed, source, report))
+    })
+    .await?;
     let runs = last_runs(desk, &listed).await?;
     let main = listed.plan.as_deref().map(Plan::main);
     Reply::json(&Workflow {
@@ -147,21 +151,25 @@ pub(super) struct Checked {
 pub(super) async fn check(call: Call) -> Result<Reply, Problem> {
     let body: Check = call.body()?;
     refreshed(call.desk()).await?;
-    let report = match (body.workflow, body.source) {
+    let report = aside(call.desk(), move |desk| checked(desk, body)).await?;
+    let plan = report.workflows.iter().find_map(|workflow| workflow.plan.as_ref());
+    let picture = plan.map(longhaul_draw::picture);
+    Reply::json(&Checked { ok: !report.has_errors(), diagnostics: findings(&report), picture })
+}
+
+fn checked(desk: &Desk, body: Check) -> Result<Report, Problem> {
+    match (body.workflow, body.source) {
         (Some(name), None) => {
-            let listed = call.desk().listed_named(&name).ok_or_else(|| unknown(&name))?;
-            read(call.desk(), &listed.entry)?.1
+            let entry = desk.disk().library.find(&name).ok_or_else(|| unknown(&name))?;
+            Ok(read(desk, &entry)?.1)
         }
         (None, Some(text)) => {
             let dialect = body.dialect.map(|name| name.parse::<Dialect>()).transpose();
             let dialect = dialect.map_err(|why| Problem::unreadable(format!("`dialect`: {why}.")))?;
-            check_text(call.desk(), text, dialect, body.file)
+            Ok(check_text(desk, text, dialect, body.file))
         }
-        _ => return Err(Problem::unreadable("Give either `source`, a text, or `workflow`, a name.")),
-    };
-    let plan = report.workflows.iter().find_map(|workflow| workflow.plan.as_ref());
-    let picture = plan.map(longhaul_draw::picture);
-    Reply::json(&Checked { ok: !report.has_errors(), diagnostics: findings(&report), picture })
+        _ => Err(Problem::unreadable("Give either `source`, a text, or `workflow`, a name.")),
+    }
 }
 
 fn check_text(desk: &Desk, text: String, dialect: Option<Dialect>, file: Option<String>) -> Report {
@@ -180,6 +188,16 @@ pub(super) fn plan(desk: &Desk, name: &str) -> Result<(Plan, PathBuf), Problem> 
     let plan = plan.filter(|_| !report.has_errors()).ok_or_else(|| Problem::mistakes(name, &report))?;
     let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
     Ok((plan, std::path::absolute(here).unwrap_or_default()))
+}
+
+/// Does something that takes a while, beside what others wait for.
+pub(super) async fn aside<T: Send + 'static>(
+    desk: &Desk,
+    work: impl FnOnce(&Desk) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let desk = desk.clone();
+    let done = tokio::task::spawn_blocking(move || work(&desk)).await;
+    done.unwrap_or_else(|_| Err(Problem::failing("the work came to no end")))
 }
 
 async fn refreshed(desk: &Desk) -> Result<(), Problem> {

@@ -25,6 +25,19 @@ pub async fn a_blob_lives_while_a_run_refers_to_it(store: Given) {
     assert_eq!(store.blob(shared.hash).await, Ok(None));
 }
 
+/// Nobody else's, each once.
+pub async fn the_blobs_of_a_run_are_listed(store: Given) {
+    let (run, other) = (made(&store, "first").await, made(&store, "second").await);
+    let [one, two, three] = ["one", "two", "three"].map(Blob::new);
+    for (run, blob) in [(&run, &one), (&run, &two), (&run, &one), (&other, &three)] {
+        keep(&store, run, blob).await;
+    }
+    let mut due = vec![one.hash, two.hash];
+    due.sort();
+    assert_eq!(store.blobs(&run).await, Ok(due));
+    assert_eq!(store.blobs(&id("nobody")).await, Ok(vec![]));
+}
+
 /// A hash is a promise.
 pub async fn a_blob_with_a_false_hash_is_refused(store: Given) {
     let run = made(&store, "false").await;

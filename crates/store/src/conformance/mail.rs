@@ -98,3 +98,30 @@ pub async fn runs_with_mail_come_oldest_message_first(store: Given) {
     consume(&store, &second, &read).await.unwrap();
     assert_eq!(store.with_mail(10).await, Ok(vec![first, third]));
 }
+
+/// Also when it was consumed, and when its run is gone.
+pub async fn what_was_ever_posted_is_listed_in_pages(store: Given) {
+    let (run, gone) = (made(&store, "kept").await, made(&store, "gone").await);
+    for (run, source, dedup) in [(&run, "b", "1"), (&gone, "a", "2"), (&run, "a", "1"), (&run, "a", "é")] {
+        store.post(message(run, source, dedup)).await.unwrap();
+    }
+    store.remove(&gone).await.unwrap();
+    let pair = |source: &str, dedup: &str| (source.to_owned(), dedup.to_owned());
+    let all = [pair("a", "1"), pair("a", "2"), pair("a", "é"), pair("b", "1")];
+    assert_eq!(store.posted(None, 10).await.unwrap(), all);
+    assert_eq!(store.posted(None, 2).await.unwrap(), all[..2]);
+    assert_eq!(store.posted(Some(all[1].clone()), 10).await.unwrap(), all[2..]);
+    assert_eq!(store.posted(Some(all[3].clone()), 10).await, Ok(vec![]));
+}
+
+/// What is known already stays so.
+pub async fn what_is_remembered_counts_as_posted(store: Given) {
+    let run = made(&store, "remembered").await;
+    assert_eq!(store.post(message(&run, "hook", "1")).await, Ok(Posted::New));
+    let pairs = ["1", "2"].map(|dedup| ("hook".to_owned(), dedup.to_owned()));
+    store.remember(pairs.to_vec()).await.unwrap();
+    assert_eq!(store.post(message(&run, "hook", "1")).await, Ok(Posted::Duplicate));
+    assert_eq!(store.post(message(&run, "hook", "2")).await, Ok(Posted::Duplicate));
+    assert_eq!(store.post(message(&run, "hook", "3")).await, Ok(Posted::New));
+    assert_eq!(store.inbox(&run).await.unwrap().len(), 2);
+}

@@ -67,3 +67,13 @@ pub async fn the_next_timer_is_known(store: Given) {
     advance(&store, &run, |append| append.timers_cleared = vec!["a".to_owned()]).await.unwrap();
     assert_eq!(store.next_due().await, Ok(Some(i64::MAX)));
 }
+
+/// Nobody else's.
+pub async fn the_timers_of_a_run_are_listed(store: Given) {
+    let (run, other) = (made(&store, "mine").await, made(&store, "yours").await);
+    set(&store, &run, "b", 10).await;
+    set(&store, &run, "a", 20).await;
+    set(&store, &other, "c", 5).await;
+    assert_eq!(store.timers(&run).await, Ok(vec![timer(&run, "a", 20), timer(&run, "b", 10)]));
+    assert_eq!(store.timers(&id("nobody")).await, Ok(vec![]));
+}

@@ -169,3 +169,11 @@ pub(super) async fn remove(store: &Postgres, run: &RunId) -> Result<(), Error> {
     store.news.wrote();
     Ok(())
 }
+
+/// See [`crate::Store::blobs`].
+pub(super) async fn blobs(store: &Postgres, run: &RunId) -> Result<Vec<Hash>, Error> {
+    let sql = "SELECT hash FROM blob_ref WHERE run = (SELECT number FROM run WHERE id = $1) ORDER BY hash";
+    let whole = |row: &Row| row.get::<_, &[u8]>(0).try_into().map(Hash);
+    let hashes = store.desk.read(sql, &[&run.as_str()]).await?.iter().map(whole).collect::<Result<_, _>>();
+    hashes.map_err(|_| Error::Corrupt(format!("run {run} refers to a blob by what is not a hash")))
+}

@@ -59,6 +59,35 @@ pub(super) async fn next_due(store: &Postgres) -> Result<Option<i64>, Error> {
     Ok(rows.first().and_then(|row| row.get(0)))
 }
 
+/// See [`crate::Store::timers`].
+pub(super) async fn timers(store: &Postgres, run: &RunId) -> Result<Vec<Timer>, Error> {
+    let sql = "SELECT id, due_ms FROM timer WHERE run = (SELECT number FROM run WHERE id = $1) ORDER BY id";
+    let rows = store.desk.read(sql, &[&run.as_str()]).await?;
+    Ok(rows.iter().map(|row| Timer { run: run.clone(), id: row.get(0), due_ms: row.get(1) }).collect())
+}
+
+/// See [`crate::Store::posted`].
+pub(super) async fn posted(
+    store: &Postgres,
+    after: Option<(String, String)>,
+    limit: usize,
+) -> Result<Vec<(String, String)>, Error> {
+    let sql = "SELECT source, dedup FROM posted WHERE $1::text IS NULL OR (source, dedup) > ($1, $2)
+               ORDER BY source, dedup LIMIT $3";
+    let (source, dedup) = after.unzip();
+    let rows = store.desk.read(sql, &[&source, &dedup, &count(limit)]).await?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// See [`crate::Store::remember`].
+pub(super) async fn remember(store: &Postgres, posted: Vec<(String, String)>) -> Result<(), Error> {
+    let (sources, dedups): (Vec<String>, Vec<String>) = posted.into_iter().unzip();
+    let sql = "INSERT INTO posted (source, dedup, token)
+               SELECT source, dedup, '' FROM unnest($1::text[], $2::text[]) AS one (source, dedup)
+               ON CONFLICT (source, dedup) DO NOTHING";
+    store.desk.write(sql, &[&sources, &dedups], 0).await.map(drop)
+}
+
 pub(super) const TASK: &str = "SELECT run.id, key, attempt, worker, lease_until_ms, labels FROM";
 
 /// See [`crate::Store::renew`].

@@ -173,3 +173,11 @@ pub(super) fn remove(db: &Connection, id: &RunId) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// See [`crate::Store::blobs`].
+pub(super) fn blobs(db: &Connection, id: &RunId) -> Result<Vec<Hash>, Error> {
+    let sql = "SELECT hash FROM blob_ref WHERE run = (SELECT number FROM run WHERE id = ?1) ORDER BY hash";
+    let mut query = db.prepare_cached(sql)?;
+    let hashes = query.query_map([id.as_str()], |row| row.get::<_, [u8; 32]>(0))?;
+    Ok(hashes.map(|hash| hash.map(Hash)).collect::<Result<_, _>>()?)
+}

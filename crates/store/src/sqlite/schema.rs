@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::{Options, Synchronous};
+use super::{Options, Synchronous, sharing};
 use crate::Error;
 
 const MIGRATIONS: [&str; 2] = [include_str!("001.sql"), include_str!("002.sql")];
@@ -23,11 +23,15 @@ const READER_KIB: i64 = 256;
 pub(super) fn open_writer(path: &Path, options: &Options) -> Result<Connection, Error> {
     refuse_network(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = connect(path, flags, options).map_err(|error| explain(path, error))?;
-    refuse_foreign(&db)?;
-    write_ahead(&db, options).map_err(|error| explain(path, error))?;
-    migrate(&mut db)?;
-    Ok(db)
+    sharing::make(path, folder(path)).map_err(|error| explain(path, Error::Io(error.to_string())))?;
+    let opened = || {
+        let mut db = connect(path, flags, options)?;
+        refuse_foreign(&db)?;
+        write_ahead(&db, options)?;
+        migrate(&mut db)?;
+        Ok(db)
+    };
+    opened().map_err(|error| explain(path, error))
 }
 
 /// A connection that only reads. The writer has opened the file before.
@@ -103,6 +107,7 @@ fn migrate(db: &mut Connection) -> Result<(), Error> {
 /// SQLite says "cannot open" for many things; that the folder cannot be written is one that people can change.
 fn explain(path: &Path, error: Error) -> Error {
     match error {
+        Error::Io(_) | Error::ReadOnly if let Some(why) = sharing::kept_out(path, unwritable) => Error::Io(why),
         Error::Io(_) if unwritable(folder(path)) || (path.exists() && unwritable(path)) => Error::ReadOnly,
         Error::Io(text) => Error::Io(format!("{}: {text}", path.display())),
         other => other,

@@ -58,6 +58,30 @@ pub(super) fn next_due(db: &Connection) -> Result<Option<i64>, Error> {
     Ok(db.prepare_cached("SELECT min(due_ms) FROM timer")?.query_row([], |row| row.get(0))?)
 }
 
+/// See [`crate::Store::timers`].
+pub(super) fn timers(db: &Connection, run: &RunId) -> Result<Vec<Timer>, Error> {
+    let sql = "SELECT id, due_ms FROM timer WHERE run = (SELECT number FROM run WHERE id = ?1) ORDER BY id";
+    all(db, sql, [run.as_str()], |row| Ok(Timer { run: run.clone(), id: row.get(0)?, due_ms: row.get(1)? }))
+}
+
+/// See [`crate::Store::posted`].
+pub(super) fn posted(
+    db: &Connection,
+    after: Option<&(String, String)>,
+    limit: usize,
+) -> Result<Vec<(String, String)>, Error> {
+    let sql = "SELECT source, dedup FROM posted WHERE ?1 IS NULL OR (source, dedup) > (?1, ?2)
+               ORDER BY source, dedup LIMIT ?3";
+    let (source, dedup) = (after.map(|(source, _)| source), after.map(|(_, dedup)| dedup));
+    all(db, sql, params![source, dedup, count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// See [`crate::Store::remember`].
+pub(super) fn remember(db: &Connection, posted: &[(String, String)]) -> Result<(), Error> {
+    let mut note = db.prepare_cached("INSERT INTO posted (source, dedup) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
+    posted.iter().try_for_each(|(source, dedup)| Ok(note.execute(params![source, dedup]).map(drop)?))
+}
+
 pub(super) const TASK: &str = "SELECT run.id, key, attempt, worker, lease_until_ms, labels, task.number
                     FROM task JOIN run ON run.number = task.run";
 

@@ -25,8 +25,9 @@ pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     let reply = attempt.shared.options.script.reply(&ask);
     let pause = Duration::from_millis(reply.after_ms);
     let limit = attempt.timeout(None);
+    let wait = if reply.instant { Duration::ZERO } else { pause.min(limit.unwrap_or(pause)) };
     tokio::select! {
-        () = think(attempt, &reply.says, pause.min(limit.unwrap_or(pause))) => {}
+        () = think(attempt, &reply.says, wait) => {}
         () = attempt.cancel.cancelled() => return Done::failed(ErrorClass::Failed, "stopped"),
     }
     if limit.is_some_and(|limit| limit < pause) {

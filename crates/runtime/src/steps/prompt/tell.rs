@@ -153,7 +153,7 @@ impl<'a> Teller<'a> {
         }
         done.failure = fault.map(|fault| Failure {
             class: fault.class,
-            message: fault.message,
+            message: named(self.agent.name(), fault.class, fault.message),
             retry_after_ms: fault.retry_at_ms.map(|at| u64::try_from(at.saturating_sub(now)).unwrap_or(0)),
         });
         done
@@ -174,6 +174,12 @@ impl<'a> Teller<'a> {
     }
 }
 
+/// What a person has to mend says with whom: "Please run /login" could mean any agent.
+fn named(agent: &str, class: ErrorClass, message: String) -> String {
+    let is_theirs = matches!(class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
+    if is_theirs && !message.to_lowercase().contains(agent) { format!("{agent}: {message}") } else { message }
+}
+
 fn answer(ending: &Ending) -> Json {
     ending.structured.clone().unwrap_or_else(|| Json::String(ending.text.clone()))
 }
@@ -184,5 +190,18 @@ fn not_compacted(ending: &Ending) -> Option<String> {
         Some(false) => Some(format!("the session could not be compacted: {}", ending.trouble.message)),
         None if ending.trouble.is_error => Some(ending.trouble.message.clone()),
         None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_has_to_mend_names_the_agent_once() {
+        let said = |class, message: &str| named("claude", class, message.to_owned());
+        assert_eq!(said(ErrorClass::Auth, "Please run /login"), "claude: Please run /login");
+        assert_eq!(said(ErrorClass::Auth, "log in to Claude first"), "log in to Claude first");
+        assert_eq!(said(ErrorClass::Failed, "no"), "no");
     }
 }

@@ -119,7 +119,7 @@ async fn look(board: &Inner, known: &mut Known) -> Result<(), Error> {
         }
     }
     *known = Known { open, is_begun: true };
-    board.open.send_if_modified(|before| std::mem::replace(before, Some(asked)) != Some(asked));
+    board.open.send_if_modified(|before| before.replace(asked) != Some(asked));
     Ok(())
 }
 

@@ -25,7 +25,7 @@ use crate::http::problem::Problem;
 /// Changes within this time are looked at together.
 const TOGETHER: Duration = Duration::from_millis(25);
 /// What happens within this time is sent together: fifty who watch cost less than one who is told each event alone.
-const SENT_TOGETHER: Duration = Duration::from_millis(50);
+const SENT_TOGETHER: Duration = Duration::from_millis(100);
 /// How often transcripts are looked at that another process writes, while somebody watches.
 const LISTEN: Duration = Duration::from_millis(250);
 /// How long to wait for a store that does not answer.

@@ -57,7 +57,7 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
         Said::Nothing => (relayed, args.comment),
     };
     let message = call.caller.says(asked, answer, comment);
-    call.desk.tell(&run, message).await?;
+    call.desk.tell(&run, message, &call.caller.who).await?;
     onwards(&call, &run).await
 }
 

@@ -32,6 +32,6 @@ async fn retry(mut call: Call) -> Result<Reply, Problem> {
     let run = call.desk.run(&args.run).await?;
     let from = args.from.as_ref().map(|step| step.parse().map_err(Problem::new)).transpose()?;
     let message = Message::Retry { from, by: Some(call.caller.client.clone()) };
-    call.desk.tell(&run, message).await?;
+    call.desk.tell(&run, message, &call.caller.who).await?;
     onwards(&call, &run).await
 }

@@ -86,7 +86,7 @@ async fn approve(mut call: Call) -> Result<Json, Problem> {
         true => Answer::Approve,
         false => Answer::Deny { reason: args.reason.clone() },
     };
-    call.desk.tell(&run, told(&call, &run, asked, answer, args.reason).await?).await?;
+    call.desk.tell(&run, told(&call, &run, asked, answer, args.reason).await?, &call.caller.who).await?;
     shown(&call, &run).await
 }
 
@@ -112,7 +112,7 @@ async fn cancel(mut call: Call) -> Result<Json, Problem> {
     let (run, loaded) = call.desk.load(&args.execution_id).await?;
     if !loaded.state.is_finished() {
         let message = Message::Cancel { reason: args.reason, by: Some(call.caller.client.clone()) };
-        call.desk.tell(&run, message).await?;
+        call.desk.tell(&run, message, &call.caller.who).await?;
     }
     shown(&call, &run).await
 }

@@ -75,7 +75,7 @@ fn is_idle(touched: i64, now: i64) -> bool {
 /// Ends a run. It has taken that in by then: a hosted run moves only when somebody asks it to.
 async fn end(call: &Call, run: &RunId, reason: Option<&str>) -> Result<(), Problem> {
     let message = Message::Cancel { reason: reason.map(str::to_owned), by: Some(call.caller.client.clone()) };
-    call.desk.tell(run, message).await?;
+    call.desk.tell(run, message, &call.caller.who).await?;
     if call.desk.engine().load(run).await?.state.is_hosted() {
         call.desk.engine().next(run, &call.caller.client).await?;
     }

@@ -1,0 +1,147 @@
+//! `longhaul store`: looks at what keeps the runs, copies it, and moves it elsewhere.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use longhaul_runtime::{Clock, is_dead};
+use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
+use serde_json::json;
+
+use crate::office::{self, EngineArgs};
+use crate::ui;
+
+/// Check, back up or move what keeps the runs
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Look for damage: checksums, gaps, rows that belong to nothing
+    Check {
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write everything into a new file, from which runs can go on
+    Backup {
+        /// The file to make
+        file: PathBuf,
+        #[command(flatten)]
+        engine: EngineArgs,
+    },
+    /// Copy every run into another store, of the same kind or the other: a file, sqlite://FILE or postgres://…
+    ///
+    /// Nobody may work on them meanwhile: stop workers first, which parks what they do. Whoever opens the copy goes on where they stopped. Files
+    /// about runs (what commands printed, transcripts) stay where they are.
+    Copy {
+        /// From where
+        from: String,
+        /// To where; runs that are there already are refused
+        to: String,
+    },
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    office::block_on(async {
+        match &args.what {
+            What::Check { engine, json } => check(engine, *json).await,
+            What::Backup { file, engine } => back_up(engine, file).await,
+            What::Copy { from, to } => move_all(from, to).await,
+        }
+    })
+}
+
+async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
+    let place = office::store_place(engine)?;
+    let (store, _) = office::open_store(&place)?;
+    let problems = store.check().await?;
+    if is_json {
+        let said = problems.iter().map(|problem| json!({"run": problem.run, "problem": problem.text}));
+        ui::print_json(&json!({"store": place.to_string(), "problems": said.collect::<Vec<_>>()}))?;
+    } else {
+        for problem in &problems {
+            ui::print_line(&problem.text)?;
+        }
+        ui::say(match problems.len() {
+            0 => format!("{place}: all is well"),
+            count => {
+                format!("{place}: {}; restore a copy, or remove the runs that are named", ui::count(count, "problem"))
+            }
+        });
+    }
+    Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A file is copied as it is at this moment; a database has to stand still, or is left to its own tools.
+async fn back_up(engine: &EngineArgs, file: &PathBuf) -> Result<ExitCode> {
+    if file.exists() {
+        bail!("{} exists; a backup is made into a new file", file.display());
+    }
+    let place = office::store_place(engine)?;
+    match &place {
+        Place::File(from) => {
+            if !from.is_file() {
+                bail!("{place} is not there");
+            }
+            // It must be a store, and what was left of a crash must be put right: reading alone does neither.
+            let store = Sqlite::open(from, Options::default()).with_context(|| format!("{place} can not be opened"))?;
+            Sqlite::back_up(from, file)?;
+            drop(store);
+        }
+        Place::Database(_) => {
+            transfer(&place, &Place::File(file.clone())).await.context("pg_dump backs a database up that is in use")?;
+        }
+    }
+    ui::say(format!("{place} is backed up; use it with --store {}", file.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
+    let (from, to): (Place, Place) = (from.parse()?, to.parse()?);
+    if from.file().is_some_and(|file| !file.is_file()) {
+        bail!("{from} is not there");
+    }
+    let Copied { runs, events } = transfer(&from, &to).await?;
+    ui::say(format!("{} with {} copied to {to}", ui::count(runs, "run"), ui::count(events as usize, "event")));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn transfer(from: &Place, to: &Place) -> Result<Copied> {
+    let (source, clock) = office::open_store(from)?;
+    refuse_busy(source.as_ref(), clock.as_ref()).await.with_context(|| format!("{from} is in use"))?;
+    let (target, _) = office::open_store(to)?;
+    copy(source.as_ref(), target.as_ref()).await.map_err(|error| match error {
+        longhaul_store::Error::Exists => {
+            anyhow::anyhow!("{to} has runs of {from} already; copy into one that has none")
+        }
+        longhaul_store::Error::Conflict { .. } => {
+            anyhow::anyhow!(
+                "{from} was written to meanwhile; the copy is not whole: stop workers, and copy into another store"
+            )
+        }
+        other => other.into(),
+    })
+}
+
+/// Attempts that somebody makes would be made twice: once by them, once by whoever opens the copy.
+async fn refuse_busy(store: &dyn Store, clock: &dyn Clock) -> Result<()> {
+    let now = clock.now_ms();
+    let held = store.expired(i64::MAX, usize::MAX >> 1).await?;
+    let at_work = held.iter().filter(|task| {
+        let dead = task.worker.as_ref().is_none_or(|worker| is_dead(worker.as_str()));
+        !dead && task.lease_until_ms > now
+    });
+    match at_work.count() {
+        0 => Ok(()),
+        count => bail!(
+            "{} under way; stop what drives them (Ctrl-C parks them), then try again",
+            ui::count(count, "attempt")
+        ),
+    }
+}

@@ -1,0 +1,67 @@
+//! Inputs as people type them: NAME=VALUE.
+//!
+//! **Invariant:** what a workflow declares decides how a text is read. It is taken as JSON if that fits, else as the text that it
+//! is if only that fits: nobody quotes a version number.
+
+use anyhow::{Result, bail};
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use longhaul_core::plan::{Input, Plan};
+use longhaul_core::schema::mismatch;
+
+/// Name and text of each pair.
+pub(crate) fn pairs(given: &[String]) -> Result<Vec<(&str, &str)>> {
+    let pair = |pair: &'_ String| match pair.split_once('=') {
+        Some(_) => Ok(()),
+        None => bail!("`{pair}` is not NAME=VALUE"),
+    };
+    given.iter().try_for_each(pair)?;
+    Ok(given.iter().filter_map(|pair| pair.split_once('=')).collect())
+}
+
+/// The values of pairs, for a workflow; without one, JSON where it is JSON.
+pub(crate) fn read(given: &[String], plan: Option<&Plan>) -> Result<IndexMap<String, Json>> {
+    let declared =
+        |name: &str| plan.and_then(|plan| plan.main().inputs.iter().find(|(known, _)| known.as_str() == name));
+    let read = |(name, text): (&str, &str)| (name.to_owned(), value(text, declared(name).map(|(_, input)| input)));
+    Ok(pairs(given)?.into_iter().map(read).collect())
+}
+
+fn value(text: &str, input: Option<&Input>) -> Json {
+    let written = Json::String(text.to_owned());
+    let Ok(parsed) = serde_json::from_str::<Json>(text) else { return written };
+    let Some(input) = input else { return parsed };
+    let fits = |value: &Json| mismatch(&input.schema, value).is_none() || (value.is_null() && input.optional);
+    if !fits(&parsed) && fits(&written) { written } else { parsed }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn as_type(kind: &str, text: &str) -> Json {
+        let input = Input { schema: json!({"type": kind}), default: None, optional: false, description: None };
+        value(text, Some(&input))
+    }
+
+    #[test]
+    fn the_declared_type_decides_how_a_text_is_read() {
+        assert_eq!(as_type("string", "1.2"), json!("1.2"));
+        assert_eq!(as_type("string", "true"), json!("true"));
+        assert_eq!(as_type("string", "null"), json!("null"));
+        assert_eq!(as_type("string", "\"1.2\""), json!("1.2"), "as it had to be written once");
+        assert_eq!(as_type("string", "{\"a\": 1}"), json!("{\"a\": 1}"));
+        assert_eq!(as_type("number", "1.2"), json!(1.2));
+        assert_eq!(as_type("array", "[1]"), json!([1]));
+        assert_eq!(as_type("integer", "\"1\""), json!("1"), "what fits in no way is told as JSON");
+    }
+
+    #[test]
+    fn without_a_declaration_json_is_json() {
+        assert_eq!(value("1.2", None), json!(1.2));
+        assert_eq!(value("one", None), json!("one"));
+        assert!(pairs(&["a".to_owned()]).unwrap_err().to_string().contains("`a` is not NAME=VALUE"));
+    }
+}

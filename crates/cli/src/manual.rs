@@ -1,0 +1,159 @@
+//! All commands in groups: the first page of help, and the reference.
+//!
+//! **Invariant:** every command that is not hidden is in one group.
+
+use clap::{Arg, Command, CommandFactory};
+
+use crate::commands::Cli;
+use crate::{ui, width};
+
+/// Groups of commands, in the order in which people meet them.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Start", &["demo", "init", "new", "run", "agents", "doctor"]),
+    ("Runs", &["watch", "top", "runs", "status", "events", "outputs", "logs", "resume", "worker"]),
+    (
+        "Answers",
+        &[
+            "approve", "deny", "edit", "answer", "signal", "pause", "unpause", "cancel", "retry", "fork", "consent",
+            "trust",
+        ],
+    ),
+    (
+        "Workflows",
+        &["list", "show", "graph", "check", "test", "explain", "fmt", "convert", "schema", "personas", "skills"],
+    ),
+    ("Shelf", &["shelve", "versions", "rollback", "proposals", "triggers"]),
+    ("Faces", &["ui", "serve", "mcp"]),
+    ("Housekeeping", &["export", "prune", "bench", "completions", "man"]),
+];
+
+/// The command with its groups.
+pub(crate) fn command() -> Command {
+    let command = Cli::command();
+    let help = help(&command);
+    command.override_help(help)
+}
+
+fn help(command: &Command) -> String {
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!("{about}\n\n{} longhaul COMMAND\n", ui::bold("Usage:"));
+    for (title, names) in groups(command) {
+        text.push_str(&format!("\n{}\n", ui::bold(title)));
+        for name in names {
+            text.push_str(&format!("  {name:<12} {}\n", width::seen(&line(command, &name), 15)));
+        }
+    }
+    text.push_str(
+        "\n`longhaul COMMAND --help` says more about each; most have `--json`. `longhaul demo` shows it at work.",
+    );
+    text
+}
+
+/// The groups, and what is in none.
+fn groups(command: &Command) -> Vec<(&'static str, Vec<String>)> {
+    let known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let is_there = |name: &str| command.find_subcommand(name).is_some();
+    let of = |names: &[&str]| names.iter().filter(|name| is_there(name)).map(|name| (*name).to_owned()).collect();
+    let mut groups: Vec<(&'static str, Vec<String>)> =
+        GROUPS.iter().map(|(title, names)| (*title, of(names))).collect();
+    let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| sub.get_name().to_owned());
+    let rest: Vec<String> = shown.filter(|name| !known(name)).collect();
+    if !rest.is_empty() {
+        groups.push(("More", rest));
+    }
+    groups
+}
+
+/// What a command is for, in a line.
+fn line(command: &Command, name: &str) -> String {
+    let about = command.find_subcommand(name).and_then(|sub| sub.get_about()).map(ToString::to_string);
+    about.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+}
+
+/// All commands on a page.
+pub(crate) fn markdown() -> String {
+    let mut command = Cli::command();
+    command.build();
+    let mut page = "# Commands\n\nMade from the commands themselves by `longhaul man`.\n".to_owned();
+    for (title, names) in groups(&command) {
+        page.push_str(&format!("\n## {title}\n"));
+        for name in names {
+            if let Some(sub) = command.find_subcommand(&name) {
+                add(&mut page, sub, &format!("longhaul {name}"));
+            }
+        }
+    }
+    page
+}
+
+fn add(page: &mut String, command: &Command, called: &str) {
+    let about = command.get_long_about().or_else(|| command.get_about()).map(ToString::to_string).unwrap_or_default();
+    page.push_str(&format!("\n### `{called}`\n\n{}\n", escaped(about.trim())));
+    let args: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set() && arg.get_id() != "help").collect();
+    if !args.is_empty() {
+        page.push_str("\n| argument | means |\n|---|---|\n");
+        args.iter().for_each(|arg| page.push_str(&format!("| `{}` | {} |\n", written(arg), means(arg))));
+    }
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+        add(page, sub, &format!("{called} {}", sub.get_name()));
+    }
+}
+
+/// As it is typed.
+fn written(arg: &Arg) -> String {
+    let value = arg.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
+    let takes = arg.get_action().takes_values();
+    match (arg.get_short(), arg.get_long()) {
+        (_, None) if arg.is_required_set() => value,
+        (_, None) => format!("[{value}]"),
+        (short, Some(long)) => {
+            let short = short.map_or_else(String::new, |short| format!("-{short}, "));
+            let value = if takes { format!(" {value}") } else { String::new() };
+            format!("{short}--{long}{value}")
+        }
+    }
+}
+
+fn means(arg: &Arg) -> String {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let default: Vec<String> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy().into_owned())
+        .filter(|value| !value.is_empty())
+        .collect();
+    let default = if default.is_empty() || !arg.get_action().takes_values() {
+        String::new()
+    } else {
+        format!(" (`{}`)", default.join(" "))
+    };
+    let env = arg.get_env().map_or_else(String::new, |name| format!(" (`{}`)", name.to_string_lossy()));
+    escaped(&format!("{}{default}{env}", help.replace('\n', " ")))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = Cli::command();
+        assert!(groups(&command).iter().all(|(title, _)| *title != "More"), "{:?}", groups(&command).last());
+        let mut names: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert!(names.iter().all(|name| command.find_subcommand(name).is_some()), "{names:?}");
+        assert!(help(&command).lines().all(|line| crate::width::of(line) <= 110));
+    }
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,256 @@
+//! Where people stumble on their first days: what is typed in good faith works, or says what to do instead.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod binary;
+
+use binary::project::{Project, RUN};
+
+const ECHO: &str = "name: w\ndo:\n  - {id: a, run: echo hello}\n";
+const GATE: &str = "name: w\ndo:\n  - {id: gate, approve: 'Go?'}\n";
+
+#[test]
+fn what_has_no_effect_is_warned_about() {
+    let text = "name: w\ngates: {guardrail: {terms: [x]}, confidence: {enabled: false}}\nlimits: {usd: 1, alert_at: 80}\n\
+                triggers: [{cron: '0 7 * * *'}]\nagents: {lead: {team: [{persona: engineer}]}}\n\
+                do:\n  - {id: a, run: echo hello, writes: [src], requires: [git]}\n";
+    let told = Project::new(text).longhaul(&["check", "w.yaml"]);
+    assert_eq!(told.code, 0, "{}", told.stdout);
+    for key in ["gates.guardrail", "limits.alert_at", "triggers", "team", "writes", "requires"] {
+        assert!(told.stdout.contains(&format!("`{key}` has no effect in this version")), "{key}: {}", told.stdout);
+    }
+    assert_eq!(
+        told.stdout.matches("warning[LH0514]").count(),
+        6,
+        "what is switched off asks for nothing: {}",
+        told.stdout
+    );
+}
+
+#[test]
+fn what_has_no_effect_in_a_file_of_another_system_is_a_note() {
+    let text = "name: w\nbudget: {max_usd_per_task: 1, alert_at_percent: 80}\nsteps:\n  - {id: a, agent: Coder, prompt: hello}\n";
+    let told = Project::new(text).longhaul(&["check", "w.yaml"]);
+    assert!(told.stdout.contains("note[LH0514]") && !told.stdout.contains("warning[LH0514]"), "{}", told.stdout);
+}
+
+#[test]
+fn what_ships_is_free_of_keys_without_effect() {
+    let project = Project::new(ECHO);
+    for workflow in project.json(&["list", "--json"]).as_array().unwrap() {
+        let told = project.longhaul(&["check", workflow["name"].as_str().unwrap()]);
+        assert!(!told.stdout.contains("LH0514"), "{}", told.stdout);
+    }
+}
+
+#[test]
+fn a_run_that_a_limit_pauses_is_left_waiting_when_nobody_is_there() {
+    let project = Project::new(
+        "name: w\nlimits: {steps: 1, on_exceed: ask}\ndo:\n  - {id: a, run: echo one}\n  - {id: b, run: echo two}\n",
+    );
+    let told = project.run();
+    assert_eq!(told.code, 3, "{}", told.stderr);
+    assert!(
+        told.stderr.contains("run-1 is paused at the limit on steps; let it go on: longhaul unpause run-1"),
+        "{}",
+        told.stderr
+    );
+    project.ok(&["unpause", RUN]);
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
+}
+
+#[test]
+fn the_declared_type_decides_how_an_input_is_read() {
+    let project = Project::new(
+        "name: w\ninputs: {version: {type: string}, count: {type: integer, default: 1}}\noutputs: {v: inputs.version, n: inputs.count}\n\
+         do:\n  - {id: a, run: 'echo {{ inputs.version }}'}\n",
+    );
+    project.ok(&["run", "w.yaml", "--run-id", RUN, "--input", "version=1.2", "--input", "count=2"]);
+    let outputs = project.json(&["outputs", RUN]);
+    assert_eq!((outputs["v"].as_str(), outputs["n"].as_i64()), (Some("1.2"), Some(2)));
+    let forked = project.ok(&["fork", RUN, "--at", "a", "--input", "version=3"]);
+    project.ok(&["resume", forked.trim()]);
+    assert_eq!(project.json(&["outputs", forked.trim()])["v"], "3");
+}
+
+#[test]
+fn a_trigger_maps_what_is_delivered_to_inputs() {
+    let project =
+        Project::new("name: w\ninputs: {title: {type: string}}\noutputs: {t: inputs.title}\ndo:\n  - {run: echo}\n");
+    project.ok(&["triggers", "add", "hook", "w.yaml", "--map", "title=$.issue.title"]);
+    let run = project.ok(&["triggers", "run", "hook", "--input", "issue={\"title\": \"7\"}"]);
+    project.ok(&["resume", run.trim()]);
+    assert_eq!(project.json(&["outputs", run.trim()])["t"], "7");
+    let told = project.longhaul(&["triggers", "run", "hook", "--input", "isue={}", "--input", "title=x"]);
+    assert!(told.stderr.contains("there is no input `isue`"), "{}", told.stderr);
+}
+
+#[test]
+fn settings_that_nobody_reads_are_warned_about() {
+    let project = Project::new(ECHO);
+    project.user_settings("agnet = 'claude'\n[limits]\nbackend = { claude = 1 }\n");
+    for args in [&["run", "w.yaml"][..], &["runs"], &["agents"]] {
+        let told = project.longhaul(args);
+        assert_eq!(told.code, 0, "{args:?}: {}", told.stderr);
+        assert!(
+            told.stderr.contains("`agnet` is unknown and has no effect; did you mean `agent`?"),
+            "{args:?}: {}",
+            told.stderr
+        );
+    }
+    let doctor = project.longhaul(&["doctor"]).stdout;
+    assert!(doctor.contains("did you mean `limits.backends`?"), "{doctor}");
+}
+
+#[test]
+fn lists_take_several_statuses_and_refuse_unknown_ones() {
+    let project = Project::new(ECHO);
+    project.ok(&["run", "w.yaml", "--run-id", "a-run-with-quite-a-long-name"]);
+    project.ok(&["run", "w.yaml", "--run-id", RUN]);
+    let runs = project.ok(&["runs", "--status", "succeeded,failed"]);
+    let columns: Vec<usize> = runs.lines().map(|line| line.find("succeeded").unwrap()).collect();
+    assert_eq!(columns, [30, 30], "{runs}");
+    assert!(!project.ok(&["runs", "--status", "failed", "--json"]).contains(RUN));
+    let told = project.longhaul(&["runs", "--status", "done"]);
+    assert!(told.code != 0 && told.stderr.contains("queued, running, waiting, paused, succeeded"), "{}", told.stderr);
+}
+
+#[test]
+fn events_can_be_those_of_a_step_and_logs_end_their_line() {
+    let project = Project::new("name: w\ndo:\n  - {id: a, run: 'printf one'}\n  - {id: ab, run: 'printf two'}\n");
+    assert_eq!(project.run().code, 0);
+    let events = project.ok(&["events", RUN, "a", "--json"]);
+    assert!(events.contains("\"path\":\"a\"") && !events.contains("\"path\":\"ab\""), "{events}");
+    assert!(!events.contains("run_started"), "{events}");
+    assert!(project.longhaul(&["events", RUN, "x"]).stderr.contains("no step `x` was reached"));
+    assert_eq!(project.ok(&["logs", RUN]), "one\ntwo\n");
+}
+
+#[test]
+fn a_grant_answers_what_was_asked_before_it() {
+    let project = Project::new("name: w\ndo:\n  - {id: a, run: echo deployed, risk: high, uses: ['web:deploy']}\n");
+    assert_eq!(project.run().code, 3);
+    project.ok(&["consent", "grant", "web:deploy", "--once"]);
+    // A second one finds the question answered, and is not used up for it.
+    project.ok(&["consent", "grant", "web:deploy", "--once"]);
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
+    assert_eq!(project.found("answered")["caller"]["auth"], "grant");
+    assert_eq!(project.json(&["consent", "list", "--json"])["grants"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_secret_that_is_not_set_is_named_by_its_variable() {
+    let project = Project::new("name: w\ndo:\n  - {id: a, run: echo $T, env: {T: '{{ secrets.TOKEN }}'}}\n");
+    let told = project.run();
+    assert!(told.stdout.contains("`LONGHAUL_SECRET_TOKEN`"), "{}{}", told.stdout, told.stderr);
+}
+
+#[test]
+fn a_name_of_a_file_beside_is_hinted_at() {
+    let told = Project::new(ECHO).longhaul(&["run", "w"]);
+    assert!(told.stderr.contains("did you mean `w.yaml`?"), "{}", told.stderr);
+}
+
+#[test]
+fn the_newest_run_is_shown_when_none_is_named() {
+    let project = Project::new(ECHO);
+    assert!(project.longhaul(&["status"]).stderr.contains("there is no run yet"));
+    project.run();
+    assert!(project.ok(&["status"]).starts_with("run-1 w: succeeded"));
+}
+
+#[test]
+fn an_input_of_a_workflow_without_inputs_is_refused_in_words() {
+    let told = Project::new(ECHO).longhaul(&["run", "w.yaml", "--input", "x=1"]);
+    assert!(told.stderr.contains("there is no input `x`; `w` has no inputs but its task"), "{}", told.stderr);
+}
+
+#[test]
+fn a_run_that_is_over_says_so_when_it_is_resumed() {
+    let project = Project::new(ECHO);
+    project.run();
+    let told = project.longhaul(&["resume", RUN]);
+    assert_eq!(
+        (told.code, told.stderr.trim()),
+        (0, "run-1 is over: it succeeded; longhaul outputs run-1 prints what it left")
+    );
+    let project = Project::new("name: w\ndo:\n  - {id: a, run: exit 1}\n");
+    project.run();
+    let told = project.longhaul(&["resume", RUN]);
+    assert_eq!((told.code, told.stderr.trim()), (1, "run-1 is over: it failed; longhaul retry run-1 starts it again"));
+    project.ok(&["retry", RUN]);
+    assert!(project.longhaul(&["resume", RUN]).stdout.contains("starts again"), "what it was told is heard first");
+}
+
+#[test]
+fn what_the_policy_denies_says_why() {
+    let project = Project::new("name: w\ndo:\n  - {id: a, run: echo dropped, risk: critical, uses: ['db:drop']}\n");
+    let told = project.run();
+    assert!(told.stdout.contains("✗ a: the policy does not let it do `db:drop`"), "{}", told.stdout);
+}
+
+#[test]
+fn an_end_that_fails_does_not_go_on() {
+    let project = Project::new("name: w\nstart: failed\nnodes:\n  - {id: failed, end: failure, message: no}\n");
+    let told = project.run();
+    assert!(told.code == 1 && !told.stdout.contains("goes on"), "{}", told.stdout);
+}
+
+#[test]
+fn what_is_for_retry_is_said_there_alone() {
+    let project = Project::new(ECHO);
+    for command in ["approve", "deny", "answer"] {
+        assert!(!project.ok(&[command, "--help"]).contains("--from"), "{command}");
+    }
+    assert!(project.ok(&["retry", "--help"]).contains("--from"));
+}
+
+#[test]
+fn a_run_that_nobody_drives_can_be_paused_and_let_go_on() {
+    let project = Project::new(GATE);
+    assert_eq!(project.run().code, 3);
+    project.ok(&["pause", RUN]);
+    project.refuses(&["pause", RUN], "it is paused already");
+    project.ok(&["unpause", RUN]);
+    project.refuses(&["unpause", RUN], "it is not paused");
+    project.ok(&["approve", RUN]);
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
+}
+
+#[test]
+fn roles_of_the_organisation_are_as_it_says() {
+    let project = Project::new("name: w\ndo:\n  - {id: gate, approve: 'Go?', approvals: 'role:ops'}\n");
+    project.user_settings(&format!("[roles]\nops = ['{}']\n", whoami()));
+    std::fs::create_dir_all(project.path("organisation")).unwrap();
+    std::fs::write(project.path("organisation/config.toml"), "[roles]\nops = ['nobody-here']\n").unwrap();
+    assert_eq!(project.run().code, 3);
+    project.refuses(&["approve", RUN], "only `ops` may answer this");
+    std::fs::write(project.path("organisation/config.toml"), "").unwrap();
+    project.ok(&["approve", RUN]);
+}
+
+fn whoami() -> String {
+    String::from_utf8(std::process::Command::new("id").arg("-un").output().unwrap().stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_step_can_not_end_its_own_run() {
+    let tries = "\"$LONGHAUL\" cancel run-1 2>> \"$OUT\"; \"$LONGHAUL\" pause run-1 2>> \"$OUT\"; \"$LONGHAUL\" retry run-1 2>> \"$OUT\"; true";
+    let project = Project::new(&format!("name: w\ndo:\n  - id: a\n    run: |\n      {tries}\n"));
+    assert_eq!(project.run().code, 0);
+    let said = std::fs::read_to_string(project.path("out")).unwrap();
+    assert_eq!(said.matches("a step of run-1 can not decide what becomes of run-1").count(), 3, "{said}");
+}
+
+#[test]
+fn a_run_that_is_not_let_in_says_for_what_it_waits() {
+    let project = Project::new("name: w\nconcurrency: {group: one, max: 1}\ndo:\n  - {id: gate, approve: 'Go?'}\n");
+    assert_eq!(project.run().code, 3);
+    let mut second = project.command(&["run", "w.yaml", "--run-id", "run-2"]);
+    let mut second = second.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let said = std::io::BufRead::lines(std::io::BufReader::new(second.stderr.take().unwrap()));
+    let queued = said.map(Result::unwrap).find(|line| line.starts_with("queued"));
+    second.kill().unwrap();
+    second.wait().unwrap();
+    assert!(queued.unwrap().contains("at most 1 run of the group `one` at once"));
+}

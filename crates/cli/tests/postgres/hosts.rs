@@ -1,0 +1,105 @@
+//! Two projects with folders of their own, as on two machines, and one store.
+
+use std::sync::Arc;
+
+use longhaul_store::conformance::proxy::{Line, Proxy};
+use longhaul_store::conformance::server;
+
+use crate::trial::{RUN, Trial, alive, end, is_sound, until};
+
+const WORK: &str = r#"
+name: work
+do:
+  - {id: before, run: 'echo before >> "$LOG"; echo seen'}
+  - {id: ok, approve: Go on?}
+  - {id: after, run: 'echo after >> "$LOG"; echo done', output: end}
+outputs: {end: end}
+"#;
+
+fn two(text: &str) -> [Trial; 2] {
+    let address = server::shared().address();
+    ["here", "there"].map(|_| Trial::of("work", text).kept_in(&address))
+}
+
+fn detach(trial: &Trial) {
+    let told = trial.longhaul(&["run", "work.yaml", "the task", "--run-id", RUN, "--detach"], None);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+}
+
+#[test]
+fn what_one_starts_another_works_at_and_either_answers_for() {
+    let [here, there] = two(WORK);
+    detach(&here);
+    let worker = there.worker(None);
+    until("the gate", || here.status(RUN) == "waiting");
+    assert!(here.longhaul(&["runs"], None).stdout.contains(RUN));
+    assert_eq!(here.longhaul(&["approve", RUN], None).code, 0);
+    until("the end", || here.is_over(RUN));
+    assert_eq!(worker.stop(), Some(0));
+    let events = here.events();
+    is_sound(&events);
+    assert_eq!(end(&events).outputs["end"], "done");
+    assert_eq!((here.log().len(), there.log()["after"]), (0, 1));
+}
+
+/// Where the output is, is told by a machine that does not have it.
+#[test]
+fn output_on_another_machine_is_said_to_be_there() {
+    let [here, there] = two(WORK);
+    detach(&here);
+    let worker = there.worker(None);
+    until("the gate", || here.status(RUN) == "waiting");
+    assert_eq!(worker.stop(), Some(0));
+    assert!(there.longhaul(&["logs", RUN], None).stdout.contains("seen"));
+    let told = here.longhaul(&["logs", RUN], None);
+    assert!(told.stderr.contains("`before` left no files here; it was made on"), "{} {}", told.stdout, told.stderr);
+}
+
+#[test]
+fn a_password_is_never_printed() {
+    let trial = Trial::of("work", WORK).kept_in("postgres://me:hunter2@127.0.0.1:1/nothing?sslmode=disable");
+    let mistaken = Trial::of("work", WORK).kept_in("postgres://me:hunter2@127.0.0.1:1/nothing?sslmode=perhaps");
+    for args in [&["runs"][..], &["run", "work.yaml"], &["worker"], &["runs", "--help"], &["status", RUN, "--json"]] {
+        for trial in [&trial, &mistaken] {
+            let told = trial.longhaul(args, None);
+            assert!(!told.stdout.contains("hunter2") && !told.stderr.contains("hunter2"), "{args:?}: {}", told.stderr);
+        }
+    }
+    let told = trial.longhaul(&["runs"], None);
+    assert!(told.stderr.contains("the store can not be reached; nothing was done"), "{}", told.stderr);
+}
+
+const LONG: &str = r#"
+name: work
+do:
+  - {id: long, run: 'echo begun >> "$LOG"; test -e "$LOG.second" && exit 0; touch "$LOG.second"; sleep 300'}
+"#;
+
+/// A worker that can not reach the store any more kills what it does before others may begin it.
+#[test]
+fn a_worker_that_is_cut_off_stops_what_another_then_does() {
+    let server = server::shared();
+    let (proxy, address) = (Arc::new(Proxy::to(server.socket())), server.address());
+    let cut_off = Trial::of("work", LONG).kept_in(&proxy.through(&address));
+    let other = Trial::of("work", LONG).kept_in(&address);
+    std::fs::write(other.path().join("log.second"), "").unwrap();
+    detach(&other);
+    let mut command = cut_off.command(&["worker"], None);
+    command.env("LONGHAUL_LEASE_MS", "4000").stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut first = command.spawn().unwrap();
+    until("the first attempt", || cut_off.log().contains_key("begun"));
+    let sleeps = || alive(cut_off.path(), |environment| environment.contains("LONGHAUL_ATTEMPT=")).len();
+    assert!(sleeps() > 0);
+    proxy.set(Line::Deaf);
+    let worker = other.worker(None);
+    until("the second attempt", || other.log().contains_key("begun"));
+    assert_eq!(sleeps(), 0, "both were at it");
+    until("the end", || other.is_over(RUN));
+    proxy.set(Line::Open);
+    let events = other.events();
+    is_sound(&events);
+    assert_eq!(end(&events).status, "success");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(worker.stop(), Some(0));
+}

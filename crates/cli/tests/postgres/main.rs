@@ -1,0 +1,13 @@
+//! Runs that several machines share through a PostgreSQL database, with real processes and a real server.
+
+#![cfg(test)]
+
+#[path = "../binary/mod.rs"]
+mod binary;
+mod chaos;
+mod crashes;
+mod hosts;
+mod moving;
+#[path = "../crash/trial.rs"]
+#[allow(dead_code, reason = "written for tests of crashes; these use a part of it")]
+mod trial;

@@ -1,0 +1,56 @@
+//! A store that moves from a file into a database and back, with a run that waits and one that was stopped.
+
+use longhaul_store::conformance::server;
+
+use crate::trial::{RUN, Trial, end, is_sound, until};
+
+const WORK: &str = r#"
+name: work
+do:
+  - {id: before, run: 'echo before >> "$LOG"; test -e "$LOG.go" || sleep 300; echo seen'}
+  - {id: ok, approve: Go on?}
+  - {id: after, run: 'echo after >> "$LOG"; echo done', output: end}
+outputs: {end: end}
+"#;
+
+fn ok(trial: &Trial, args: &[&str]) -> String {
+    let told = trial.longhaul(args, None);
+    assert_eq!(told.code, 0, "{args:?}: {}", told.stderr);
+    told.stdout + &told.stderr
+}
+
+#[test]
+fn runs_in_flight_are_parked_moved_and_go_on() {
+    let address = server::shared().address();
+    let here = Trial::of("work", WORK);
+    ok(&here, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+    let worker = here.worker(None);
+    until("the first step", || here.log().contains_key("before"));
+    let told = here.longhaul(&["store", "copy", ".longhaul/longhaul.db", &address], None);
+    assert!(told.code != 0 && told.stderr.contains("1 attempt under way"), "{}", told.stderr);
+    assert_eq!(worker.stop(), Some(0));
+    let said = ok(&here, &["store", "copy", ".longhaul/longhaul.db", &address]);
+    assert!(said.contains("1 run with"), "{said}");
+    let told = here.longhaul(&["store", "copy", ".longhaul/longhaul.db", &address], None);
+    assert!(told.code != 0 && told.stderr.contains("already"), "{}", told.stderr);
+
+    std::fs::write(here.path().join("log.go"), "").unwrap();
+    let there = here.kept_in(&address);
+    let worker = there.worker(None);
+    until("the gate", || there.status(RUN) == "waiting");
+    assert_eq!(worker.stop(), Some(0));
+    assert!(ok(&there, &["store", "check"]).contains("all is well"));
+    ok(&there, &["store", "backup", "back.db"]);
+
+    let back = there.kept_in("back.db");
+    assert_eq!(back.status(RUN), "waiting");
+    ok(&back, &["approve", RUN]);
+    ok(&back, &["resume", RUN]);
+    let events = back.events();
+    is_sound(&events);
+    assert_eq!(end(&events).outputs["end"], "done");
+    assert_eq!(back.log()["after"], 1);
+    assert!(ok(&back, &["store", "check"]).contains("all is well"));
+    ok(&back, &["store", "backup", "again.db"]);
+    assert!(back.longhaul(&["store", "backup", "again.db"], None).stderr.contains("exists"));
+}
