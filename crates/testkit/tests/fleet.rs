@@ -4,15 +4,15 @@
 use longhaul_testkit::fleet::{Report, Size, play};
 
 fn played(seed: u64) -> Report {
-    play(seed, Size { workers: 20, runs: 1_000 }).unwrap()
+    play(seed, Size { workers: 20, runs: 400 }).unwrap()
 }
 
 #[test]
 fn every_run_ends_whoever_dies_or_sleeps() {
-    for seed in 0..3 {
+    for seed in 0..2 {
         let report = played(seed);
         assert!(report.deaths > 10 && report.refused > 0 && report.lost > 10, "{report:?}");
-        assert!(report.claimed > 1_000, "{report:?}");
+        assert!(report.claimed > 400, "{report:?}");
     }
 }
 
