@@ -9,6 +9,7 @@
 
 mod around;
 mod chapter;
+pub mod fleet;
 mod invariants;
 pub mod model_server;
 mod script;

@@ -21,6 +21,7 @@ use longhaul_core::state::State;
 
 use crate::{Witness, line, tree};
 pub use chance::Chance;
+pub(crate) use faults::started;
 pub(crate) use turns::doer;
 
 /// Seeds in a row that share a workflow.

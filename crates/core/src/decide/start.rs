@@ -204,7 +204,9 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
 pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<Start> {
     let at = state.number(path)?;
     let mut start = rendered(planner, state, at, state.step(at).attempts).ok()?;
-    start.turn.usd_left = super::budget::usd_left(planner, state, at);
+    // What is set aside for it is its own.
+    let own = state.step(at).reserve.map_or(0.0, |reserve| reserve.usd);
+    start.turn.usd_left = super::budget::usd_left(planner, state, at).map(|left| left + own);
     Some(start)
 }
 

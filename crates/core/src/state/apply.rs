@@ -253,8 +253,9 @@ impl Apply<'_> {
     /// Takes a step off the list it is on; there it is nearly always the first.
     fn leave(&mut self, at: StepNo) {
         self.state.open.remove(&at);
-        // Of an attempt that is given up nobody tells the cost.
-        if let Some(reserve) = self.state.step_mut(at).reserve.take() {
+        // Of an attempt that is given up nobody tells the cost; one that only waited for a worker had none.
+        let is_queued = self.state.queued.contains(&at);
+        if let Some(reserve) = self.state.step_mut(at).reserve.take().filter(|_| !is_queued) {
             self.pay(at, Usage::default(), reserve);
         }
         self.state.waiting.remove(&at);

@@ -17,9 +17,11 @@ CREATE TABLE worker (
     seen_ms  bigint NOT NULL
 ) WITH (fillfactor = 50);
 
+-- A table that is nearly empty one moment and full the next is never what its statistics say, so plans are not left to them: indexes are used.
+
 -- What a claim may take, best first: of each run as much as it could take at most, of the 64 oldest runs for each list of labels.
 CREATE FUNCTION wanted_1(the_labels jsonb, only_run bigint, most bigint)
-RETURNS TABLE (number bigint, labels text) LANGUAGE sql STABLE AS $$
+RETURNS TABLE (number bigint, labels text) LANGUAGE sql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
     WITH RECURSIVE asked (labels) AS (
         (SELECT task.labels FROM task WHERE worker IS NULL ORDER BY task.labels LIMIT 1)
         UNION ALL
@@ -59,7 +61,7 @@ $$;
 CREATE FUNCTION claim_2(
     the_worker text, the_labels jsonb, the_run text, until_ms bigint, most bigint, the_token bytea,
     all_max bigint, capped text[], capped_max bigint[]
-) RETURNS SETOF task LANGUAGE plpgsql AS $$
+) RETURNS SETOF task LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_column
 DECLARE
     only_run bigint;

@@ -1,8 +1,10 @@
-//! `longhaul-sim --seed N` shows one seed, `longhaul-sim --seeds A..B` runs many and stops at none that fails.
+//! `longhaul-sim --seed N` shows one seed, `longhaul-sim --seeds A..B` runs many and stops at none that fails,
+//! `longhaul-sim --fleet WORKERS RUNS SEED` plays a fleet.
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::process::ExitCode;
 
+use longhaul_testkit::fleet::{Size, play};
 use longhaul_testkit::sim::{simulate, simulate_all, workflow};
 
 fn main() -> ExitCode {
@@ -13,8 +15,12 @@ fn main() -> ExitCode {
             .split_once("..")
             .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)))
             .map_or(ExitCode::FAILURE, |(a, b)| many(a, b)),
+        ["--fleet", workers, runs, seed] => match (workers.parse(), runs.parse(), seed.parse()) {
+            (Ok(workers), Ok(runs), Ok(seed)) => fleet(seed, Size { workers, runs }),
+            _ => ExitCode::FAILURE,
+        },
         _ => {
-            println!("longhaul-sim --seed N | --seeds A..B");
+            println!("longhaul-sim --seed N | --seeds A..B | --fleet WORKERS RUNS SEED");
             ExitCode::FAILURE
         }
     }
@@ -24,6 +30,19 @@ fn one(seed: u64) -> ExitCode {
     match simulate(seed) {
         Ok(summary) => {
             println!("{}\n{}", workflow(seed), summary.lines.join("\n"));
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            println!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn fleet(seed: u64, size: Size) -> ExitCode {
+    match play(seed, size) {
+        Ok(report) => {
+            println!("{report:?}");
             ExitCode::SUCCESS
         }
         Err(why) => {

@@ -3,7 +3,7 @@
 //! **Invariant:** once a limit is reached nothing is begun, so that what is spent beyond it was under way before. A cost
 //! that nobody told, or that nobody was there to hear, counts as what was set aside for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_core::decide::Planner;
 use longhaul_core::event::{Event, Usage};
@@ -19,6 +19,8 @@ pub(super) struct Budget {
     assumed: Usage,
     /// By step and attempt: what is set aside.
     aside: BTreeMap<(String, u32), Usage>,
+    /// Of those, what waits for a worker.
+    queued: BTreeSet<(String, u32)>,
     /// Limits that were reached and dealt with.
     passed: Vec<String>,
 }
@@ -26,9 +28,15 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn event(&mut self, planner: Planner<'_>, event: &Event) -> Result<(), String> {
         match event {
-            Event::AttemptStarted { path, attempt, reserve, .. } => {
+            Event::AttemptStarted { path, attempt, reserve, queued, .. } => {
+                if queued.is_some() {
+                    self.queued.insert((path.to_string(), *attempt));
+                }
                 self.may_begin(planner).map_err(|why| format!("`{path}@{attempt}` is begun, but {why}"))?;
                 self.aside.insert((path.to_string(), *attempt), reserve.unwrap_or_default());
+            }
+            Event::AttemptClaimed { path, attempt, .. } => {
+                self.queued.remove(&(path.to_string(), *attempt));
             }
             Event::AttemptSucceeded { path, attempt, result } | Event::AttemptFailed { path, attempt, result, .. } => {
                 self.settle((path.to_string(), *attempt), result.usage, result.cached);
@@ -44,10 +52,15 @@ impl Budget {
 
     /// Attempts that nobody makes any more have cost something too; and the run must have counted as we did.
     pub(super) fn after(&mut self, state: &State) -> Result<(), String> {
-        let open: Vec<(String, u32)> =
-            state.open_attempts().chain(state.handed()).map(|step| (step.path.to_string(), step.attempts)).collect();
+        let begun = state.open_attempts().chain(state.handed()).chain(state.queued());
+        let open: Vec<(String, u32)> = begun.map(|step| (step.path.to_string(), step.attempts)).collect();
         for key in self.aside.keys().filter(|key| !open.contains(key)).cloned().collect::<Vec<_>>() {
-            self.settle(key, None, false);
+            // Nobody had begun it.
+            if self.queued.remove(&key) {
+                self.aside.remove(&key);
+            } else {
+                self.settle(key, None, false);
+            }
         }
         let counted = state.usage == self.known && is_near(state.assumed, self.assumed);
         counted.then_some(()).ok_or_else(|| {

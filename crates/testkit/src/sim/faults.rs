@@ -24,7 +24,7 @@ const CLASSES: [ErrorClass; 6] = [
 /// How often a run that went wrong is started again.
 const REOPENED_MAX: u32 = 3;
 
-pub(super) fn started(plan: &Plan, driver: Driver) -> Event {
+pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
     Event::RunStarted(RunStarted {
         workflow: plan.main().name.clone(),
         plan: "sim".to_owned(),
