@@ -1,6 +1,6 @@
 //! `longhaul store`: looks at what keeps the runs, copies it, and moves it elsewhere.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -79,7 +79,7 @@ async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
 }
 
 /// A file is copied as it is at this moment; a database has to stand still, or is left to its own tools.
-async fn back_up(engine: &EngineArgs, file: &PathBuf) -> Result<ExitCode> {
+async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
     if file.exists() {
         bail!("{} exists; a backup is made into a new file", file.display());
     }
@@ -95,7 +95,7 @@ async fn back_up(engine: &EngineArgs, file: &PathBuf) -> Result<ExitCode> {
             drop(store);
         }
         Place::Database(_) => {
-            transfer(&place, &Place::File(file.clone())).await.context("pg_dump backs a database up that is in use")?;
+            transfer(&place, &Place::File(file.to_owned())).await.context("pg_dump backs a database up that is in use")?;
         }
     }
     ui::say(format!("{place} is backed up; use it with --store {}", file.display()));
