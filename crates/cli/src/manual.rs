@@ -8,9 +8,9 @@ use crate::commands::Cli;
 use crate::{ui, width};
 
 /// Groups of commands, in the order in which people meet them.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Start", &["demo", "init", "new", "run", "agents", "doctor"]),
-    ("Runs", &["watch", "top", "runs", "status", "events", "outputs", "logs", "resume", "worker"]),
+    ("Runs", &["watch", "top", "runs", "status", "events", "outputs", "logs", "resume"]),
     (
         "Answers",
         &[
@@ -24,6 +24,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Shelf", &["shelve", "versions", "rollback", "proposals", "triggers"]),
     ("Faces", &["ui", "serve", "mcp"]),
+    ("Machines", &["worker", "workers", "leave", "store"]),
     ("Housekeeping", &["export", "prune", "bench", "completions", "man"]),
 ];
 
