@@ -95,7 +95,9 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
             drop(store);
         }
         Place::Database(_) => {
-            transfer(&place, &Place::File(file.to_owned())).await.context("pg_dump backs a database up that is in use")?;
+            transfer(&place, &Place::File(file.to_owned()))
+                .await
+                .context("pg_dump backs a database up that is in use")?;
         }
     }
     ui::say(format!("{place} is backed up; use it with --store {}", file.display()));
