@@ -564,7 +564,7 @@ export interface components {
             next: number;
             text: string;
         };
-        /** @description What is said of it, and what to do next. */
+        /** @description Why a request came to nothing, and what to do next. */
         Problem: {
             /** @description `LH…`. */
             code: string;
