@@ -21,6 +21,7 @@ pub mod policy;
 pub mod schema;
 pub mod shelf;
 pub mod state;
+pub mod status;
 pub mod types;
 pub mod view;
 

@@ -16,7 +16,7 @@ mod timeline;
 mod trace;
 
 pub use attempts::{Attempt, attempts};
-pub use brief::{Brief, brief};
+pub use brief::{Brief, Line, brief};
 pub use cost::{Cost, Limit, Spent, cost};
 pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};

@@ -11,6 +11,7 @@ use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Concurrency, Outcome, Plan, WhenFull};
 use longhaul_core::state::State;
+use longhaul_core::status;
 use longhaul_store::{NewMessage, Query, RunRow};
 
 use crate::engine::{Error, Shared};
@@ -19,8 +20,6 @@ use crate::run_loop::Loaded;
 
 /// How often a run that waits looks whether another process has made room.
 const LOOK_AGAIN_MS: i64 = 1000;
-/// What an unfinished run can be.
-const UNFINISHED: [&str; 4] = ["queued", "running", "waiting", "paused"];
 /// Runs of a group that are looked at.
 const RUNS_MAX: usize = 10_000;
 
@@ -115,7 +114,7 @@ pub(crate) async fn leave(shared: &Shared, loaded: &Loaded) -> Result<(), Error>
 
 /// The unfinished runs of a group, newest first.
 async fn unfinished(shared: &Shared, group: String, before: Option<RunId>) -> Result<Vec<RunRow>, Error> {
-    let statuses = UNFINISHED.map(str::to_owned).to_vec();
+    let statuses = status::OPEN.map(str::to_owned).to_vec();
     let query = Query { statuses, group: Some(group), before, limit: RUNS_MAX, ..Query::default() };
     Ok(shared.store.runs(query).await?)
 }

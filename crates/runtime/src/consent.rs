@@ -192,7 +192,7 @@ impl Engine {
 
     /// The consent of runs that are not over.
     pub async fn run_consents(&self) -> Result<Vec<(RunId, RunConsent)>, Error> {
-        let statuses = ["queued", "running", "waiting", "paused"].map(str::to_owned).to_vec();
+        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
         let mut found = Vec::new();
         for row in rows {

@@ -44,7 +44,7 @@ pub(crate) async fn record(
     let mut append = Append::new(run.clone(), expected, rows);
     append.blobs = blobs;
     append.consumed = extras.consumed;
-    append.head = Some(head(planner, state));
+    append.head = Some(head(planner, state)?);
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
     for envelope in events {
         tasks(shared, state, &envelope.event, &extras.lost, &mut append);
@@ -149,13 +149,13 @@ fn end_task(append: &mut Append, key: String, attempt: u32, worker: Option<Worke
 }
 
 /// What lists show.
-fn head(planner: Planner<'_>, state: &State) -> Head {
-    let summary = serde_json::to_string(&view::brief(planner.plan, state)).unwrap_or_default();
-    Head {
+fn head(planner: Planner<'_>, state: &State) -> Result<Head, Error> {
+    let summary = serde_json::to_string(&view::brief(planner.plan, state)).map_err(Error::encoding)?;
+    Ok(Head {
         workflow: planner.plan.main().name.clone(),
         status: state.status_in(planner.plan).to_owned(),
         summary,
         group: admission::group_of(planner.plan, state),
         parent: None,
-    }
+    })
 }

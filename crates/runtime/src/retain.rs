@@ -3,19 +3,18 @@
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
+use longhaul_core::status;
 use longhaul_store::{Query, RunRow};
 
 use crate::engine::{Engine, Error};
 
-/// What a run that is over can be.
-const OVER: [&str; 3] = ["succeeded", "failed", "cancelled"];
 /// Runs that are looked at in one go; what is beyond is found the next time.
 const RUNS_MAX: usize = 100_000;
 
 impl Engine {
     /// Runs that have been over for longer than `age`, without the newest `keep` of all that are over.
     pub async fn old_runs(&self, age: Duration, keep: usize) -> Result<Vec<RunRow>, Error> {
-        let statuses = OVER.iter().map(|&status| status.to_owned()).collect();
+        let statuses = status::OVER.map(str::to_owned).to_vec();
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
         let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let last_ms = self.shared.clock.now_ms().saturating_sub(age_ms);

@@ -11,7 +11,7 @@ use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
 use longhaul_store::Restored;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{self, Admission};
@@ -109,9 +109,12 @@ pub(crate) async fn until_idle(
         open: HashMap::new(),
         written: status,
         fell: false,
+        changes: shared.store.watch(),
         done,
         finished,
     };
+    // What was written while it was loaded is looked at, too.
+    runner.changes.mark_changed();
     let orphans = recover::orphans(shared, run, &runner.loaded.state).await?;
     let idle = runner.go(orphans, stop).await;
     shared.mailroom.forget(run);
@@ -144,6 +147,8 @@ struct Runner {
     written: &'static str,
     /// Whether it was here that the run failed, and what follows from that is ours to do.
     fell: bool,
+    /// Whether the store has been written to since others were looked at.
+    changes: watch::Receiver<u64>,
     done: mpsc::UnboundedSender<Event>,
     finished: mpsc::UnboundedReceiver<Event>,
 }
@@ -212,7 +217,10 @@ impl Runner {
 
     /// What others have done to the run, and what they have left.
     async fn look_at_others(&mut self) -> Result<Orphans, Error> {
-        self.catch_up().await?;
+        if self.changes.has_changed().unwrap_or(true) {
+            self.changes.mark_unchanged();
+            self.catch_up().await?;
+        }
         if self.waits_for_others() { self.left_by_others().await } else { Ok(Orphans::default()) }
     }
 

@@ -118,7 +118,7 @@ impl Engine {
 
     /// Which limit on runs at work is reached.
     pub async fn crowded(&self, user: Option<&str>) -> Result<Option<String>, Error> {
-        let statuses = ["queued", "running", "waiting", "paused"].map(str::to_owned).to_vec();
+        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
         let rows = self.list(Query { statuses, limit: ALL_MAX + 1, ..Query::default() }).await?;
         let mut own = 0;
         for row in &rows {

@@ -322,11 +322,11 @@ fn a_line_of_a_list_says_what_is_waited_for_while_nothing_is_at_work() {
     let gate = "do: [{id: a, run: 'true'}, {id: go, approve: 'Go?'}]";
     let world = after(1000, gate, "");
     let line = brief(&world.plan, &world.state);
-    assert_eq!((line.asks, line.attempts, line.done), (Some(1), 1, 1));
-    assert_eq!(line.waiting_for, ["approval"]);
-    assert!(line.waits.unwrap().starts_with("`go` waits for an approval since"));
+    assert_eq!((line.asks, line.attempts, line.line.done), (Some(1), 1, 1));
+    assert_eq!(line.line.waiting_for, ["approval"]);
+    assert!(line.line.waits.unwrap().starts_with("`go` waits for an approval since"));
     let busy = after(1000, gate, "a -> hang");
-    assert_eq!(brief(&busy.plan, &busy.state).waits, None);
+    assert_eq!(brief(&busy.plan, &busy.state).line.waits, None);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use longhaul_core::event::Envelope;
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::status;
 use longhaul_core::view;
 use longhaul_lang::diagnostic::plain;
 use longhaul_runtime::Engine;
@@ -19,8 +20,6 @@ use serde_json::{Value, json};
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{amounts, story, ui, width};
 
-/// Every status a run can have.
-const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
 /// As long as an id that nobody chose.
 const ID_COLUMNS: usize = 11;
 
@@ -28,7 +27,7 @@ const ID_COLUMNS: usize = 11;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Only these statuses, one or several with commas between them
-    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = STATUSES)]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status::ALL)]
     status: Vec<String>,
     /// Only of this workflow
     #[arg(long)]

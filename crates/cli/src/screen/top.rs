@@ -120,7 +120,7 @@ impl Top {
             Wish::Cancel(run) => (run, Message::Cancel { reason: None, by }),
             Wish::Open(_) | Wish::Leave => return,
         };
-        self.place.news = Some(match self.engine.tell(&run, message, None).await {
+        self.place.news = Some(match self.engine.tell_as(&run, message, &identity::origin()).await {
             Ok(_) => format!("told {run}; if nothing drives it: longhaul resume {run}"),
             Err(error) => error.to_string(),
         });

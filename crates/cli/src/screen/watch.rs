@@ -287,7 +287,7 @@ impl Watch {
     }
 
     async fn tell(&self, message: Message) -> Result<()> {
-        self.engine.tell(&self.run, message, None).await?;
+        self.engine.tell_as(&self.run, message, &identity::origin()).await?;
         Ok(())
     }
 

@@ -213,7 +213,7 @@ fn chaos() {
     let mut hosts: Vec<Host> = (0..WORKERS).map(|_| Host::new(&server, &address)).collect();
     let end = Instant::now() + Duration::from_millis(ms);
     let unfinished = || {
-        let statuses = ["queued", "running", "waiting", "paused"].map(str::to_owned).to_vec();
+        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
         let query = Query { statuses, workflow: Some("work".to_owned()), limit: 10_000, ..Query::default() };
         runtime.block_on(store.runs(query)).unwrap()
     };

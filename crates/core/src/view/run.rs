@@ -24,7 +24,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
     /// In a word.
-    #[schemars(extend("enum" = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"]))]
+    #[schemars(extend("enum" = crate::status::ALL))]
     pub status: &'static str,
     /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};
-use longhaul_core::view::Brief;
+use longhaul_core::status;
+use longhaul_core::view::{Brief, Line};
 use longhaul_runtime::{Engine, Error};
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
@@ -13,8 +14,6 @@ use super::problem::Problem;
 
 /// Runs that are read at once where a text is looked for.
 const PAGE: usize = 500;
-/// What a run can be.
-pub(super) const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -29,7 +28,7 @@ pub struct Row {
     /// When something happened last.
     pub updated_at: i64,
     /// The rest in a line.
-    pub summary: Summary,
+    pub summary: Line,
     /// The run that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
@@ -44,31 +43,6 @@ pub struct Row {
     pub(super) spent: (u64, u64),
 }
 
-/// What a list says of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Summary {
-    /// The beginning of the text it was started with.
-    pub task: String,
-    /// Steps that ended well.
-    pub done: u64,
-    /// When it was started.
-    pub started_at: i64,
-    /// What it has cost.
-    pub usd: f64,
-    /// Why it ended as it did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// When it was over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<i64>,
-    /// What it waits for, each once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waiting_for: Vec<String>,
-    /// The first sentence of why it does not go on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waits: Option<String>,
-}
-
 /// A run of a store as lists show it.
 pub fn row(row: &RunRow) -> Row {
     let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
@@ -81,16 +55,7 @@ pub fn row(row: &RunRow) -> Row {
         parent: row.head.parent.as_ref().map(ToString::to_string).or_else(|| above.cloned()),
         asks: brief.asks,
         spent: (brief.tokens, brief.attempts),
-        summary: Summary {
-            task: brief.task,
-            done: brief.done,
-            started_at: brief.started_at,
-            usd: brief.usd,
-            message: brief.message,
-            ended_at: brief.ended_at,
-            waiting_for: brief.waiting_for,
-            waits: brief.waits,
-        },
+        summary: brief.line,
         owner: brief.owner,
     }
 }
@@ -108,8 +73,8 @@ pub(super) struct Page {
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let limit = usize::try_from(call.number("limit", 100, 1..=500)?).unwrap_or(100);
     let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
-    if let Some(unknown) = statuses.iter().find(|status| !STATUSES.contains(&status.as_str())) {
-        return Err(Problem::unreadable(format!("`{unknown}` is no status; there are: {}.", STATUSES.join(", "))));
+    if let Some(unknown) = statuses.iter().find(|word| !status::ALL.contains(&word.as_str())) {
+        return Err(Problem::unreadable(format!("`{unknown}` is no status; there are: {}.", status::ALL.join(", "))));
     }
     let before = match call.query("before") {
         Some(id) => Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is no run."))?),

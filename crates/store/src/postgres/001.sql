@@ -234,26 +234,6 @@ BEGIN
 END
 $$;
 
--- See `Store::claim`. Tasks that others are about to take are passed over, not waited for.
-CREATE FUNCTION claim_1(the_worker text, until_ms bigint, most bigint, the_token bytea)
-RETURNS SETOF task LANGUAGE plpgsql AS $$
-BEGIN
-    -- The same call once more: its answer had been lost.
-    RETURN QUERY SELECT * FROM task WHERE worker = the_worker AND claim = the_token;
-    IF FOUND THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        UPDATE task SET worker = the_worker, lease_until_ms = until_ms, claim = the_token
-        WHERE worker IS NULL AND number = ANY (ARRAY(
-            SELECT number FROM task WHERE worker IS NULL ORDER BY number LIMIT most FOR UPDATE SKIP LOCKED))
-        RETURNING task.*;
-    IF FOUND THEN
-        PERFORM nextval('change');
-    END IF;
-END
-$$;
-
 -- See `Store::renew`.
 CREATE FUNCTION renew_1(the_worker text, until_ms bigint) RETURNS SETOF task LANGUAGE plpgsql AS $$
 BEGIN

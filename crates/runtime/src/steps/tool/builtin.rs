@@ -78,8 +78,8 @@ async fn list_runs(engine: &Engine, args: Map<String, Json>) -> Result<Json, Str
 }
 
 fn row(row: &RunRow) -> Json {
-    let summary: Json = serde_json::from_str(&row.head.summary).unwrap_or_default();
-    json!({"run": row.run, "workflow": row.head.workflow, "status": row.head.status, "task": summary["task"],
+    let brief: view::Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
+    json!({"run": row.run, "workflow": row.head.workflow, "status": row.head.status, "task": brief.line.task,
            "updated_at": row.updated_ms})
 }
 

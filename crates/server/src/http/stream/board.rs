@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use longhaul_core::id::RunId;
+use longhaul_core::status;
 use longhaul_runtime::{Engine, Error};
 use longhaul_store::{Query, RunRow};
 use serde_json::json;
@@ -26,8 +27,6 @@ const AT_MOST: Duration = Duration::from_millis(250);
 const PAGE: usize = 1000;
 /// Rows that somebody may be behind.
 const ROWS_MAX: usize = 2048;
-/// What runs are that are not over.
-const OPEN: [&str; 4] = ["queued", "running", "waiting", "paused"];
 
 /// What the list of runs shows.
 #[derive(Clone)]
@@ -126,7 +125,7 @@ async fn look(board: &Inner, known: &mut Known) -> Result<(), Error> {
 async fn open_rows(engine: &Engine) -> Result<Vec<RunRow>, Error> {
     let mut rows: Vec<RunRow> = Vec::new();
     loop {
-        let statuses = OPEN.map(str::to_owned).to_vec();
+        let statuses = status::OPEN.map(str::to_owned).to_vec();
         let before = rows.last().map(|row| row.run.clone());
         let page = engine.list(Query { statuses, before, limit: PAGE, ..Query::default() }).await?;
         let is_last = page.len() < PAGE;

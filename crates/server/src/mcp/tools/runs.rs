@@ -1,5 +1,6 @@
 //! `runs`: the runs there are.
 
+use longhaul_core::status;
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,8 +14,6 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 const LIMIT: usize = 20;
 /// Runs that are listed at most.
 const LIMIT_MAX: usize = 200;
-/// What a status can be.
-const STATUSES: [&str; 7] = ["queued", "running", "waiting", "paused", "succeeded", "failed", "cancelled"];
 
 pub(crate) const TOOL: Tool = Tool {
     name: "runs",
@@ -41,8 +40,8 @@ struct Args {
 
 async fn runs(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    if let Some(unknown) = args.status.iter().find(|status| !STATUSES.contains(&status.as_str())) {
-        return Err(Problem::unknown("status", unknown, &STATUSES.map(str::to_owned)));
+    if let Some(unknown) = args.status.iter().find(|word| !status::ALL.contains(&word.as_str())) {
+        return Err(Problem::unknown("status", unknown, &status::ALL.map(str::to_owned)));
     }
     let query = Query {
         statuses: args.status.into_iter().collect(),

@@ -57,7 +57,7 @@ pub(super) async fn sweep_idle(call: &Call, params: Map<String, Json>) -> Result
 
 /// Cancels the runs that nobody has touched for a day.
 pub(super) async fn sweep(call: &Call) -> Result<Vec<Value>, Problem> {
-    let statuses = ["queued", "running", "waiting", "paused"].map(str::to_owned).to_vec();
+    let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: PAGE, ..Query::default() };
     let now = call.desk.engine().now_ms();
     let mut swept = Vec::new();

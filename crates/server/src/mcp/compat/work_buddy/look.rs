@@ -112,7 +112,7 @@ pub(super) fn word(state: &State) -> &'static str {
 
 /// The runs that are not over.
 pub(super) async fn active(call: &Call) -> Result<Vec<Value>, Problem> {
-    let statuses = ["queued", "running", "waiting", "paused"].map(str::to_owned).to_vec();
+    let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: LISTED_MAX, ..Query::default() };
     let rows = call.desk.engine().list(query).await?;
     let row = |row: &longhaul_store::RunRow| json!({"workflow_run_id": id::shown(&row.run), "workflow_name": row.head.workflow});
