@@ -30,6 +30,7 @@ const PAGES = [
   "/workflows/release",
   "/workflows/broken",
   "/approvals",
+  "/workers",
   "/persisted",
   "/nowhere",
 ];

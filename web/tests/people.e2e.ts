@@ -120,6 +120,7 @@ describe("a telephone", () => {
       "/workflows",
       "/workflows/release",
       "/approvals",
+      "/workers",
       "/persisted",
     ]) {
       await at.page.goto(at.server.url(path));

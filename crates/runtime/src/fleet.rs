@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use longhaul_core::decide::Place;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_store::{Caps, Claim, Listed, Task, Worker};
+use longhaul_store::{Caps, Claim, Task, Worker};
 
-use crate::engine::{Engine, Error, Shared};
+use crate::engine::{Error, Shared};
 
 /// An attempt by step and number.
 pub(crate) type Attempt = (StepPath, u32);
@@ -117,12 +117,5 @@ impl Shared {
             since_ms,
             seen_ms: self.clock.now_ms(),
         }
-    }
-}
-
-impl Engine {
-    /// The workers that the store knows, whether they are still there or not.
-    pub async fn workers(&self) -> Result<Vec<Listed>, Error> {
-        Ok(self.shared.store.workers().await?)
     }
 }

@@ -82,11 +82,28 @@ const AWAITED: Record<Awaited, string> = {
   timer: "a moment",
   event: "a signal",
   host: "its host",
+  worker: "a worker",
 };
 
 /** What something waits for, in words. */
 export function awaited(what: Awaited[]): string {
   return what.map((one) => AWAITED[one] ?? one).join(" and ");
+}
+
+/** Who made something, and where. A worker whose name tells its machine needs no more words. */
+export function by({ worker, host }: { worker?: string; host?: string }): string {
+  if (!worker || !host) return worker ?? host ?? "";
+  return worker.startsWith(host) ? worker : `${worker} on ${host}`;
+}
+
+const MACHINE = "host:";
+
+/** What a worker must have for a step: labels, and one of them for the machine with the files. */
+export function waitsFor(wanted: string[]): string {
+  const labels = wanted.filter((label) => !label.startsWith(MACHINE));
+  const host = wanted.find((label) => label.startsWith(MACHINE))?.slice(MACHINE.length);
+  const having = labels.length ? ` with the ${labels.length === 1 ? "label" : "labels"} ${labels.join(", ")}` : "";
+  return `waits for a worker${having}${host ? ` on ${host}, where the files of the run are` : ""}`;
 }
 
 const FACES: Record<Origin["face"], string> = {
