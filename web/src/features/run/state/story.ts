@@ -46,7 +46,7 @@ export function story(envelope: Envelope): string {
     case "items_found":
       return `${event.path} has ${event.items.length} items`;
     case "body_opened":
-      return `${event.path} enters ${event.index + 1}`;
+      return `${event.path}[${event.index}] begins`;
     case "question_asked":
       return `${event.path} asks: ${event.text}`;
     case "answered":

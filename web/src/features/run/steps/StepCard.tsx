@@ -2,6 +2,7 @@
 
 import { awaited, by, cost, count, duration } from "../../../ui/format";
 import { StatusIcon, toneOf } from "../../../ui/Status";
+import { Words } from "../../../ui/Words";
 import type { FlatStep } from "../state/fold";
 import { lastPart } from "../state/path";
 import { useWatched } from "../state/useRun";
@@ -62,7 +63,9 @@ export function StepCard({ row, step, open, toggle, closed, fold }: Props) {
             <Where step={step} />
             <Maker step={step} />
           </span>
-          <span className={styles.status}>{words(step)}</span>
+          <span className={styles.status}>
+            <Words text={words(step)} />
+          </span>
           <Numbers step={step} />
         </button>
       </div>
