@@ -253,3 +253,35 @@ fn no_more_is_done_at_once_than_the_fleet_may() {
     let most = fleet.seen().iter().map(|line| line.trim().parse::<u32>().unwrap()).max();
     assert_eq!((fleet.seen().len(), most.unwrap() <= 2), (8, true), "{:?}", fleet.seen());
 }
+
+const PROMPTS: &str = "
+name: work
+limits: {parallel: 20}
+do:
+  - for_each: [1, 2, 3, 4, 5, 6, 7, 8]
+    parallel: 8
+    id: all
+    do:
+      - {id: item, workspace: any, prompt: 'Item {{ item }}'}
+";
+
+/// A turn is counted from when somebody takes it until its end is recorded.
+#[test]
+fn an_agent_has_no_more_turns_at_once_than_the_fleet_may() {
+    let fleet = Fleet::of(PROMPTS, "[fleet.backends.scripted]\nmax = 2\n");
+    fleet.detach("gamma");
+    let _workers = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
+    until("the end", || fleet.is("succeeded"));
+    let (mut open, mut most, mut ended) = (0, 0, 0);
+    for event in fleet.events() {
+        match event["event"].as_str().unwrap() {
+            "attempt_started" => assert_eq!(event["queued"], serde_json::json!(["agent:scripted"])),
+            "attempt_claimed" => open += 1,
+            "attempt_succeeded" => (open, ended) = (open - 1, ended + 1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    assert!((1..=2).contains(&most), "{most}");
+    assert_eq!((open, ended), (0, 8));
+}

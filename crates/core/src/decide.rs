@@ -30,7 +30,7 @@ use crate::state::{Illegal, Phase, State};
 pub use aside::{group, on_failure};
 pub use consent::{actions, run_grant};
 pub use hosted::{claims, held_until, named};
-pub use place::{Place, host_label, place};
+pub use place::{Place, agent_label, agent_of_label, host_label, host_of_label, is_given, place};
 pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;

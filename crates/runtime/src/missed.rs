@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use longhaul_core::decide::host_label;
+use longhaul_core::decide::host_of_label;
 use longhaul_core::id::RunId;
 use longhaul_store::{NewMessage, Task};
 
@@ -48,8 +48,7 @@ impl Missing {
 
 /// The machine that a task waits for.
 fn host_of(task: &Task) -> Option<&str> {
-    let empty = host_label("");
-    task.labels.iter().find_map(|label| label.strip_prefix(empty.as_str()))
+    task.labels.iter().find_map(|label| host_of_label(label))
 }
 
 async fn tell(shared: &Shared, run: &RunId, (host, since): (&str, i64), round: i64) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use longhaul_core::decide::is_given;
 use longhaul_core::duration::format_ms;
 use longhaul_core::explain::{Explanation, moment};
 use longhaul_core::state::State;
@@ -66,9 +67,9 @@ pub(crate) async fn say_who_is_missing(engine: &Engine, state: &State, why: &mut
     Ok(())
 }
 
-/// Labels that people gave, without the one that only routes work to a machine.
+/// Labels that people gave.
 fn labels(listed: &Listed) -> Vec<&str> {
-    listed.worker.labels.iter().map(String::as_str).filter(|label| !label.starts_with("host:")).collect()
+    listed.worker.labels.iter().map(String::as_str).filter(|label| is_given(label)).collect()
 }
 
 fn told(listed: &Listed, now: i64) -> Value {

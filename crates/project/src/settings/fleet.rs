@@ -1,6 +1,7 @@
 //! What the settings say about several workers: `[fleet]`.
 
 use anyhow::{Context, Result, anyhow};
+use longhaul_core::decide::agent_label;
 use longhaul_core::duration::parse_ms;
 use longhaul_store::Caps;
 use toml_edit::{DocumentMut, Item};
@@ -21,20 +22,26 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
     for (name, item) in entries(document.get("fleet"), "fleet")? {
         match name {
             "max" => fleet.caps.all = Some(fleet.caps.all.map_or_else(|| max(item, "fleet.max"), Ok)?),
-            "labels" => labels(item, &mut fleet.caps)?,
+            "labels" => maxima(item, "fleet.labels", str::to_owned, &mut fleet.caps)?,
+            "backends" => maxima(item, "fleet.backends", agent_label, &mut fleet.caps)?,
             "host_grace" => fleet.host_grace_ms = Some(fleet.host_grace_ms.map_or_else(|| grace(item), Ok)?),
-            other => return Err(anyhow!("`fleet.{other}` is not a setting; there are max, labels and host_grace")),
+            other => {
+                return Err(anyhow!(
+                    "`fleet.{other}` is not a setting; there are max, labels, backends and host_grace"
+                ));
+            }
         }
     }
     Ok(())
 }
 
-fn labels(item: &Item, caps: &mut Caps) -> Result<()> {
-    for (label, item) in entries(Some(item), "fleet.labels")? {
-        let key = format!("fleet.labels.{label}");
+/// Tables that each say a `max`, counted under a label.
+fn maxima(item: &Item, of: &str, label: fn(&str) -> String, caps: &mut Caps) -> Result<()> {
+    for (name, item) in entries(Some(item), of)? {
+        let key = format!("{of}.{name}");
         let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
         let max = max(table.get("max").with_context(|| format!("`{key}.max` is missing"))?, &format!("{key}.max"))?;
-        caps.labels.entry(label.to_owned()).or_insert(max);
+        caps.labels.entry(label(name)).or_insert(max);
     }
     Ok(())
 }
@@ -61,8 +68,10 @@ mod tests {
 
     #[test]
     fn caps_and_grace_are_read() {
-        let fleet = of("[fleet]\nmax = 40\nhost_grace = '5m'\n[fleet.labels.gpu]\nmax = 2\n").unwrap();
-        assert_eq!(fleet.caps, Caps { all: Some(40), labels: [("gpu".to_owned(), 2)].into() });
+        let maxima = "[fleet.labels.gpu]\nmax = 2\n[fleet.backends.claude]\nmax = 3\n";
+        let fleet = of(&format!("[fleet]\nmax = 40\nhost_grace = '5m'\n{maxima}")).unwrap();
+        let labels = [("gpu".to_owned(), 2), ("agent:claude".to_owned(), 3)].into();
+        assert_eq!(fleet.caps, Caps { all: Some(40), labels });
         assert_eq!(fleet.host_grace_ms, Some(300_000));
         assert_eq!(of(""), Ok(Fleet::default()));
     }
@@ -71,7 +80,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         let wrong = [
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
-            ("[fleet]\nmux = 1", "`fleet.mux` is not a setting; there are max, labels and host_grace"),
+            ("[fleet]\nmux = 1", "`fleet.mux` is not a setting; there are max, labels, backends and host_grace"),
             ("[fleet.labels]\ngpu = 1", "`fleet.labels.gpu` is not a table"),
             ("[fleet.labels.gpu]\n", "`fleet.labels.gpu.max` is missing"),
             ("[fleet]\nhost_grace = 5", "`fleet.host_grace` is not a time such as \"10m\""),
