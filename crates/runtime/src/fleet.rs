@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use longhaul_core::decide::{Place, Start, agent_label, agent_of_label};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_store::{Caps, Claim, Listed, Task, Worker};
+use longhaul_store::{Caps, Claim, Task, Worker};
 
-use crate::engine::{Engine, Error, Shared};
+use crate::engine::{Error, Shared};
 use crate::run_loop::Loaded;
 use crate::steps::prompt;
 use crate::told::Told;
@@ -156,12 +156,5 @@ impl Shared {
             since_ms,
             seen_ms: self.clock.now_ms(),
         }
-    }
-}
-
-impl Engine {
-    /// The workers that the store knows, whether they are still there or not.
-    pub async fn workers(&self) -> Result<Vec<Listed>, Error> {
-        Ok(self.shared.store.workers().await?)
     }
 }
