@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -68,13 +68,7 @@ impl Project {
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
         let args: Vec<&str> =
             ["serve", "--json", "--listen", "127.0.0.1:0"].into_iter().chain(args.iter().copied()).collect();
-        let mut command = command(self.path(), &args);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("it said {line:?}"));
-        let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
-        Server { child, address, said }
+        Server::of(command(self.path(), &args))
     }
 }
 
@@ -94,6 +88,16 @@ impl Drop for Server {
 }
 
 impl Server {
+    /// What a command starts, once it says where it listens.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("it said {line:?}"));
+        let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        Self { child, address, said }
+    }
+
     /// The token of the address that was shown.
     pub(crate) fn first_token(&self) -> String {
         self.said["login"].as_str().unwrap().rsplit_once("token=").unwrap().1.to_owned()
