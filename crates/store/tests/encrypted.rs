@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use longhaul_store::conformance::encrypted::Encrypted;
 use longhaul_store::conformance::made;
@@ -14,7 +15,9 @@ fn shared() -> &'static Encrypted {
 
 async fn open(host: &str, options: &str) -> Result<Arc<dyn Store>, Error> {
     let address = shared().address(host, options).parse().unwrap();
-    Ok(Arc::new(Postgres::open(&address, PostgresOptions::default()).await?))
+    // Who is not let in hears of it at once: nobody waits for a server to become another one.
+    let options = PostgresOptions { opening: Duration::from_secs(600), ..PostgresOptions::default() };
+    Ok(Arc::new(Postgres::open(&address, options).await?))
 }
 
 /// Works, and every connection of it is encrypted.

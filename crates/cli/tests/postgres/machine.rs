@@ -19,10 +19,17 @@ pub(crate) struct Machine {
 impl Machine {
     /// With a checkout in which one workflow, `work`, is.
     pub(crate) fn new(name: &'static str, text: &str, store: &str) -> Self {
-        let trial = Trial::of("work", text).kept_in(store);
-        let workflows = trial.path().join(".longhaul/workflows");
-        std::fs::create_dir_all(&workflows).unwrap();
-        std::fs::rename(trial.path().join("work.yaml"), workflows.join("work.yaml")).unwrap();
+        Self::with(name, &[("work", text)], store)
+    }
+
+    /// With several.
+    pub(crate) fn with(name: &'static str, workflows: &[(&str, &str)], store: &str) -> Self {
+        let trial = Trial::new("none").kept_in(store);
+        let folder = trial.path().join(".longhaul/workflows");
+        std::fs::create_dir_all(&folder).unwrap();
+        for (workflow, text) in workflows {
+            std::fs::write(folder.join(format!("{workflow}.yaml")), text).unwrap();
+        }
         Self { name, trial }
     }
 
@@ -35,8 +42,12 @@ impl Machine {
     /// A server, on a port of its own.
     pub(crate) fn serve(&self, args: &[&str]) -> Node {
         let server = Server::of(self.command(&[&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat()));
-        let token = self.trial.longhaul(&["serve", "token", "--role", "operator"], None).stdout.trim().to_owned();
-        Node { client: server.client(&token), _server: server }
+        Node { client: server.client(&self.token()), _server: server }
+    }
+
+    /// A token for its server.
+    pub(crate) fn token(&self) -> String {
+        self.trial.longhaul(&["serve", "token", "--role", "operator"], None).stdout.trim().to_owned()
     }
 
     pub(crate) fn worker(&self) -> Process {

@@ -6,6 +6,7 @@
 mod binary;
 mod chaos;
 mod crashes;
+mod encrypted;
 mod hosts;
 mod machine;
 mod moving;
