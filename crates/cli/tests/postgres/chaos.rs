@@ -184,20 +184,19 @@ fn chaos() {
     let onlooker = Onlooker::at(&address);
     let (here, line) = (Machine::with("here", &WORKFLOWS, &address), Proxy::to(server.socket()));
     let stop = Arc::new(AtomicBool::new(false));
-    let witness =
-        onlooker.runtime.spawn(async { witness(open(&line.through(&address)).await, Arc::clone(&stop)).await });
+    let bad = onlooker.runtime.block_on(open(&line.through(&address)));
+    let witness = onlooker.runtime.spawn(witness(bad, Arc::clone(&stop)));
     let mut hosts: Vec<Host> = ["w1", "w2", "w3"].map(|name| Host::worker(name, &WORKFLOWS, &server, &address)).into();
     hosts.extend(["s1", "s2"].map(|name| Host::node(name, &WORKFLOWS, &server, &address)));
     let nodes = || hosts.iter().filter_map(Host::client).collect::<Vec<_>>();
     let (visitors, watched) = (nodes(), nodes());
     let end = Instant::now() + lasts;
     let (mut faults, is_over) = (BTreeMap::new(), AtomicBool::new(false));
-    let newest = Mutex::new(None);
+    let (newest, over) = (Mutex::new(None), || is_over.load(Ordering::SeqCst));
     let (started, acknowledged, breaks) = std::thread::scope(|scope| {
-        let over = || is_over.load(Ordering::SeqCst);
         let supply = scope.spawn(|| supply(&here, &onlooker, end));
-        let visit = scope.spawn(|| Visitor::new(visitors, seed ^ 7, &newest).visit(end, over));
-        let follow = scope.spawn(|| follow(&watched, || newest.lock().unwrap().clone(), over));
+        let visit = scope.spawn(|| Visitor::new(visitors, seed ^ 7, &newest).visit(end, &over));
+        let follow = scope.spawn(|| follow(&watched, || newest.lock().unwrap().clone(), &over));
         while Instant::now() < end {
             line.lose(dice.roll(2));
             *faults.entry(harm(&mut dice, &mut hosts, &server)).or_insert(0) += 1;
