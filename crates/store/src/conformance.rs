@@ -9,6 +9,7 @@
 
 pub mod appends;
 pub mod crowds;
+pub mod encrypted;
 pub mod fleet;
 pub mod keeping;
 pub mod lists;
