@@ -82,6 +82,8 @@ const AWAITED: Record<Awaited, string> = {
   timer: "a moment",
   event: "a signal",
   host: "its host",
+  worker: "a worker",
+  machine: "a decision about its machine",
 };
 
 /** What something waits for, in words. */

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, Event, QuestionKind};
 use crate::path::StepPath;
 
 /// Something that took time.
@@ -67,8 +67,10 @@ impl Fold {
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
+            // The wait of the attempt goes on meanwhile.
+            Event::QuestionAsked { kind: QuestionKind::Machine, .. } => {}
             Event::QuestionAsked { path, .. } => self.begin(path, Spanned::Question, at),
-            Event::Answered { path, .. } => self.end(path, at, "answered"),
+            Event::Answered { path, .. } => self.answered(path, at),
             Event::WaitStarted { path, .. } => self.begin(path, Spanned::Wait, at),
             Event::StepSkipped { path, .. } => self.end(path, at, "over"),
             Event::StepEnded { path, .. } | Event::Rewound { path, .. } => {
@@ -84,6 +86,10 @@ impl Fold {
             | Event::AttemptReleased { .. }
             | Event::HostMissed { .. }
             | Event::HostLeft { .. }
+            | Event::HostSeen { .. }
+            | Event::FilesRebuilt { .. }
+            | Event::CarryFailed { .. }
+            | Event::Imported { .. }
             | Event::SessionSeen { .. }
             | Event::FilesKept { .. }
             | Event::FilesRestored { .. }
@@ -115,6 +121,14 @@ impl Fold {
         }
         self.open.insert(path.clone(), self.spans.len());
         self.spans.push(Span { path: path.clone(), what, from, to: None, end: None });
+    }
+
+    /// What was answered while an attempt waits is not that attempt.
+    fn answered(&mut self, path: &StepPath, at: i64) {
+        let open = self.open.get(path).map(|span| self.spans[*span].what);
+        if open == Some(Spanned::Question) {
+            self.end(path, at, "answered");
+        }
     }
 
     fn give_up(&mut self, at: i64, which: impl Fn(&StepPath) -> bool) {
