@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_core::decide::{agent_of_label, host_label};
+use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
@@ -159,6 +160,8 @@ fn member(place: &Place, worker: &WorkerArgs, fleet: Fleet) -> Membership {
         labels,
         caps: fleet.caps,
         host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
+        when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
+        carry: fleet.carry,
     }
 }
 

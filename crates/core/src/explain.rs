@@ -81,7 +81,9 @@ fn waits(now: i64, step: &StepInst) -> String {
             Some(rung) => format!("`{path}`: {}, at {}, attempt {}", rung.words(), moment(*due), step.attempts + 1),
             None => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
         },
-        Phase::Question => step.question.as_ref().map_or_else(String::new, |question| asks(now, path, question)),
+        Phase::Question | Phase::Queued if step.asks().is_some() => {
+            step.asks().map_or_else(String::new, |question| asks(now, path, question))
+        }
         Phase::Waiting { due: Some(due), signal: None } => format!("`{path}` sleeps until {}", moment(*due)),
         Phase::Waiting { due, signal } => {
             let until = due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
@@ -89,7 +91,9 @@ fn waits(now: i64, step: &StepInst) -> String {
         }
         Phase::Handed => handed(now, step),
         Phase::Queued => waits_for(&step.path, &step.labels),
-        Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
+        Phase::Question | Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => {
+            format!("`{path}` goes on")
+        }
     }
 }
 
@@ -126,6 +130,7 @@ fn asks(now: i64, path: &StepPath, question: &Question) -> String {
         QuestionKind::Review => "a review",
         QuestionKind::Operator => "a decision",
         QuestionKind::Consent => "consent",
+        QuestionKind::Machine => "a decision about the machine that has its files",
     };
     let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));

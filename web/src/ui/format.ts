@@ -83,6 +83,7 @@ const AWAITED: Record<Awaited, string> = {
   event: "a signal",
   host: "its host",
   worker: "a worker",
+  machine: "a decision about its machine",
 };
 
 /** What something waits for, in words. */

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use longhaul_core::decide::agent_label;
 use longhaul_core::duration::parse_ms;
+use longhaul_core::event::Gone;
 use longhaul_store::Caps;
 use toml_edit::{DocumentMut, Item};
 
@@ -15,6 +16,21 @@ pub struct Fleet {
     pub caps: Caps,
     /// How long a machine may be silent before a run that needs it asks what to do.
     pub host_grace_ms: Option<i64>,
+    /// What is done about one that is silent for longer.
+    pub when_host_gone: Option<Gone>,
+    /// The git remote to which the files of runs are sent, so that other machines can go on with them.
+    pub carry: Option<String>,
+}
+
+/// Where files are sent is not for a checkout to say, unless a person has looked at it. A remote that git knows by name is
+/// one that a person has set up.
+pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
+    let carry = document.get("fleet").and_then(Item::as_table_like)?.get("carry")?.as_str()?;
+    (!is_name(carry)).then_some("fleet.carry")
+}
+
+fn is_name(remote: &str) -> bool {
+    !remote.is_empty() && remote.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
 }
 
 /// Adds what a file says that is not known yet.
@@ -25,9 +41,11 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
             "labels" => maxima(item, "fleet.labels", str::to_owned, &mut fleet.caps)?,
             "backends" => maxima(item, "fleet.backends", agent_label, &mut fleet.caps)?,
             "host_grace" => fleet.host_grace_ms = Some(fleet.host_grace_ms.map_or_else(|| grace(item), Ok)?),
+            "when_host_gone" => fleet.when_host_gone = Some(fleet.when_host_gone.map_or_else(|| gone(item), Ok)?),
+            "carry" => fleet.carry = Some(fleet.carry.take().map_or_else(|| remote(item), Ok)?),
             other => {
                 return Err(anyhow!(
-                    "`fleet.{other}` is not a setting; there are max, labels, backends and host_grace"
+                    "`fleet.{other}` is not a setting; there are max, labels, backends, host_grace, when_host_gone and carry"
                 ));
             }
         }
@@ -49,6 +67,21 @@ fn maxima(item: &Item, of: &str, label: fn(&str) -> String, caps: &mut Caps) -> 
 fn max(item: &Item, key: &str) -> Result<u32> {
     let number = item.as_integer().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
     number.ok_or_else(|| anyhow!("`{key}` is not a number from 1 on"))
+}
+
+fn gone(item: &Item) -> Result<Gone> {
+    match item.as_str() {
+        Some("ask") => Ok(Gone::Ask),
+        Some("rebuild") => Ok(Gone::Rebuild),
+        _ => Err(anyhow!("`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\"")),
+    }
+}
+
+/// A name or an address of a repository. Git takes what begins with a dash for an option, and `ext::` for a command.
+fn remote(item: &Item) -> Result<String> {
+    let is_one = |text: &&str| !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
+    let remote = item.as_str().filter(is_one).filter(|text| !text.contains("::"));
+    remote.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.carry` is neither a remote of git nor an address of one"))
 }
 
 fn grace(item: &Item) -> Result<i64> {
@@ -77,10 +110,27 @@ mod tests {
     }
 
     #[test]
+    fn where_files_are_sent_is_looked_at_unless_git_knows_it_by_name() {
+        let fleet = of("[fleet]\nwhen_host_gone = 'rebuild'\ncarry = 'origin'\n").unwrap();
+        assert_eq!((fleet.when_host_gone, fleet.carry.as_deref()), (Some(Gone::Rebuild), Some("origin")));
+        let key = |carry: &str| sensitive(&format!("[fleet]\ncarry = '{carry}'\n").parse().unwrap());
+        assert_eq!(key("origin"), None);
+        assert_eq!(key("https://example.com/repo.git"), Some("fleet.carry"));
+        assert_eq!(key("../elsewhere"), Some("fleet.carry"));
+        assert_eq!(sensitive(&"[fleet]\nmax = 1\n".parse().unwrap()), None);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let wrong = [
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
-            ("[fleet]\nmux = 1", "`fleet.mux` is not a setting; there are max, labels, backends and host_grace"),
+            (
+                "[fleet]\nmux = 1",
+                "`fleet.mux` is not a setting; there are max, labels, backends, host_grace, when_host_gone and carry",
+            ),
+            ("[fleet]\nwhen_host_gone = 'cry'", "`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\""),
+            ("[fleet]\ncarry = '--upload-pack=x'", "`fleet.carry` is neither a remote of git nor an address of one"),
+            ("[fleet]\ncarry = 'ext::sh -c x'", "`fleet.carry` is neither a remote of git nor an address of one"),
             ("[fleet.labels]\ngpu = 1", "`fleet.labels.gpu` is not a table"),
             ("[fleet.labels.gpu]\n", "`fleet.labels.gpu.max` is missing"),
             ("[fleet]\nhost_grace = 5", "`fleet.host_grace` is not a time such as \"10m\""),
