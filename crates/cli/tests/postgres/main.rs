@@ -8,6 +8,7 @@ mod chaos;
 mod crashes;
 mod encrypted;
 mod hosts;
+mod link;
 mod machine;
 mod moving;
 mod nodes;
