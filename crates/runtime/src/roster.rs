@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use longhaul_core::decide::{host_of_label, is_given};
 use longhaul_core::explain::{Explanation, waits_for};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -19,8 +20,6 @@ use crate::engine::{Engine, Error};
 const SILENT_MS: i64 = 30_000;
 /// How many steps are told of each: under way, and waiting.
 const TOLD_MAX: usize = 200;
-/// The label that only leads work to a machine.
-const HOST: &str = "host:";
 /// What is added to why a step waits.
 const NOBODY: &str = "; no such worker is there";
 
@@ -147,7 +146,7 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
         id: worker.id.as_str().to_owned(),
         name: worker.name.clone(),
         host: worker.host.clone(),
-        labels: without_host(&worker.labels),
+        labels: given(&worker.labels),
         slots: worker.slots,
         busy: *busy,
         version: worker.version.clone(),
@@ -165,8 +164,8 @@ fn wanted(task: &Task, listed: &[Listed], names: &HashMap<RunId, String>, now: i
     if nobody {
         text.push_str(NOBODY);
     }
-    let host = task.labels.iter().find_map(|label| label.strip_prefix(HOST)).map(str::to_owned);
-    OpenDuty { duty, labels: without_host(&task.labels), host, nobody, text }
+    let host = task.labels.iter().find_map(|label| host_of_label(label)).map(str::to_owned);
+    OpenDuty { duty, labels: given(&task.labels), host, nobody, text }
 }
 
 fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
@@ -187,6 +186,7 @@ fn is_silent(seen_ms: i64, now: i64) -> bool {
     now.saturating_sub(seen_ms) > SILENT_MS
 }
 
-fn without_host(labels: &[String]) -> Vec<String> {
-    labels.iter().filter(|label| !label.starts_with(HOST)).cloned().collect()
+/// The labels that people gave.
+fn given(labels: &[String]) -> Vec<String> {
+    labels.iter().filter(|label| is_given(label)).cloned().collect()
 }

@@ -695,7 +695,7 @@ export interface components {
             workflow: string;
         };
         /** @description What a person is asked for. */
-        QuestionKind: "approval" | "question" | "review" | "operator" | "consent";
+        QuestionKind: "approval" | "question" | "review" | "operator" | "consent" | "machine";
         /** @description Every open question. */
         Questions: {
             questions: components["schemas"]["Question"][];

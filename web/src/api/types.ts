@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type Path = string;
 export type Status = "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
 export type StepStatus = "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
-export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "host" | "worker";
+export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "host" | "worker" | "machine";
 
 export interface Usage {
   input_tokens: number;
@@ -299,7 +299,7 @@ export interface Live {
 
 export type Here = Made<"Here">;
 
-export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent";
+export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent" | "machine";
 
 export interface Question {
   run: string;

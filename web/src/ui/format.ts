@@ -83,6 +83,7 @@ const AWAITED: Record<Awaited, string> = {
   event: "a signal",
   host: "its host",
   worker: "a worker",
+  machine: "a decision about its machine",
 };
 
 /** What something waits for, in words. */
@@ -97,13 +98,16 @@ export function by({ worker, host }: { worker?: string; host?: string }): string
 }
 
 const MACHINE = "host:";
+const AGENT = "agent:";
 
-/** What a worker must have for a step: labels, and one of them for the machine with the files. */
+/** What a worker must have for a step: labels, and among them one for the machine with the files, one for an agent whose turns are counted. */
 export function waitsFor(wanted: string[]): string {
-  const labels = wanted.filter((label) => !label.startsWith(MACHINE));
-  const host = wanted.find((label) => label.startsWith(MACHINE))?.slice(MACHINE.length);
+  const after = (prefix: string) => wanted.find((label) => label.startsWith(prefix))?.slice(prefix.length);
+  const labels = wanted.filter((label) => !label.startsWith(MACHINE) && !label.startsWith(AGENT));
+  const [host, agent] = [after(MACHINE), after(AGENT)];
+  const turn = agent ? ` that may begin another turn of ${agent}` : "";
   const having = labels.length ? ` with the ${labels.length === 1 ? "label" : "labels"} ${labels.join(", ")}` : "";
-  return `waits for a worker${having}${host ? ` on ${host}, where the files of the run are` : ""}`;
+  return `waits for a worker${having}${turn}${host ? ` on ${host}, where the files of the run are` : ""}`;
 }
 
 const FACES: Record<Origin["face"], string> = {

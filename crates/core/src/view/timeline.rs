@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, Event, QuestionKind};
 use crate::path::StepPath;
 
 /// Something that took time.
@@ -81,8 +81,10 @@ impl Fold {
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
+            // The wait of the attempt goes on meanwhile.
+            Event::QuestionAsked { kind: QuestionKind::Machine, .. } => {}
             Event::QuestionAsked { path, .. } => self.begin(path, Spanned::Question, at),
-            Event::Answered { path, .. } => self.end(path, at, "answered"),
+            Event::Answered { path, .. } => self.answered(path, at),
             Event::WaitStarted { path, .. } => self.begin(path, Spanned::Wait, at),
             Event::StepSkipped { path, .. } => self.end(path, at, "over"),
             Event::StepEnded { path, .. } | Event::Rewound { path, .. } => {
@@ -97,6 +99,10 @@ impl Fold {
             | Event::AttemptReleased { .. }
             | Event::HostMissed { .. }
             | Event::HostLeft { .. }
+            | Event::HostSeen { .. }
+            | Event::FilesRebuilt { .. }
+            | Event::CarryFailed { .. }
+            | Event::Imported { .. }
             | Event::SessionSeen { .. }
             | Event::FilesKept { .. }
             | Event::FilesRestored { .. }
@@ -134,6 +140,14 @@ impl Fold {
     fn made_by(&mut self, worker: Option<&str>, host: Option<&str>) {
         if let Some(span) = self.spans.last_mut() {
             (span.worker, span.host) = (worker.map(str::to_owned), host.map(str::to_owned));
+        }
+    }
+
+    /// What was answered while an attempt waits is not that attempt.
+    fn answered(&mut self, path: &StepPath, at: i64) {
+        let open = self.open.get(path).map(|span| self.spans[*span].what);
+        if open == Some(Spanned::Question) {
+            self.end(path, at, "answered");
         }
     }
 

@@ -23,7 +23,7 @@ impl Fault {
         let Some(said) = error.as_db_error() else { return Self::of_the_line(error) };
         let (code, message) = (said.code(), said.message());
         match code.code() {
-            "LH001" => Self::Final(Error::Exists),
+            "LH001" | "23505" => Self::Final(Error::Exists),
             "LH002" => Self::Final(Error::Fenced { key: message.to_owned() }),
             "LH003" => Self::Final(Error::Conflict { actual: message.parse().unwrap_or(0) }),
             "LH004" => Self::Final(Error::UnknownRun),
@@ -54,6 +54,7 @@ impl Fault {
     pub(super) fn unmade(error: &tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(said) if never(said.code()) => Self::Final(Error::Unreachable(said.message().to_owned())),
+            None if is_somebody_else(error) => Self::Final(Error::Unreachable(words(error))),
             _ => Self::Unreached(words(error)),
         }
     }
@@ -79,6 +80,13 @@ fn is_crossed(code: &SqlState) -> bool {
 /// Waiting does not help against a wrong password.
 fn never(code: &SqlState) -> bool {
     ["28", "3D", "3F", "42"].iter().any(|class| code.code().starts_with(class))
+}
+
+/// The certificate is not that of the server that is meant; it will not be in a moment.
+fn is_somebody_else(error: &tokio_postgres::Error) -> bool {
+    let line = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    let tls = line.and_then(std::io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 fn known(code: &SqlState, message: &str) -> Error {

@@ -188,5 +188,5 @@ function entered(fold: Fold, { path }: Named<"items_found" | "body_opened">, at:
 }
 
 function awaited(kind: QuestionKind): Awaited {
-  return kind === "question" ? "question" : kind === "operator" ? "operator" : "approval";
+  return kind === "question" || kind === "operator" || kind === "machine" ? kind : "approval";
 }
