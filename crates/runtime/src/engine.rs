@@ -355,6 +355,9 @@ impl Engine {
         if self.shared.options.member.host.is_some() {
             about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
         }
+        if let Some(project) = &self.shared.options.member.project {
+            about.insert("project".to_owned(), text(project));
+        }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
             about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
         }
