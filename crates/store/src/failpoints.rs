@@ -12,7 +12,7 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Claim, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store,
+    Append, Claim, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Scope, Store,
     StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
@@ -231,6 +231,10 @@ impl Store for Failpoints {
 
     fn check(&self) -> Pending<'_, Vec<Problem>> {
         self.inner.check()
+    }
+
+    fn scope(&self) -> Option<&dyn Scope> {
+        self.inner.scope()
     }
 
     fn now_ms(&self) -> Pending<'_, Option<i64>> {

@@ -76,7 +76,7 @@ fn told(listed: &Listed, now: i64) -> Value {
     json!({
         "id": worker.id, "name": worker.name, "host": worker.host, "labels": labels(listed), "slots": worker.slots,
         "busy": listed.busy, "version": worker.version, "since": moment(worker.since_ms), "seen": moment(worker.seen_ms),
-        "silent": is_silent(listed, now),
+        "silent": is_silent(listed, now), "login": worker.id.login(),
     })
 }
 
@@ -89,6 +89,7 @@ fn line(listed: &Listed, now: i64) -> String {
         (false, _) => format!("seen {} ago", format_ms(ago)),
     };
     let host = if worker.host.is_empty() { String::new() } else { format!(" on {}", worker.host) };
+    let host = worker.id.login().map_or(host.clone(), |login| format!("{host} with login {login}"));
     format!(
         "{}{host}  {}/{} busy  {seen}  {}",
         ui::bold(&worker.name),

@@ -7,6 +7,7 @@ mod binary;
 mod chaos;
 mod crashes;
 mod hosts;
+mod logins;
 mod moving;
 #[path = "../crash/trial.rs"]
 #[allow(dead_code, reason = "written for tests of crashes; these use a part of it")]

@@ -1,0 +1,62 @@
+//! What a worker reports that may not write history itself, and whether it is recorded.
+//!
+//! **Invariant:** a report is about the attempt that its worker holds, and says nothing that only people, or the plan, can say. What
+//! is accepted can be applied.
+
+use crate::event::{Event, Session};
+use crate::path::StepPath;
+use crate::state::{Phase, State};
+
+/// The event that is recorded because of a report on the attempt with this key, or why none is.
+pub fn accept(state: &State, key: &str, event: Event) -> Result<Event, String> {
+    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login can not say that".to_owned())?;
+    if format!("{path}@{attempt}") != key {
+        return Err(format!("it is about `{path}@{attempt}`, and its worker holds `{key}`"));
+    }
+    let phase = state.find(path).filter(|step| step.attempts == attempt).map(|step| &step.phase);
+    let waits = matches!(event, Event::AttemptClaimed { .. } | Event::AttemptReleased { .. });
+    let fits = match phase {
+        Some(Phase::Queued) => waits && !state.cancelling,
+        Some(Phase::Attempt) => !waits,
+        _ => false,
+    };
+    if state.is_finished() || !fits {
+        return Err(format!("`{key}` is not open any more"));
+    }
+    plain(event)
+}
+
+/// The attempt that an event is about, if it is one that whoever makes the attempt can tell of.
+fn about(event: &Event) -> Option<(&StepPath, u32)> {
+    match event {
+        Event::AttemptClaimed { path, attempt, .. }
+        | Event::AttemptReleased { path, attempt }
+        | Event::AttemptAdopted { path, attempt }
+        | Event::SessionSeen { path, attempt, .. }
+        | Event::FilesKept { path, attempt, .. }
+        | Event::FilesRestored { path, attempt, .. }
+        | Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => Some((path, *attempt)),
+        _ => None,
+    }
+}
+
+/// The event without what would mean something else than it says.
+fn plain(mut event: Event) -> Result<Event, String> {
+    match &mut event {
+        // Only what was handed out to a client is submitted by somebody.
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => result.by = None,
+        Event::SessionSeen { session, .. } if !is_plain(session) => {
+            return Err("the name of its conversation could be taken for something else".to_owned());
+        }
+        _ => {}
+    }
+    Ok(event)
+}
+
+/// Whether the name of a conversation can stand on a command line of whoever goes on with it.
+fn is_plain(session: &Session) -> bool {
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
+    session.id.bytes().all(good) && session.id.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+}
