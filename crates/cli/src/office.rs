@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_core::decide::host_label;
+use longhaul_core::decide::{agent_of_label, host_label};
+use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
@@ -158,6 +159,8 @@ fn member(place: &Place, worker: &WorkerArgs, fleet: Fleet) -> Membership {
     let mut labels: Vec<String> =
         worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
     labels.extend(usual);
+    // Who may count the turns of an agent may take them.
+    labels.extend(fleet.caps.labels.keys().filter(|label| agent_of_label(label).is_some()).cloned());
     labels.sort();
     labels.dedup();
     Membership {
@@ -166,6 +169,8 @@ fn member(place: &Place, worker: &WorkerArgs, fleet: Fleet) -> Membership {
         labels,
         caps: fleet.caps,
         host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
+        when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
+        carry: fleet.carry,
     }
 }
 

@@ -3,7 +3,7 @@
 //! **Invariant:** a report is about the attempt that its worker holds, and says nothing that only people, or the plan, can say. What
 //! is accepted can be applied.
 
-use crate::event::{Event, Session};
+use crate::event::{Carried, Event};
 use crate::path::StepPath;
 use crate::state::{Phase, State};
 
@@ -35,6 +35,8 @@ fn about(event: &Event) -> Option<(&StepPath, u32)> {
         | Event::SessionSeen { path, attempt, .. }
         | Event::FilesKept { path, attempt, .. }
         | Event::FilesRestored { path, attempt, .. }
+        | Event::FilesRebuilt { path, attempt, .. }
+        | Event::CarryFailed { path, attempt, .. }
         | Event::AttemptSucceeded { path, attempt, .. }
         | Event::AttemptFailed { path, attempt, .. }
         | Event::AttemptStopped { path, attempt, .. } => Some((path, *attempt)),
@@ -44,19 +46,29 @@ fn about(event: &Event) -> Option<(&StepPath, u32)> {
 
 /// The event without what would mean something else than it says.
 fn plain(mut event: Event) -> Result<Event, String> {
+    let odd = |what: &str| Err(format!("{what} could be taken for something else"));
     match &mut event {
         // Only what was handed out to a client is submitted by somebody.
-        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => result.by = None,
-        Event::SessionSeen { session, .. } if !is_plain(session) => {
-            return Err("the name of its conversation could be taken for something else".to_owned());
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => {
+            result.by = None;
+            if result.carried.as_ref().is_some_and(|carried| !is_reference(carried)) {
+                return odd("the reference of its files");
+            }
         }
+        Event::SessionSeen { session, .. } if !is_word(&session.id) => return odd("the name of its conversation"),
         _ => {}
     }
     Ok(event)
 }
 
-/// Whether the name of a conversation can stand on a command line of whoever goes on with it.
-fn is_plain(session: &Session) -> bool {
-    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte);
-    session.id.bytes().all(good) && session.id.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
+/// Whether others can fetch it and get nothing else.
+fn is_reference(carried: &Carried) -> bool {
+    let is_commit = carried.commit.len() >= 40 && carried.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_commit && carried.name.starts_with("refs/longhaul/") && is_word(&carried.name)
+}
+
+/// Whether a text can stand on a command line of whoever goes on with it.
+fn is_word(text: &str) -> bool {
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@".contains(&byte);
+    text.bytes().all(good) && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }

@@ -106,6 +106,12 @@ impl Settings {
                  write it into ~/.longhaul/config.toml"
             );
         }
+        if let Some(key) = fleet::sensitive(&document).filter(|_| !may_all()) {
+            bail!(
+                "`{key}` says where files are sent, and this file came with the project; look at it, then run `longhaul \
+                 trust`, name a remote that git knows here, or write it into ~/.longhaul/config.toml"
+            );
+        }
         self.warn(&folder.join("config.toml"), unknown::of_file(&document));
         gates::add(&document, &mut self.gates)?;
         fleet::add(&document, &mut self.fleet)?;

@@ -151,6 +151,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the history of one run is at fault: that must not keep anybody from the others.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Store(longhaul_store::Error::Corrupt(_)))
+    }
+
     pub(crate) fn encoding(error: serde_json::Error) -> Self {
         Self::Damaged(format!("an event can not be written: {error}"))
     }

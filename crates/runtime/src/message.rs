@@ -2,7 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, misfit};
-use longhaul_core::event::{Answer, Event};
+use longhaul_core::event::{Answer, Event, Gone};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub enum Message {
         host: String,
         /// Since when.
         since: i64,
+        /// What is done about it.
+        #[serde(default)]
+        then: Gone,
     },
     /// Go on elsewhere, without the files that are on a machine.
     Leave {
@@ -122,8 +125,8 @@ impl Message {
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
-            Self::HostMissed { host, since } => Event::HostMissed { host, since },
-            Self::Leave { host, by } => Event::HostLeft { host, by },
+            Self::HostMissed { host, since, then } => Event::HostMissed { host, since, then },
+            Self::Leave { host, by } => Event::HostLeft { host, by, carried: None },
             Self::Retry { from, by } => Event::Reopened { from, by },
         }
     }

@@ -43,7 +43,7 @@ pub(crate) fn begin(
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
-    let told = Told::of(started, &shared.options.agent, compat.contains(&Compat::WorkhorseLadder));
+    let told = Told::for_step(shared, &loaded.plan.0, started, start.step);
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());

@@ -100,6 +100,7 @@ pub(crate) async fn until_idle(
     stop: &CancellationToken,
 ) -> Result<(Idle, State), Error> {
     let Some(_turn) = shared.turns.take(run, stop).await else { return stopped(shared, run).await };
+    fleet::know_agents(shared).await;
     let loaded = load(shared, run).await?;
     let status = loaded.state.status_word();
     let (done, finished) = mpsc::unbounded_channel();
@@ -266,7 +267,8 @@ impl Runner {
             let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
-            fleet::with_place(&self.shared, |at| {
+            let agents = fleet::counted_agents(&self.shared, &self.loaded, &advance.starts);
+            fleet::with_place(&self.shared, &agents, |at| {
                 place(Planner { plan, index }, &mut self.loaded.state, &mut advance, at)
             });
             if advance.events.is_empty() {

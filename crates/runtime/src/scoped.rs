@@ -40,7 +40,7 @@ struct Worker<'a> {
 pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
     let _renewing = engine.keep_leases();
     let shared = &engine.shared;
-    let mut changes = shared.store.watch();
+    let mut changes = shared.store.watch_work();
     let (since_ms, says_so) = (engine.now_ms(), Instant::now());
     let stop = stop.child_token();
     let mut worker = Worker { shared, stop, at_work: Arc::default(), tasks: TaskTracker::new(), since_ms, says_so };

@@ -77,6 +77,8 @@ impl Apply<'_> {
         let open: Vec<StepNo> = self.state.open.iter().copied().collect();
         let queued: Vec<StepNo> = self.state.queued.iter().copied().collect();
         queued.into_iter().for_each(|at| self.offer_again(at));
+        // Whether its machine is there is found out anew.
+        self.state.missed = None;
         let stopped = |at: &StepNo| {
             let step = self.state.step(*at);
             let fresh = step.phase == Phase::Judge && step.answer.is_none() && step.error.is_some();

@@ -57,7 +57,7 @@ impl Making<'_> {
 
     /// Says that it makes the attempt, and waits until that is recorded. False if it is not to be made.
     async fn begin(&mut self, stop: &CancellationToken) -> Result<bool, Error> {
-        let mut said: Option<Instant> = None;
+        let (mut said, mut pause): (Option<Instant>, Duration) = (None, TOGETHER);
         while self.is_queued() && self.is_held().await? {
             if said.is_none_or(|said| said.elapsed() > REMIND) {
                 self.report(&self.claimed(), stop).await?;
@@ -69,8 +69,10 @@ impl Making<'_> {
                     self.report(&Event::AttemptReleased { path, attempt }, stop).await?;
                     return Ok(false);
                 }
-                () = self.news(TOGETHER) => self.catch_up().await?,
+                // Others hear of progress late, and this is waited for.
+                () = tokio::time::sleep(pause) => self.catch_up().await?,
             }
+            pause = (pause * 2).min(LOOK_AT_OTHERS);
         }
         Ok(self.is_open() && !self.loaded.state.cancelling)
     }
@@ -120,7 +122,7 @@ impl Making<'_> {
                     }
                 }
                 () = stop.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-                () = self.news(LOOK_AT_OTHERS), if !cancel.is_cancelled() => {
+                () = self.news(), if !cancel.is_cancelled() => {
                     let seen = self.catch_up().await;
                     if seen.is_err() || !self.is_open() || self.loaded.state.cancelling {
                         cancel.cancel();
@@ -130,9 +132,9 @@ impl Making<'_> {
         }
     }
 
-    /// Until the run may have changed, but not before `pause`: the runs of others change, too.
-    async fn news(&mut self, pause: Duration) {
-        tokio::time::sleep(pause).await;
+    /// Until the run may have changed, but not at once: the runs of others change, too.
+    async fn news(&mut self) {
+        tokio::time::sleep(LOOK_AT_OTHERS).await;
         tokio::select! {
             _ = self.changes.changed() => {}
             () = tokio::time::sleep(LOOK_AT_OTHERS) => {}

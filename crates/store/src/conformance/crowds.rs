@@ -101,6 +101,21 @@ pub async fn watchers_hear_of_every_write(store: Given) {
     heard("a removal");
 }
 
+/// When the call has been acknowledged.
+pub async fn who_watches_for_work_hears_of_runs_messages_and_tasks(store: Given) {
+    let mut watch = store.watch_work();
+    let mut heard = |what: &str| {
+        assert!(watch.has_changed().unwrap(), "{what}");
+        watch.mark_unchanged();
+    };
+    let run = made(&store, "watched").await;
+    heard("a run");
+    store.post(message(&run, "hook", "1")).await.unwrap();
+    heard("a message");
+    start(&store, &run, task("a@1", 1)).await;
+    heard("a task that nobody holds");
+}
+
 /// Else a worker that looks for tasks when something changes would wake itself for ever.
 pub async fn watchers_do_not_hear_of_what_wrote_nothing(store: Given) {
     let run = made(&store, "quiet").await;

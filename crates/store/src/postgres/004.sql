@@ -73,10 +73,10 @@ CREATE FUNCTION scoped_until_1(until_ms bigint) RETURNS bigint LANGUAGE sql AS $
     SELECT least(until_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 600000)
 $$;
 
--- Of some labels, those by which the login that asks may take tasks.
+-- Of some labels, those by which the login that asks may take tasks. Labels of agents only count.
 CREATE FUNCTION scoped_labels_1(the_labels jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(label), '[]') FROM jsonb_array_elements_text(the_labels) AS label
-        WHERE (SELECT labels IS NULL OR labels ? label FROM login WHERE name = login_1())
+        WHERE (SELECT labels IS NULL OR labels ? label OR starts_with(label, 'agent:') FROM login WHERE name = login_1())
 $$;
 
 -- As `claim_2`.
@@ -118,13 +118,13 @@ BEGIN
 END
 $$;
 
--- As `greet_1`, with the labels that it may have. Nobody is forgotten: that is for those who own the tables.
+-- As `greet_2`, with the labels that it may have. Nobody is forgotten: that is for those who own the tables.
 CREATE FUNCTION scoped_greet_1(
     the_id text, the_name text, the_host text, the_labels text, the_slots bigint, the_version text, the_since bigint, the_seen bigint
 ) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     PERFORM scoped_as_1(the_id);
-    PERFORM greet_1(the_id, the_name, the_host, scoped_labels_1(the_labels::jsonb)::text, the_slots, the_version, the_since,
+    PERFORM greet_2(the_id, the_name, the_host, scoped_labels_1(the_labels::jsonb)::text, the_slots, the_version, the_since,
         scoped_until_1(the_seen), 0);
 END
 $$;

@@ -56,6 +56,7 @@ impl Fault {
         match error.as_db_error() {
             Some(said) if said.code().code().starts_with("28") => Self::Final(Error::Denied(said.message().to_owned())),
             Some(said) if never(said.code()) => Self::Final(Error::Unreachable(said.message().to_owned())),
+            None if is_somebody_else(error) => Self::Final(Error::Unreachable(words(error))),
             _ => Self::Unreached(words(error)),
         }
     }
@@ -81,6 +82,13 @@ fn is_crossed(code: &SqlState) -> bool {
 /// Waiting does not help against a wrong name.
 fn never(code: &SqlState) -> bool {
     ["3D", "3F", "42"].iter().any(|class| code.code().starts_with(class))
+}
+
+/// The certificate is not that of the server that is meant; it will not be in a moment.
+fn is_somebody_else(error: &tokio_postgres::Error) -> bool {
+    let line = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    let tls = line.and_then(std::io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 fn known(code: &SqlState, message: &str) -> Error {

@@ -12,11 +12,12 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::fleet::json;
+use super::news::Written;
 use super::waiting::task;
 use super::{Postgres, count};
 use crate::{
-    Append, Claim, Error, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, REPORT_BYTES_MAX, Report,
-    RunRow, Scope, Store, StoredEvent, Task, Timer, Worker, WorkerId,
+    Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, REPORT_BYTES_MAX,
+    Report, RunRow, Scope, Store, StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
 const TASK: &str = "SELECT run, key, attempt, worker, lease_until_ms, labels FROM";
@@ -43,7 +44,7 @@ impl Scoped {
     async fn tasks_of(&self, call: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Task>, Error> {
         let rows: Vec<Row> = self.inner.desk.write(&format!("{TASK} {call}"), values, 0).await?.rows;
         if !rows.is_empty() {
-            self.inner.news.wrote();
+            self.inner.news.wrote(Written::Progress);
         }
         rows.iter().map(task).collect()
     }
@@ -82,7 +83,7 @@ impl Scoped {
             [&worker.as_str(), &run.as_str(), key, &i64::from(*attempt), text, at_ms, &&token[..]];
         let sql = "SELECT scoped_report_1($1, $2, $3, $4, $5, $6, $7)";
         self.inner.desk.write(sql, &values, text.len()).await?;
-        self.inner.news.wrote();
+        self.inner.news.wrote(Written::Work);
         Ok(())
     }
 }
@@ -171,6 +172,10 @@ impl Store for Scoped {
         self.inner.next_due()
     }
 
+    fn glance(&self) -> Pending<'_, Glance> {
+        self.inner.glance()
+    }
+
     fn expired(&self, now_ms: i64, limit: usize) -> Pending<'_, Vec<Task>> {
         self.inner.expired(now_ms, limit)
     }
@@ -217,6 +222,10 @@ impl Store for Scoped {
 
     fn watch(&self) -> watch::Receiver<u64> {
         self.inner.watch()
+    }
+
+    fn watch_work(&self) -> watch::Receiver<u64> {
+        self.inner.watch_work()
     }
 
     fn check(&self) -> Pending<'_, Vec<Problem>> {

@@ -17,8 +17,13 @@ impl Fleet {
         let Ok(mut taken) = advance(planner, &mut state, news, self.now) else { return Ok(false) };
         let worker = &self.workers[at];
         let is_counted = |labels: &[String]| self.caps.count(labels);
-        let here =
-            Place { host: Some(&worker.host), labels: &worker.labels, room: worker.room(), is_counted: &is_counted };
+        let here = Place {
+            host: Some(&worker.host),
+            labels: &worker.labels,
+            room: worker.room(),
+            is_counted: &is_counted,
+            counted_agent: &|_| None,
+        };
         place(planner, &mut state, &mut taken, here);
         let append = self.append(&worker.id, (run, expected), &state, &taken)?;
         if now(self.store.append(append)).is_err() {

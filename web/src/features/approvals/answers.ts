@@ -26,13 +26,14 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
         ...own.filter(({ title }) => !["retry", "skip", "fail"].includes(title)),
       ];
     case "question":
+    case "machine":
       return own;
   }
 }
 
 /** What it takes to say no, if that is an answer. */
 export function denialFor({ kind }: Question): string | undefined {
-  return kind === "question" ? undefined : kind === "operator" ? "Give up" : "Deny";
+  return kind === "question" || kind === "machine" ? undefined : kind === "operator" ? "Give up" : "Deny";
 }
 
 /** What a value that is typed means, if one can be. */

@@ -14,14 +14,31 @@ const onlyTheServerKnows = (fold: Fold) => {
 };
 
 const HANDLERS: Handlers = {
-  attempt_started(fold, { path, attempt, hosted }, at) {
+  attempt_started(fold, { path, attempt, hosted, host, queued }, at) {
     fold.reach(path, at);
     fold.waiting.delete(path);
     fold.change(path, { status: "running", attempts: attempt, started_at: at, waiting_for: undefined, error: undefined });
+    if (queued) {
+      fold.stale = true;
+      fold.wait(path, "worker", at);
+      fold.spans.begin(path, "wait", at);
+      return;
+    }
     if (hosted) fold.wait(path, "host", at);
     else fold.open.add(path);
-    fold.spans.begin(path, { attempt }, at);
+    fold.spans.begin(path, { attempt }, at, { host });
   },
+  attempt_claimed(fold, { path, attempt, worker, host }, at) {
+    // A run that was held up because nothing was heard of this machine goes on.
+    fold.stale = true;
+    fold.waiting.delete(path);
+    fold.open.add(path);
+    fold.change(path, { status: "running", started_at: at, waiting_for: undefined });
+    fold.spans.begin(path, { attempt }, at, { worker, host });
+  },
+  attempt_released: onlyTheServerKnows,
+  host_missed: onlyTheServerKnows,
+  host_left: onlyTheServerKnows,
   attempt_adopted: nothing,
   claimed(fold, { path, by }, at) {
     fold.change(path, { agent: { name: by, since: fold.steps.get(path)?.agent?.since ?? at } });
@@ -171,5 +188,5 @@ function entered(fold: Fold, { path }: Named<"items_found" | "body_opened">, at:
 }
 
 function awaited(kind: QuestionKind): Awaited {
-  return kind === "question" ? "question" : kind === "operator" ? "operator" : "approval";
+  return kind === "question" || kind === "operator" || kind === "machine" ? kind : "approval";
 }
