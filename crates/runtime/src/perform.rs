@@ -52,7 +52,7 @@ pub(crate) fn begin(
         let (path, number) = (start.path.clone(), start.attempt);
         let choice = steps::prompt::who(&shared, &start, &told).await;
         let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
-        let _slot = tokio::select! {
+        let slot = tokio::select! {
             slot = shared.slots.take(&names) => Some(slot),
             () = cancel.cancelled() => None,
         };
@@ -76,6 +76,8 @@ pub(crate) fn begin(
             choice,
         };
         let Done { result, failure } = make(attempt).await;
+        // Before anybody hears of the end: what follows from it may need the slot.
+        drop(slot);
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
             Some(error) => Event::AttemptFailed { path, attempt: number, error, result },

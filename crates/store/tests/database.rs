@@ -133,7 +133,7 @@ async fn runs_become_visible_in_the_order_of_their_numbers() {
         let store = store.clone();
         async move { made(&store, "later").await }
     });
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_1%'";
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_2%'";
     while sql(&address, waiting) == "0" {
         assert!(!later.is_finished(), "a later run was made while an earlier one could not be seen");
         tokio::task::yield_now().await;

@@ -8,6 +8,7 @@ mod chaos;
 mod crashes;
 mod encrypted;
 mod hosts;
+mod link;
 mod logins;
 mod machine;
 mod moving;

@@ -22,6 +22,8 @@ use crate::Error;
 const CROSSED_MAX: u32 = 20;
 /// A pause between two tries grows from the first to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
+/// How long a connection is kept that nobody needs.
+const UNUSED: Duration = Duration::from_secs(20);
 /// So many bytes pass in a second, on the slowest line that is reckoned with.
 const BYTES_A_SECOND: u64 = 1024 * 1024;
 
@@ -127,6 +129,11 @@ impl Desk {
             }
             other => Fault::Unreached(other.to_string()),
         })
+    }
+
+    /// Closes connections that nobody has needed for a while: a server has not many to give.
+    pub(super) fn let_go(&self) {
+        drop(self.pool.retain(|_, metrics| metrics.last_used() < UNUSED));
     }
 
     /// Closes all connections.

@@ -23,7 +23,7 @@ impl Fault {
         let Some(said) = error.as_db_error() else { return Self::of_the_line(error) };
         let (code, message) = (said.code(), said.message());
         match code.code() {
-            "LH001" => Self::Final(Error::Exists),
+            "LH001" | "23505" => Self::Final(Error::Exists),
             "LH002" => Self::Final(Error::Fenced { key: message.to_owned() }),
             "LH003" => Self::Final(Error::Conflict { actual: message.parse().unwrap_or(0) }),
             "LH004" => Self::Final(Error::UnknownRun),
