@@ -100,17 +100,26 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
 
 /// Opens the engine of a project. Must run inside a Tokio runtime.
 pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
-    open_as(project, args, agents, &WorkerArgs::default())
+    let engine = open_as(project, args, agents, &WorkerArgs::default())?;
+    engine.login().map_or(Ok(()), refuse)?;
+    Ok(engine)
 }
 
-/// Opens the engine of a project for a worker. Must run inside a Tokio runtime.
+fn refuse(login: &str) -> Result<()> {
+    anyhow::bail!(
+        "`{login}` is a login for `longhaul worker`, which takes steps and reports them; everything else is for the address with which the \
+         store was made"
+    )
+}
+
+/// Opens the engine of a project for a worker, who may have a login. Must run inside a Tokio runtime.
 pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Result<Engine> {
     let home = home(&project);
     let place = place(args, &project)?;
     if args.store.is_none() || place.file().is_none() {
         prepare(&home)?;
     }
-    let (store, clock) = open_store(&place)?;
+    let (store, clock) = open_any(&place)?;
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
     let runs_dir = beside(&place, &home).join("runs");
@@ -196,6 +205,12 @@ fn beside(place: &Place, home: &Path) -> PathBuf {
 
 /// The store, and the clock that goes with it. Blocks; meant for the start of a program.
 pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
+    let (store, clock) = open_any(place)?;
+    store.scope().map_or(Ok(()), |scope| refuse(scope.login()))?;
+    Ok((store, clock))
+}
+
+fn open_any(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
     let opened = async {
         let store = place.open(OPENING).await?;
         let clock = clock_of(&store).await?;

@@ -249,7 +249,7 @@ impl Engine {
             artifacts: Artifacts::new(options.runs_dir.clone()),
             slots: Slots::new(options.attempts_max, &options.backends_max),
             first_agent: OnceCell::new(),
-            worker: crate::recover::this_worker(),
+            worker: crate::recover::this_worker(store.as_ref()),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
             turns: Turns::default(),
@@ -479,7 +479,15 @@ impl Engine {
 
     /// Drives every run that has something to do, until `stop`.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
-        crate::worker::work(self, stop).await
+        match self.login() {
+            Some(_) => crate::scoped::work(self, stop).await,
+            None => crate::worker::work(self, stop).await,
+        }
+    }
+
+    /// The login with which the store was opened: with one, an engine can do nothing but [`Engine::work`].
+    pub fn login(&self) -> Option<&str> {
+        self.shared.store.scope().map(longhaul_store::Scope::login)
     }
 
     /// Keeps the leases of this engine alive until the answer is dropped.

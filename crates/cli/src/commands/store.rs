@@ -1,5 +1,7 @@
 //! `longhaul store`: looks at what keeps the runs, copies it, and moves it elsewhere.
 
+mod logins;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,7 +16,7 @@ use serde_json::json;
 use crate::office::{self, EngineArgs};
 use crate::ui;
 
-/// Check, back up or move what keeps the runs
+/// Check, back up or move what keeps the runs; let machines in
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -48,6 +50,37 @@ enum What {
         /// To where; runs that are there already are refused
         to: String,
     },
+    /// Make an address of the database with which `longhaul worker` can do its work, and nothing else; shown once
+    Login {
+        /// What to call it
+        name: String,
+        /// Steps that it may take: those that ask for nothing else than these labels [default: all]
+        #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+        labels: Vec<String>,
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the logins
+    Logins {
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a login back: it can do nothing from now on
+    Logout {
+        /// Which
+        name: String,
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -56,6 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             What::Check { engine, json } => check(engine, *json).await,
             What::Backup { file, engine } => back_up(engine, file).await,
             What::Copy { from, to } => move_all(from, to).await,
+            What::Login { name, labels, engine, json } => logins::make(engine, name, labels, *json).await,
+            What::Logins { engine, json } => logins::list(engine, *json).await,
+            What::Logout { name, engine, json } => logins::end(engine, name, *json).await,
         }
     })
 }
