@@ -271,7 +271,7 @@ fn prepare(home: &Path) -> Result<()> {
     }
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
-        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\n")
+        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
     Ok(())
@@ -346,6 +346,19 @@ pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
         engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
     }
+}
+
+/// Forgets runs that have long been over, if the settings say so.
+pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Result<()> {
+    let retention = Settings::of(&Project::current()?)?.retention;
+    let told = |went: Result<usize, &longhaul_runtime::Error>| {
+        ui::say(match went {
+            Ok(count) => format!("{} that were over for long are put away", ui::count(count, "run")),
+            Err(error) => format!("old runs were not put away: {error}; that is tried again in an hour"),
+        });
+    };
+    engine.keep_small(&retention, stop.clone(), &told).await;
+    Ok(())
 }
 
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process

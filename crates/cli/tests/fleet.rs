@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod binary;
+#[path = "fleet/carry.rs"]
+mod carry;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -132,12 +132,14 @@ fn asks(now: i64, path: &StepPath, question: &Question) -> String {
         QuestionKind::Review => "a review",
         QuestionKind::Operator => "a decision",
         QuestionKind::Consent => "consent",
-        QuestionKind::Machine => "a decision about the machine that has its files",
+        QuestionKind::Machine => "a decision",
     };
     let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
     let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
-    format!("`{path}` waits for {what} since {}{since}{until}", moment(question.asked_at))
+    // What a workflow asks its author knows; this nobody has written.
+    let about = if question.kind == QuestionKind::Machine { format!(": {}", question.text) } else { String::new() };
+    format!("`{path}` waits for {what} since {}{since}{until}{about}", moment(question.asked_at))
 }
 
 /// A moment as people write it.

@@ -49,6 +49,7 @@ use crate::slots::Slots;
 use crate::told;
 use crate::tools::ToolServer;
 use crate::turns::Turns;
+use crate::upkeep;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -527,7 +528,7 @@ impl Engine {
 }
 
 /// Journals that are none of the runs.
-const JOURNALS: [&str; 2] = [consent::LEDGER, shelf::SHELF];
+const JOURNALS: [&str; 3] = [consent::LEDGER, shelf::SHELF, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
     !JOURNALS.contains(&row.run.as_str())
