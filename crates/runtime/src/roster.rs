@@ -46,6 +46,9 @@ pub struct Present {
     pub name: String,
     /// The machine it is on; empty where no other shares the store.
     pub host: String,
+    /// The login it has, if it can do its work and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
     /// What it can do.
     pub labels: Vec<String>,
     /// How many steps it takes at once.
@@ -150,6 +153,7 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
         id: worker.id.as_str().to_owned(),
         name: worker.name.clone(),
         host: worker.host.clone(),
+        login: worker.id.login().map(str::to_owned),
         labels: given(&worker.labels),
         slots: worker.slots,
         busy: *busy,

@@ -24,6 +24,7 @@ export type Happened =
   | { event: "attempt_started"; path: Path; attempt: number; hosted?: boolean; host?: string; queued?: string[] }
   | { event: "attempt_claimed"; path: Path; attempt: number; worker: string; host?: string }
   | { event: "attempt_released"; path: Path; attempt: number }
+  | { event: "host_settled"; host: string }
   | { event: "host_missed"; host: string; since: number }
   | { event: "host_left"; host: string; by?: string; carried?: { commit: string } }
   | { event: "host_seen"; host: string }

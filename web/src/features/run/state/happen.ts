@@ -37,6 +37,7 @@ const HANDLERS: Handlers = {
     fold.spans.begin(path, { attempt }, at, { worker, host });
   },
   attempt_released: onlyTheServerKnows,
+  host_settled: nothing,
   host_missed: onlyTheServerKnows,
   host_left: onlyTheServerKnows,
   host_seen: onlyTheServerKnows,

@@ -15,6 +15,8 @@ export function story(envelope: Envelope): string {
       return `${event.path} was taken by ${by(event)}`;
     case "attempt_released":
       return `${event.path} waits for a worker again: the one that took it is gone`;
+    case "host_settled":
+      return `the files of the run are on ${event.host}`;
     case "host_missed":
       return `nothing was heard of the machine ${event.host} for ${duration(event.at - event.since)}, and the files of the run are there`;
     case "host_left":
