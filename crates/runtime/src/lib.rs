@@ -16,6 +16,7 @@ mod engine;
 mod fleet;
 mod fork;
 mod gates;
+mod held_up;
 mod hosted;
 mod leases;
 mod mailroom;
