@@ -110,7 +110,11 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
         bail!("{from} is not there");
     }
     let Copied { runs, events } = transfer(&from, &to).await?;
-    ui::say(format!("{} with {} copied to {to}", ui::count(runs, "run"), ui::count(events as usize, "event")));
+    let schema = match &to {
+        Place::Database(address) => format!(", into the schema {}", address.schema()),
+        Place::File(_) => String::new(),
+    };
+    ui::say(format!("{} with {} copied to {to}{schema}", ui::count(runs, "run"), ui::count(events as usize, "event")));
     Ok(ExitCode::SUCCESS)
 }
 
