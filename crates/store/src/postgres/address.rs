@@ -115,7 +115,10 @@ fn is_known(option: &str) -> bool {
 
 fn unknown(option: &str) -> String {
     let name: String = option.split('=').next().unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
-    format!("the option `{name}` is not known; there are {}, and {}", OWN.join(", "), OTHERS.join(", "))
+    format!(
+        "the option `{name}` is not known; there are {}, and those of PostgreSQL such as connect_timeout",
+        OWN.join(", ")
+    )
 }
 
 fn is_name(text: &str) -> bool {
