@@ -36,11 +36,11 @@ async fn many_may_open_a_new_store_at_once() {
 async fn newer_tables_are_used_if_they_say_so_and_refused_if_not() {
     let address = server::shared().address();
     made(&open(&address).await.unwrap(), "before").await;
-    sql(&address, "INSERT INTO schema_version VALUES (4, 1); ALTER TABLE run ADD COLUMN later text");
+    sql(&address, "INSERT INTO schema_version VALUES (5, 1); ALTER TABLE run ADD COLUMN later text");
     made(&open(&address).await.unwrap(), "beside").await;
-    sql(&address, "INSERT INTO schema_version VALUES (5, 4)");
+    sql(&address, "INSERT INTO schema_version VALUES (6, 5)");
     let refused = open(&address).await.err();
-    assert_eq!(refused, Some(Error::TooNew { found: 5, known: 3 }));
+    assert_eq!(refused, Some(Error::TooNew { found: 6, known: 4 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,7 +133,7 @@ async fn runs_become_visible_in_the_order_of_their_numbers() {
         let store = store.clone();
         async move { made(&store, "later").await }
     });
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_1%'";
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_2%'";
     while sql(&address, waiting) == "0" {
         assert!(!later.is_finished(), "a later run was made while an earlier one could not be seen");
         tokio::task::yield_now().await;

@@ -8,6 +8,8 @@ mod chaos;
 mod crashes;
 mod encrypted;
 mod hosts;
+mod link;
+mod logins;
 mod machine;
 mod moving;
 mod nodes;

@@ -1,7 +1,6 @@
 //! A server that takes encrypted connections alone, with certificates that are made for it.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use super::server::{Safe, Server, as_somebody};
@@ -24,10 +23,8 @@ impl Encrypted {
     pub fn start() -> Self {
         let mut server = Server::new(Safe::No);
         certify(&server.folder);
-        fs::write(server.folder.join("data/pg_hba.conf"), DOOR).unwrap();
-        // Between this look and the start somebody else could take it; the start would then fail, and say so.
-        server.port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        server.settings.extend(["listen_addresses=127.0.0.1", "ssl=on"].map(str::to_owned));
+        server.listen("127.0.0.1", DOOR);
+        server.settings.push("ssl=on".to_owned());
         for (setting, file) in [("ssl_cert_file", "server.pem"), ("ssl_key_file", "server.key")] {
             server.settings.push(format!("{setting}={}", server.folder.join(file).display()));
         }
@@ -37,9 +34,7 @@ impl Encrypted {
 
     /// The address of a store of its own, over the network, by a name of the machine.
     pub fn address(&self, host: &str, options: &str) -> String {
-        let own = self.server.address();
-        let schema = own.split_once('?').unwrap().1;
-        format!("postgres://longhaul@{host}:{}/postgres?{schema}&{options}", self.server.port)
+        format!("{}&{options}", self.server.over_network(&self.server.address(), host))
     }
 
     /// The certificate of who vouches for the server.

@@ -53,6 +53,22 @@ impl Server {
         server
     }
 
+    /// Starts a server that is reached over the network at an address of this machine, by whoever asks.
+    pub fn reachable(at: &str) -> Self {
+        let mut server = Self::new(Safe::No);
+        server.listen(at, "local all all trust\nhost all all all trust\n");
+        server.restart();
+        server
+    }
+
+    /// Has it listen at an address of this machine from its start on, and says who is let in.
+    pub(super) fn listen(&mut self, at: &str, door: &str) {
+        fs::write(self.folder.join("data/pg_hba.conf"), door).unwrap();
+        // Between this look and the start somebody else could take it; the start would then fail, and say so.
+        self.port = std::net::TcpListener::bind((at, 0)).unwrap().local_addr().unwrap().port();
+        self.settings.push(format!("listen_addresses={at}"));
+    }
+
     /// A server that is not started yet.
     pub(super) fn new(safe: Safe) -> Self {
         let bin = programs();
@@ -80,7 +96,13 @@ impl Server {
 
     /// The address of its database.
     pub fn database(&self) -> String {
-        format!("postgres://longhaul@{}/postgres", self.folder.display().to_string().replace('/', "%2F"))
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://longhaul@{folder}:{}/postgres", self.port)
+    }
+
+    /// The same store as at an address of its own, over the network, by a name of its machine.
+    pub fn over_network(&self, address: &str, host: &str) -> String {
+        format!("postgres://longhaul@{host}:{}/postgres?{}", self.port, address.split_once('?').unwrap().1)
     }
 
     /// Where it listens.

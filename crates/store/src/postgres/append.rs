@@ -19,7 +19,7 @@ pub(super) fn checksum(run: &RunId, seq: u64, (id, at_ms, body): (EventId, i64, 
     checksum
 }
 
-const APPEND: &str = "SELECT outcome, seq FROM append_1(
+const APPEND: &str = "SELECT outcome, seq FROM append_2(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
 
 /// See [`crate::Store::append`].

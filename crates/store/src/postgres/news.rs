@@ -176,6 +176,7 @@ async fn look(told: Arc<Told>, desk: Arc<Desk>) {
         let until = told.seen_at() + pause;
         if Instant::now() < until {
             sleep_until(until).await;
+            desk.let_go();
             continue;
         }
         let own = told.own.load(Ordering::SeqCst);

@@ -3,7 +3,7 @@
 use longhaul_core::decide::{Advance, Place, Planner, advance, place};
 use longhaul_core::event::Event;
 use longhaul_core::state::State;
-use longhaul_store::{Append, EventId, Head, NewEvent, NewTask, Store, TaskEnd, WorkerId};
+use longhaul_store::{Append, EventId, Head, NewEvent, NewTask, TaskEnd, WorkerId};
 
 use super::{ANSWER_MS, Fleet, Happening, LEASE_MS, Told, id, now};
 
