@@ -73,6 +73,8 @@ export interface components {
         /** @description The files of a run, by name. */
         Artifacts: {
             artifacts: components["schemas"]["Artifact"][];
+            /** @description Machines on which steps of the run left files that are not here. */
+            elsewhere?: string[];
         };
         /** @description An attempt, and what can be asked for about it. */
         Attempt: {
