@@ -68,6 +68,10 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
         tokio::time::sleep(lease / 4).await;
         // Taken before the question: what is begun meanwhile may be missing in the answer.
         let (asked, held) = (Instant::now(), shared.leases.snapshot());
+        if held.is_empty() && shared.taken.is_empty() {
+            renewed = asked;
+            continue;
+        }
         // Nobody knows what a store thinks that does not answer: stop before the lease can end elsewhere, with time left to
         // kill what was started.
         let left = (renewed + lease / 4 * 3).saturating_duration_since(asked);
