@@ -25,12 +25,26 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptReleased { path, .. } => {
             format!("  ◇ {path} waits for a worker again: who took it is gone")
         }
+        Event::HostSettled { host } => format!("  ▸ the files of the run are on `{host}`"),
         Event::HostMissed { host, .. } => {
             format!(
                 "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"
             )
         }
+        Event::HostSeen { host } => format!("  ▸ `{host}` is there again"),
+        Event::HostLeft { host, carried: Some(carried), .. } => {
+            let commit: String = carried.commit.chars().take(10).collect();
+            format!("  ▸ goes on without `{host}`, with the files as of commit {commit}")
+        }
         Event::HostLeft { host, .. } => format!("  ▸ goes on without the files on `{host}`"),
+        Event::FilesRebuilt { path, host, commit, .. } => {
+            let commit: String = commit.chars().take(10).collect();
+            format!("  ▸ {path}: the files of the run are on `{host}` now, as of commit {commit}")
+        }
+        Event::CarryFailed { path, why, .. } => {
+            format!("  ! {path}: what it left was not sent to where other machines find it: {why}")
+        }
+        Event::Imported { .. } => "  ▸ brought back from an archive".to_owned(),
         Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was at work all the time")),
         Event::FilesRestored { path, left, .. } => {
             format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
@@ -110,6 +124,7 @@ fn told(event: &Event) -> Event {
         }
         Event::Claimed { by, .. } => clean(by),
         Event::HeartbeatSeen { hint: Some(text), .. }
+        | Event::CarryFailed { why: text, .. }
         | Event::SignalRefused { why: text, .. }
         | Event::Refused { why: text, .. }
         | Event::CancelRequested { reason: Some(text), .. }
@@ -136,6 +151,7 @@ fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[
         QuestionKind::Question => format!("longhaul answer {run} {path} VALUE"),
         QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
         QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),
+        QuestionKind::Machine => format!("longhaul answer {run} {path} {}", choices.join("|")),
     };
     let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
     format!("  {} {path}: {text}{choices}\n      {}", ui::bold("?"), ui::dim(how))

@@ -11,6 +11,7 @@ mod consent;
 mod degrade;
 mod finish;
 mod gate;
+mod gone;
 mod hosted;
 mod inside;
 mod judge;
@@ -29,8 +30,11 @@ use crate::state::{Illegal, Phase, State};
 
 pub use aside::{group, on_failure};
 pub use consent::{actions, run_grant};
+pub(crate) use gone::WAIT;
 pub use hosted::{claims, held_until, named};
-pub use place::{Place, host_label, place};
+pub use place::{
+    Place, agent_label, agent_of_label, host_label, host_of_label, is_given, place, project_label, project_of_label,
+};
 pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
@@ -164,6 +168,9 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     }
     if state.paused || state.cancelling {
         return None;
+    }
+    if let Some(decision) = gone::decide(state) {
+        return Some(decision);
     }
     if let Some(at) = state.agenda.front() {
         return Some(match state.step(*at).phase {

@@ -77,20 +77,60 @@ pub enum Event {
         /// Which attempt.
         attempt: u32,
     },
-    /// The machine on which the files of the run are has been silent for too long. Nothing new starts until somebody decides.
+    /// The files of the run are on this machine: it comes from a store that no other one shared.
+    HostSettled {
+        /// Which machine.
+        host: String,
+    },
+    /// The machine on which the files of the run are has been silent for too long, and a step waits for it.
     HostMissed {
         /// Which machine.
         host: String,
         /// Since when nothing was heard of it.
         since: i64,
+        /// What is done about it.
+        #[serde(default, skip_serializing_if = "Gone::is_pause")]
+        then: Gone,
     },
-    /// What comes next may be done on any machine: the files that were left on another one are given up.
+    /// The machine that was missed is there again: what was asked about it is withdrawn.
+    HostSeen {
+        /// Which machine.
+        host: String,
+    },
+    /// What comes next may be done on any machine: the files that were left on another one are given up, or made again from
+    /// what was recorded of them.
     HostLeft {
         /// Which machine.
         host: String,
         /// Who decided that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+        /// What the files are made again from, wherever the run goes on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carried: Option<Carried>,
+    },
+    /// The files that a run had on another machine were made again on this one.
+    FilesRebuilt {
+        /// The step that needs them.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// On which machine.
+        host: String,
+        /// The commit that they were made from.
+        commit: String,
+    },
+    /// The files that an attempt left could not be sent to where other machines find them.
+    CarryFailed {
+        /// Which step.
+        path: StepPath,
+        /// Which attempt.
+        attempt: u32,
+        /// The number that they would have had: see [`Carried::number`].
+        #[serde(default)]
+        number: u64,
+        /// Why.
+        why: String,
     },
     /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
     Claimed {
@@ -410,6 +450,12 @@ pub enum Event {
         /// From 1, over the whole run.
         attempt: u32,
     },
+    /// A run that was over was brought back from an archive.
+    Imported {
+        /// Who did that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// The `on_failure` of a run was done, or could not be.
     OnFailureEnded {
         /// Which attempt.
@@ -508,6 +554,39 @@ pub struct Result {
     /// Who submitted it, where the attempt was handed out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The files as the attempt left them, where other machines can fetch them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
+}
+
+/// The files of a run as git has them, on a remote that all machines reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// The commit.
+    pub commit: String,
+    /// The reference from which it can be fetched.
+    pub name: String,
+    /// How many were sent under that name: a larger one is newer.
+    pub number: u64,
+}
+
+/// What is done about a machine that is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gone {
+    /// Nothing new starts until somebody decides. Only histories of earlier versions say so.
+    #[default]
+    Pause,
+    /// A person is asked.
+    Ask,
+    /// The files are made again elsewhere from what was recorded of them; without a record, a person is asked.
+    Rebuild,
+}
+
+impl Gone {
+    fn is_pause(&self) -> bool {
+        *self == Self::Pause
+    }
 }
 
 /// A conversation with an agent.
@@ -630,6 +709,8 @@ pub enum QuestionKind {
     Operator,
     /// Whether a step may do what it does.
     Consent,
+    /// What to do about the machine that has the files of the run, and is gone.
+    Machine,
 }
 
 /// What a person said.

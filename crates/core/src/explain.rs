@@ -1,5 +1,6 @@
 //! Why every unfinished step waits, in words.
 
+use crate::decide::{agent_of_label, host_of_label, is_given, project_of_label};
 use crate::duration::format_ms;
 use crate::event::QuestionKind;
 use crate::path::StepPath;
@@ -80,7 +81,9 @@ fn waits(now: i64, step: &StepInst) -> String {
             Some(rung) => format!("`{path}`: {}, at {}, attempt {}", rung.words(), moment(*due), step.attempts + 1),
             None => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
         },
-        Phase::Question => step.question.as_ref().map_or_else(String::new, |question| asks(now, path, question)),
+        Phase::Question | Phase::Queued if step.asks().is_some() => {
+            step.asks().map_or_else(String::new, |question| asks(now, path, question))
+        }
         Phase::Waiting { due: Some(due), signal: None } => format!("`{path}` sleeps until {}", moment(*due)),
         Phase::Waiting { due, signal } => {
             let until = due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
@@ -88,7 +91,9 @@ fn waits(now: i64, step: &StepInst) -> String {
         }
         Phase::Handed => handed(now, step),
         Phase::Queued => waits_for(&step.path, &step.labels),
-        Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => format!("`{path}` goes on"),
+        Phase::Question | Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => {
+            format!("`{path}` goes on")
+        }
     }
 }
 
@@ -106,13 +111,17 @@ fn handed(now: i64, step: &StepInst) -> String {
 
 /// What a worker must have that takes a step.
 pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
-    let hosts = labels.iter().filter_map(|label| label.strip_prefix("host:"));
+    let hosts = labels.iter().filter_map(|label| host_of_label(label));
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
-    let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| !label.starts_with("host:")).collect();
+    let agents = labels.iter().filter_map(|label| agent_of_label(label));
+    let turn: String = agents.map(|agent| format!(" that may begin another turn of {agent}")).collect();
+    let is_bound = labels.iter().any(|label| project_of_label(label).is_some());
+    let host = if is_bound && host.is_empty() { " in a checkout of its project".to_owned() } else { host };
+    let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| is_given(label)).collect();
     match labels.as_slice() {
-        [] => format!("`{path}` waits for a worker{host}"),
-        [one] => format!("`{path}` waits for a worker with the label {one}{host}"),
-        several => format!("`{path}` waits for a worker with the labels {}{host}", several.join(", ")),
+        [] => format!("`{path}` waits for a worker{turn}{host}"),
+        [one] => format!("`{path}` waits for a worker with the label {one}{turn}{host}"),
+        several => format!("`{path}` waits for a worker with the labels {}{turn}{host}", several.join(", ")),
     }
 }
 
@@ -123,11 +132,14 @@ fn asks(now: i64, path: &StepPath, question: &Question) -> String {
         QuestionKind::Review => "a review",
         QuestionKind::Operator => "a decision",
         QuestionKind::Consent => "consent",
+        QuestionKind::Machine => "a decision",
     };
     let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
     let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
-    format!("`{path}` waits for {what} since {}{since}{until}", moment(question.asked_at))
+    // What a workflow asks its author knows; this nobody has written.
+    let about = if question.kind == QuestionKind::Machine { format!(": {}", question.text) } else { String::new() };
+    format!("`{path}` waits for {what} since {}{since}{until}{about}", moment(question.asked_at))
 }
 
 /// A moment as people write it.

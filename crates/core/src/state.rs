@@ -21,7 +21,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::event::{self, Answer, Driver, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
+use crate::event::{self, Answer, Carried, Driver, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
 use crate::id::StepId;
 use crate::ladder::Climb;
 use crate::path::StepPath;
@@ -120,6 +120,21 @@ pub struct State {
     /// That machine, if nothing is heard of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<Missed>,
+    /// When somebody last said that it is to be waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_at: Option<i64>,
+    /// The newest record of its files that other machines can fetch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
+    /// A step whose files are not part of that, and the number that they would have had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncarried: Option<(StepPath, u64)>,
+    /// What its files are made from on the machine where it goes on, if not from a checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<Carried>,
+    /// The event with which a machine was last given up; 0 if none was. Whoever works with files from before it is late.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_at: u64,
     /// The event with which each client of a hosted run last submitted something.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub submitted: IndexMap<String, u64>,
@@ -281,6 +296,11 @@ impl StepInst {
     /// Whether a choice or a gate before it led elsewhere.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.skipped, Some(Skip::Route | Skip::Denied))
+    }
+
+    /// What it asks a person now. A step that waits for a worker can ask about the machine that it waits for.
+    pub fn asks(&self) -> Option<&Question> {
+        self.question.as_ref().filter(|_| matches!(self.phase, Phase::Question | Phase::Queued))
     }
 
     /// Attempts that count: those that came to an end of their own.
@@ -543,8 +563,7 @@ impl State {
 
     /// Open questions.
     pub fn questions(&self) -> impl Iterator<Item = (&StepInst, &Question)> {
-        let asked = self.waiting().filter(|step| step.phase == Phase::Question);
-        asked.filter_map(|step| Some((step, step.question.as_ref()?)))
+        self.waiting().filter_map(|step| Some((step, step.asks()?)))
     }
 
     /// The names that are set at the top of the workflow.
@@ -581,4 +600,8 @@ impl State {
     pub(crate) fn number(&self, path: &StepPath) -> Option<StepNo> {
         self.by_path.get(&path.to_string()).copied()
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -2,7 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, misfit};
-use longhaul_core::event::{Answer, Event};
+use longhaul_core::event::{Answer, Event, Gone};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use serde::{Deserialize, Serialize};
@@ -67,12 +67,20 @@ pub enum Message {
         /// By whom.
         by: Option<String>,
     },
+    /// Its files are on this machine.
+    HostSettled {
+        /// Which.
+        host: String,
+    },
     /// The machine on which its files are has been silent for too long.
     HostMissed {
         /// Which.
         host: String,
         /// Since when.
         since: i64,
+        /// What is done about it.
+        #[serde(default)]
+        then: Gone,
     },
     /// Go on elsewhere, without the files that are on a machine.
     Leave {
@@ -122,8 +130,9 @@ impl Message {
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
-            Self::HostMissed { host, since } => Event::HostMissed { host, since },
-            Self::Leave { host, by } => Event::HostLeft { host, by },
+            Self::HostSettled { host } => Event::HostSettled { host },
+            Self::HostMissed { host, since, then } => Event::HostMissed { host, since, then },
+            Self::Leave { host, by } => Event::HostLeft { host, by, carried: None },
             Self::Retry { from, by } => Event::Reopened { from, by },
         }
     }

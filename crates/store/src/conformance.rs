@@ -9,6 +9,7 @@
 
 pub mod appends;
 pub mod crowds;
+pub mod encrypted;
 pub mod fleet;
 pub mod keeping;
 pub mod lists;
@@ -75,6 +76,7 @@ macro_rules! conformance {
                 ]
                 tasks: [
                     the_holder_ends_its_task,
+                    only_the_task_of_the_key_ends,
                     another_worker_is_fenced,
                     a_worker_without_the_task_is_fenced,
                     another_attempt_is_fenced,
@@ -141,6 +143,7 @@ macro_rules! conformance {
                 ]
                 crowds: [
                     one_of_many_appenders_wins_each_seq,
+                    one_of_many_makers_makes_the_run,
                     a_hundred_runs_move_at_once,
                     refusals_do_not_touch_their_neighbours,
                     watchers_hear_of_every_write,

@@ -21,7 +21,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::duration::parse_ms;
-use longhaul_core::event::{Answer, Failure, Result as Left, Session};
+use longhaul_core::event::{Answer, Failure, Gone, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
 
 /// How long work and people take unless told otherwise.
@@ -55,6 +55,13 @@ pub(crate) enum Act {
     Heartbeat(String, String),
     /// A client takes a step, or tries to.
     Take(String, String),
+    /// From now on a worker on this machine drives the run.
+    Machine(String),
+    /// Nothing is heard of a machine, and this is what the settings say about it.
+    Missed(String, Gone),
+    /// A worker on a machine takes an attempt that waits.
+    Claim(String, String),
+    Leave(String),
 }
 
 /// What the outside world does.
@@ -63,6 +70,8 @@ pub struct Script {
     pub(crate) task: String,
     /// The client that hosts the run, if one does.
     pub(crate) host: Option<String>,
+    /// The machine of the worker that drives the run at first, where several share it.
+    pub(crate) machine: Option<String>,
     pub(crate) inputs: Vec<(String, Json)>,
     pub(crate) shows_work: bool,
     pub(crate) replies: Vec<(String, i64, Reply)>,
@@ -97,6 +106,7 @@ impl Script {
         match word {
             "task" => self.task = rest.to_owned(),
             "host" => self.host = Some(rest.to_owned()),
+            "machine" => self.machine = Some(rest.to_owned()),
             "input" => {
                 let (name, value) = rest.split_once(' ')?;
                 self.inputs.push((name.to_owned(), serde_json::from_str(value).ok()?));
@@ -224,6 +234,16 @@ fn parse_act(text: &str) -> Option<Act> {
             let act = if word == "take" { Act::Take } else { Act::Heartbeat };
             act(step.to_owned(), words.to_owned())
         }
+        "machine" => Act::Machine(rest.to_owned()),
+        "missed" => {
+            let (host, then) = rest.split_once(' ')?;
+            Act::Missed(host.to_owned(), serde_json::from_value(Json::from(then)).ok()?)
+        }
+        "claim" => {
+            let (step, host) = rest.split_once(" on ")?;
+            Act::Claim(step.to_owned(), host.to_owned())
+        }
+        "leave" => Act::Leave(rest.to_owned()),
         "fork" => Act::Fork(rest.strip_prefix("before ")?.to_owned()),
         "answer" => {
             let (step, answer) = rest.split_once(' ')?;

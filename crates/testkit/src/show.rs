@@ -35,7 +35,17 @@ fn what(event: &Event, zero: i64) -> String {
         Event::AttemptClaimed { path, attempt, worker, .. } => format!("{path}@{attempt} taken by {worker}"),
         Event::AttemptReleased { path, attempt } => format!("{path}@{attempt} waits for a worker again"),
         Event::HostMissed { host, .. } => format!("nothing is heard of {host}"),
+        Event::HostSeen { host } => format!("{host} is there again"),
+        Event::HostSettled { host } => format!("the files are on {host}"),
+        Event::HostLeft { host, carried: Some(carried), .. } => {
+            format!("{host} is given up; its files are made again from {}", carried.commit)
+        }
         Event::HostLeft { host, .. } => format!("{host} is given up"),
+        Event::FilesRebuilt { path, attempt, host, commit } => {
+            format!("{path}@{attempt} has its files on {host} from {commit}")
+        }
+        Event::CarryFailed { path, attempt, why, .. } => format!("{path}@{attempt}: its files were not sent: {why}"),
+        Event::Imported { .. } => "brought back".to_owned(),
         Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
@@ -66,6 +76,7 @@ fn what(event: &Event, zero: i64) -> String {
                 QuestionKind::Review => "review",
                 QuestionKind::Operator => "operator",
                 QuestionKind::Consent => "consent",
+                QuestionKind::Machine => "machine",
             };
             let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));

@@ -2,7 +2,7 @@
 //! they are due.
 
 use longhaul_core::consent::Terms;
-use longhaul_core::decide::{Advance, Planner, Start, advance, held_until, start_of};
+use longhaul_core::decide::{Advance, Place, Planner, Start, advance, held_until, host_label, place, start_of};
 use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
@@ -38,6 +38,8 @@ pub struct World {
     coming: Vec<(i64, Event)>,
     acts: usize,
     thens: usize,
+    /// The machine of the worker that drives the run, where several share it.
+    machine: Option<String>,
 }
 
 impl World {
@@ -52,6 +54,7 @@ impl World {
             state: State::default(),
             history: Vec::new(),
             lines: Vec::new(),
+            machine: script.machine.clone(),
             script,
             witness: Witness::default(),
             now: ZERO,
@@ -186,6 +189,16 @@ impl World {
             }
             Act::Answer(step, answer) => Event::answered(step.parse()?, answer),
             Act::Fork(before) => return self.fork(&before),
+            Act::Machine(host) => {
+                self.machine = Some(host);
+                return Ok(());
+            }
+            Act::Missed(host, then) => Event::HostMissed { host, since: self.now, then },
+            Act::Claim(attempt, host) => {
+                let (path, attempt) = numbered(&attempt)?;
+                Event::AttemptClaimed { path, attempt, worker: format!("a worker on {host}"), host: Some(host) }
+            }
+            Act::Leave(host) => Event::HostLeft { host, by: None, carried: None },
         };
         self.news(event)
     }
@@ -218,7 +231,8 @@ impl World {
                 self.lines.push(format!("{} ! refused: {}", show::when(self.now, ZERO), illegal.0));
                 Ok(())
             }
-            Ok(taken) => {
+            Ok(mut taken) => {
+                self.place(&mut after, &mut taken);
                 self.state = after;
                 self.witness
                     .watch(planner, &self.state, &taken.events)
@@ -227,6 +241,21 @@ impl World {
                 Ok(())
             }
         }
+    }
+
+    /// Where several machines share the run, what the one that drives it can not make waits for another.
+    fn place(&self, state: &mut State, taken: &mut Advance) {
+        let Some(host) = self.machine.as_deref() else { return };
+        let planner = Planner { plan: &self.plan, index: &self.index };
+        let labels = [host_label(host)];
+        let here =
+            Place { host: Some(host), labels: &labels, room: 9, is_counted: &|_| false, counted_agent: &|_| None };
+        place(planner, state, taken, here);
+        let claimed = taken.events.iter().filter_map(|envelope| match &envelope.event {
+            Event::AttemptClaimed { path, .. } => start_of(planner, state, path),
+            _ => None,
+        });
+        taken.starts.extend(claimed.collect::<Vec<_>>());
     }
 
     fn took(&mut self, taken: Advance) {

@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type Path = string;
 export type Status = "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
 export type StepStatus = "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
-export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "host";
+export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "host" | "worker" | "machine";
 
 export interface Usage {
   input_tokens: number;
@@ -241,17 +241,21 @@ export interface Span {
   from: number;
   to?: number;
   end?: string;
+  worker?: string;
+  host?: string;
 }
 
 export interface Attempt {
   attempt: number;
-  status: "running" | "succeeded" | "failed" | "stopped";
+  status: "waiting" | "running" | "succeeded" | "failed" | "stopped";
   started_at: number;
   ended_at?: number;
   usage?: Usage;
   error?: Failure;
   rung?: string;
   agent?: string;
+  worker?: string;
+  host?: string;
   session?: string;
   exit_code?: number;
   cached?: boolean;
@@ -295,7 +299,7 @@ export interface Live {
 
 export type Here = Made<"Here">;
 
-export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent";
+export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent" | "machine";
 
 export interface Question {
   run: string;
@@ -317,6 +321,14 @@ export interface Question {
 }
 
 export type Answer = "approve" | "skip" | { deny: { reason?: string } } | { edit: { value: Json } } | { value: { value: Json } };
+
+export type Roster = Made<"Roster">;
+
+export type Worker = Made<"Worker">;
+
+export type Duty = Made<"Duty">;
+
+export type OpenDuty = Made<"OpenDuty">;
 
 export interface Note {
   run: string;

@@ -264,7 +264,7 @@ fn queued(plan: &Plan, state: &State) -> String {
 }
 
 fn only_people_wait(state: &State) -> bool {
-    let outside = |step: &StepInst| matches!(step.phase, Phase::Question | Phase::Handed);
+    let outside = |step: &StepInst| step.asks().is_some() || step.phase == Phase::Handed;
     state.waiting().next().is_some() && state.open_attempts().next().is_none() && state.waiting().all(outside)
 }
 

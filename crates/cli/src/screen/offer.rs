@@ -24,7 +24,7 @@ impl Offer {
             QuestionKind::Approval | QuestionKind::Consent => Self::Verdict { choices: words, edits: false },
             QuestionKind::Review => Self::Verdict { choices: words, edits: true },
             QuestionKind::Operator if words.is_empty() => Self::One(["retry", "skip", "fail"].map(Json::from).to_vec()),
-            QuestionKind::Operator => Self::One(words),
+            QuestionKind::Operator | QuestionKind::Machine => Self::One(words),
             QuestionKind::Question => Self::by_schema(asked.schema.as_ref()),
         }
     }

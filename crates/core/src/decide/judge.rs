@@ -24,7 +24,8 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             QuestionKind::Question if matches!(step.form, Form::Work(_)) => replied(planner, state, at, answer),
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
-            QuestionKind::Operator => operated(planner, state, at, answer),
+            // Nobody judges a step that waits for its machine; what is chosen there is decided in `gone`.
+            QuestionKind::Operator | QuestionKind::Machine => operated(planner, state, at, answer),
             QuestionKind::Consent => super::consent::answered(planner, state, at, answer),
         };
     }

@@ -3,7 +3,7 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::{Planner, hosted};
+use super::{Planner, gone, hosted};
 use crate::Json;
 use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
@@ -23,7 +23,7 @@ pub(super) fn held(planner: Planner<'_>, state: &State, event: Event) -> Event {
     match (misfit(planner, state, &event), event) {
         (Some(why), _) => Event::Refused { what: what.to_owned(), why },
         (None, Event::Answered { path, answer, by, caller, comment, key, .. }) => {
-            let asking = state.find(&path).and_then(|step| Some((step, step.question.as_ref()?)));
+            let asking = asking(state, &path);
             let shown = asking.map(|(step, question)| view::shown(planner.plan, step, question));
             let answer = match asking {
                 Some((_, question)) => meant(question, answer),
@@ -44,6 +44,7 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::Paused { .. } => "pause",
         Event::Unpaused { .. } => "unpause",
         Event::ConsentRevoked { .. } => "revoke",
+        Event::HostSettled { .. } => "machine of the files",
         Event::HostMissed { .. } => "missing machine",
         Event::HostLeft { .. } => "leave",
         Event::Reopened { .. } => "retry",
@@ -71,9 +72,11 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
         Event::ConsentRevoked { .. } if state.consent_revoked => Some("its consent is revoked already".to_owned()),
+        Event::HostSettled { .. } => state.host.as_ref().map(|host| format!("its files are on `{host}`")),
         Event::HostMissed { host, .. } | Event::HostLeft { host, .. } if state.host.as_ref() != Some(host) => {
             Some(format!("its files are not on `{host}`"))
         }
+        Event::HostMissed { host, then, .. } => gone::misfit(state, host, *then),
         Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
         _ => hosted::misfit(planner, state, event),
     }
@@ -90,8 +93,8 @@ fn stays_shut(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
 
 /// The step and its question, while it is open.
 fn asking<'s>(state: &'s State, path: &StepPath) -> Option<(&'s StepInst, &'s Question)> {
-    let step = state.find(path).filter(|step| step.phase == Phase::Question)?;
-    Some((step, step.question.as_ref()?))
+    let step = state.find(path)?;
+    Some((step, step.asks()?))
 }
 
 /// Who answers by a secret must have the one of this very question. It is looked at before all else.
@@ -122,12 +125,14 @@ fn not_seen(planner: Planner<'_>, (step, question): (&StepInst, &Question), show
 
 fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &Answer) -> Option<String> {
     let Some(inst) = state.find(path) else { return Some(format!("no step `{path}` was reached")) };
-    let Some(question) = inst.question.as_ref().filter(|_| inst.phase == Phase::Question) else {
+    let Some(question) = inst.asks() else {
         return Some(format!("`{path}` asks nothing, or has been answered"));
     };
     let output = planner.plan.step(inst.step).output.schema.as_ref();
     let refused = match (question.kind, meant(question, answer.clone())) {
         (_, Answer::TimedOut) => Some("only time can say that nobody answered".to_owned()),
+        (QuestionKind::Machine, Answer::Value { value }) => no_choice(question, &value),
+        (QuestionKind::Machine, _) => Some(takes(question)),
         (QuestionKind::Approval | QuestionKind::Operator | QuestionKind::Consent, Answer::Value { value }) => {
             no_choice(question, &value)
         }
@@ -168,7 +173,7 @@ fn no_choice(question: &Question, value: &Json) -> Option<String> {
 }
 
 fn takes(question: &Question) -> String {
-    let mut words = vec!["yes", "no"];
+    let mut words = if question.kind == QuestionKind::Machine { Vec::new() } else { vec!["yes", "no"] };
     words.extend(question.choices.iter().map(String::as_str));
     format!("it takes: {}", words.join(", "))
 }

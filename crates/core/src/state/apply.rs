@@ -4,7 +4,7 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event, QuestionKind, Usage};
+use crate::event::{self, Answer, Ended, Envelope, Event, Gone, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
@@ -45,6 +45,8 @@ impl State {
             Event::RunStarted(_) => Ok(()),
             _ if self.started.is_none() => refused("the run was not started"),
             Event::Refused { .. } => Ok(()),
+            Event::Imported { .. } if self.finished.is_none() => refused("the run is not over"),
+            Event::Imported { .. } => Ok(()),
             Event::OnFailureStarted { .. } | Event::OnFailureEnded { .. } if !self.has_failed() => {
                 refused("the run has not failed")
             }
@@ -80,8 +82,10 @@ impl Apply<'_> {
                 self.attempt_claimed(path, *attempt, host.as_deref())?
             }
             Event::AttemptReleased { path, attempt } => self.attempt_released(path, *attempt)?,
-            Event::HostMissed { host, since } => self.host_missed(host, *since),
-            Event::HostLeft { host, .. } => self.host_left(host),
+            Event::HostSettled { host } => self.state.settle_on(Some(host)),
+            Event::HostMissed { host, since, then } => self.host_missed(host, *since, *then),
+            Event::HostSeen { host } => self.host_seen(host),
+            Event::HostLeft { host, carried, .. } => self.host_left(host, carried.as_ref()),
             Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
             Event::HeartbeatSeen { path, attempt, hint, until } => {
                 self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
@@ -95,7 +99,13 @@ impl Apply<'_> {
                 let at = self.open_attempt(path, *attempt)?;
                 self.state.step_mut(at).climb.get_or_insert_default().kept = Some(*attempt);
             }
-            Event::FilesRestored { path, attempt, .. } => drop(self.open_attempt(path, *attempt)?),
+            Event::FilesRestored { path, attempt, .. } | Event::FilesRebuilt { path, attempt, .. } => {
+                self.open_attempt(path, *attempt)?;
+            }
+            Event::CarryFailed { path, attempt, number, .. } => {
+                self.open_attempt(path, *attempt)?;
+                self.uncarried(path, *number);
+            }
             Event::AttemptSucceeded { path, attempt, result } => self.attempt_ended(path, *attempt, result, None)?,
             Event::AttemptFailed { path, attempt, error, result } => {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
@@ -135,6 +145,9 @@ impl Apply<'_> {
                 };
                 self.asked(path, question, error.as_ref())?;
             }
+            Event::Answered { path, answer, by, .. } if self.asks_about_machine(path) => {
+                self.machine_answered(path, answer, by.as_deref());
+            }
             Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
@@ -152,11 +165,14 @@ impl Apply<'_> {
             Event::Rewound { path, to } => self.rewound(path, to)?,
             Event::LimitReached { limit, path } => self.limit_reached(limit, path.as_ref())?,
             Event::UnitStopped { path, why } => self.unit_stopped(path, why)?,
-            Event::Refused { .. } | Event::Consented { .. } => {}
+            Event::Refused { .. } | Event::Consented { .. } | Event::Imported { .. } => {}
             Event::ConsentRevoked { .. } => self.state.consent_revoked = true,
             Event::CancelRequested { .. } => self.state.cancelling = true,
             Event::Paused { .. } => self.state.paused = true,
-            Event::Unpaused { .. } => (self.state.paused, self.state.missed) = (false, None),
+            Event::Unpaused { .. } => {
+                self.state.paused = false;
+                self.state.missed.take_if(|missed| missed.then == Gone::Pause);
+            }
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
             Event::RunFinished { outcome, message, outputs } => {
                 let at = self.state.now;
@@ -259,7 +275,10 @@ impl Apply<'_> {
             self.pay(at, Usage::default(), reserve);
         }
         self.state.waiting.remove(&at);
-        self.state.queued.remove(&at);
+        if self.state.queued.remove(&at) {
+            // What it asked was about the machine that it waited for.
+            self.state.step_mut(at).question = None;
+        }
         if self.state.handed.remove(&at) {
             self.state.step_mut(at).hand = None;
         }
@@ -325,6 +344,8 @@ impl Apply<'_> {
         step.error = error.cloned();
         step.lost += u32::from(error.is_some_and(|error| error.class == ErrorClass::Lost));
         self.settle_cost(at, result);
+        let is_lost = error.is_some_and(|error| error.class == ErrorClass::Lost);
+        self.files_left(path, result, is_lost);
         self.enter(at, Phase::Judge);
         Ok(())
     }
@@ -424,6 +445,9 @@ impl Apply<'_> {
     }
 
     fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
+        if question.kind == QuestionKind::Machine {
+            return self.asks_for_machine(path, question);
+        }
         let at = self.undecided(path)?;
         self.enter(at, Phase::Question);
         let step = self.state.step_mut(at);

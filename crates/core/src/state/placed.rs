@@ -1,12 +1,15 @@
 //! Attempts that wait for a worker, and the machine on which the files of a run are.
 //!
 //! **Invariant:** an attempt that waits for a worker is made by nobody, so it can not be lost. The machine of a run is the
-//! one whose files it has worked on; only a person gives it up.
+//! one whose files it has worked on; it is given up by a person, or for a record of those files. What is asked about a
+//! machine is asked by a step that waits for it, and is withdrawn with that wait.
 
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Apply, Illegal};
-use super::{Phase, State, StepNo};
+use super::{Phase, Question, State, StepNo};
+use crate::decide::WAIT;
+use crate::event::{self, Answer, Carried, Gone};
 use crate::path::StepPath;
 
 /// A machine of which nothing is heard.
@@ -16,6 +19,15 @@ pub struct Missed {
     pub host: String,
     /// Since when.
     pub since: i64,
+    /// What is done about it.
+    #[serde(default)]
+    pub then: Gone,
+    /// What a person chose, and who, while nothing has followed from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<(String, Option<String>)>,
+    /// Whether somebody works there again.
+    #[serde(default)]
+    pub is_back: bool,
 }
 
 impl State {
@@ -28,11 +40,24 @@ impl State {
         (step.phase, step.labels) = (Phase::Queued, labels);
     }
 
+    /// The project whose checkouts it works in, where that is known.
+    pub fn project(&self) -> Option<&str> {
+        self.started.as_ref()?.about.get("project")?.as_str()
+    }
+
     /// A step that uses the files of its run is made on a machine.
     pub(crate) fn settle_on(&mut self, host: Option<&str>) {
         if self.host.is_none() {
             self.host = host.map(str::to_owned);
         }
+    }
+}
+
+impl State {
+    /// Steps whose attempt waits for a worker on a machine.
+    pub(crate) fn waiting_for(&self, host: &str) -> Vec<StepNo> {
+        let label = crate::decide::host_label(host);
+        self.queued.iter().copied().filter(|at| self.step(*at).labels.contains(&label)).collect()
     }
 }
 
@@ -62,17 +87,26 @@ impl Apply<'_> {
         }
     }
 
+    /// Whoever takes what waits for a machine that was missed is there again. Who only begins something new may be about to go.
+    fn is_back(&mut self, host: Option<&str>) {
+        let Some(missed) = self.state.missed.as_mut().filter(|missed| Some(missed.host.as_str()) == host) else {
+            return;
+        };
+        match missed.then {
+            Gone::Pause => (self.state.missed, self.state.paused) = (None, false),
+            Gone::Ask | Gone::Rebuild => missed.is_back = true,
+        }
+    }
+
     pub(super) fn attempt_claimed(&mut self, path: &StepPath, attempt: u32, host: Option<&str>) -> Result<(), Illegal> {
         let at = self.queued(path, attempt)?;
         self.works_on(path, host);
+        self.is_back(host);
         // What was set aside for it still is.
         let (reserve, now) = (self.state.step_mut(at).reserve.take(), self.state.now);
         self.enter(at, Phase::Attempt);
         let step = self.state.step_mut(at);
         (step.reserve, step.started_at) = (reserve, Some(now));
-        if self.state.missed.take_if(|missed| Some(missed.host.as_str()) == host).is_some() {
-            self.state.paused = false;
-        }
         Ok(())
     }
 
@@ -80,22 +114,91 @@ impl Apply<'_> {
         self.queued(path, attempt).map(drop)
     }
 
-    pub(super) fn host_missed(&mut self, host: &str, since: i64) {
-        self.state.missed = Some(Missed { host: host.to_owned(), since });
-        self.state.paused = true;
+    pub(super) fn host_missed(&mut self, host: &str, since: i64, then: Gone) {
+        self.state.missed = Some(Missed { host: host.to_owned(), since, then, chosen: None, is_back: false });
+        self.state.paused |= then == Gone::Pause;
+    }
+
+    pub(super) fn host_seen(&mut self, host: &str) {
+        self.state.missed.take_if(|missed| missed.host == host);
+        self.withdraw();
     }
 
     /// What waited for the machine is offered anew, to everybody.
-    pub(super) fn host_left(&mut self, host: &str) {
+    pub(super) fn host_left(&mut self, host: &str, carried: Option<&Carried>) {
         self.state.host.take_if(|at| at == host);
-        if self.state.missed.take_if(|missed| missed.host == host).is_some() {
+        let missed = self.state.missed.take_if(|missed| missed.host == host);
+        if missed.is_some_and(|missed| missed.then == Gone::Pause) {
             self.state.paused = false;
         }
-        let label = crate::decide::host_label(host);
-        let waiting: Vec<StepNo> =
-            self.state.queued.iter().copied().filter(|at| self.state.step(*at).labels.contains(&label)).collect();
-        for at in waiting {
-            self.offer_again(at);
+        self.state.left_at = self.state.seq + 1;
+        self.state.rebuild = carried.cloned();
+        self.state.carried = carried.cloned();
+        (self.state.uncarried, self.state.waited_at) = (None, None);
+        self.state.waiting_for(host).into_iter().for_each(|at| self.offer_again(at));
+        self.withdraw();
+    }
+
+    /// What becomes of the files that an attempt left. What was lost with its worker is made again.
+    pub(super) fn files_left(&mut self, path: &StepPath, result: &event::Result, is_lost: bool) {
+        let uses = |step: &super::StepInst| self.plan.step(step.step).uses_files();
+        let is_here = self.state.host.is_some() && result.by.is_none() && self.state.find(path).is_some_and(uses);
+        match &result.carried {
+            Some(carried) => self.files_carried(carried),
+            None if is_here && !is_lost && !result.cached => self.uncarried(path, 0),
+            None => {}
         }
+    }
+
+    /// Records under another name count from the beginning: whoever writes them has files of their own.
+    fn files_carried(&mut self, carried: &Carried) {
+        let known = self.state.carried.as_ref();
+        if known.is_none_or(|known| known.name != carried.name || known.number < carried.number) {
+            self.state.carried = Some(carried.clone());
+            self.state.uncarried.take_if(|(_, number)| *number < carried.number);
+        }
+    }
+
+    /// There are files that no record has.
+    pub(super) fn uncarried(&mut self, path: &StepPath, number: u64) {
+        if self.state.uncarried.as_ref().is_none_or(|(_, known)| *known < number) {
+            self.state.uncarried = Some((path.clone(), number));
+        }
+    }
+
+    /// Whether what a step asks is about the machine that it waits for.
+    pub(super) fn asks_about_machine(&self, path: &StepPath) -> bool {
+        let asks = |step: &super::StepInst| step.phase == Phase::Queued && step.question.is_some();
+        self.state.missed.is_some() && self.state.find(path).is_some_and(asks)
+    }
+
+    pub(super) fn asks_for_machine(&mut self, path: &StepPath, question: Question) -> Result<(), Illegal> {
+        let at = self.find(path)?;
+        if self.state.step(at).phase != Phase::Queued || self.state.missed.is_none() {
+            return Err(Illegal(format!("`{path}` waits for no machine that is missed")));
+        }
+        self.state.step_mut(at).question = Some(question);
+        Ok(())
+    }
+
+    /// To wait is all that follows from itself; the rest is decided.
+    pub(super) fn machine_answered(&mut self, path: &StepPath, answer: &Answer, by: Option<&str>) {
+        let Some(at) = self.state.number(path) else { return };
+        self.state.step_mut(at).question = None;
+        let word = match answer {
+            Answer::Value { value } => value.as_str().unwrap_or_default(),
+            Answer::Approve | Answer::Deny { .. } | Answer::Edit { .. } | Answer::Skip | Answer::TimedOut => "",
+        };
+        if word == WAIT {
+            (self.state.missed, self.state.waited_at) = (None, Some(self.state.now));
+        } else if let Some(missed) = &mut self.state.missed {
+            missed.chosen = Some((word.to_owned(), by.map(str::to_owned)));
+        }
+    }
+
+    /// Nothing is asked about a machine any more.
+    fn withdraw(&mut self) {
+        let waiting: Vec<StepNo> = self.state.queued.iter().copied().collect();
+        waiting.into_iter().for_each(|at| self.state.step_mut(at).question = None);
     }
 }

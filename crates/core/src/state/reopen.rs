@@ -19,6 +19,8 @@ impl Apply<'_> {
         }
         let from = from.map(|path| self.startable(path)).transpose()?;
         self.state.finished = None;
+        // Where it has ended well, nobody has kept its files for other machines.
+        self.state.carried.take_if(|_| well);
         self.state.on_failure.open = false;
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.resume_stopped();
@@ -77,6 +79,8 @@ impl Apply<'_> {
         let open: Vec<StepNo> = self.state.open.iter().copied().collect();
         let queued: Vec<StepNo> = self.state.queued.iter().copied().collect();
         queued.into_iter().for_each(|at| self.offer_again(at));
+        // Whether its machine is there is found out anew.
+        self.state.missed = None;
         let stopped = |at: &StepNo| {
             let step = self.state.step(*at);
             let fresh = step.phase == Phase::Judge && step.answer.is_none() && step.error.is_some();

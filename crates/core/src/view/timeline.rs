@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, Event, QuestionKind};
 use crate::path::StepPath;
 
 /// Something that took time.
@@ -23,6 +23,12 @@ pub struct Span {
     /// How it ended, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<&'static str>,
+    /// Of an attempt that a worker took: which one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Of an attempt: the machine that made it, where several share a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// What takes time.
@@ -35,7 +41,7 @@ pub enum Spanned {
     Pause(u32),
     /// A question to a person.
     Question,
-    /// A sleep, or a wait for a signal.
+    /// A sleep, or a wait for a signal or for a worker.
     Wait,
 }
 
@@ -59,7 +65,15 @@ impl Fold {
     fn event(&mut self, envelope: &Envelope) {
         let at = envelope.at;
         match &envelope.event {
-            Event::AttemptStarted { path, attempt, .. } => self.begin(path, Spanned::Attempt(*attempt), at),
+            Event::AttemptStarted { path, queued: Some(_), .. } => self.begin(path, Spanned::Wait, at),
+            Event::AttemptStarted { path, attempt, host, .. } => {
+                self.begin(path, Spanned::Attempt(*attempt), at);
+                self.made_by(None, host.as_deref());
+            }
+            Event::AttemptClaimed { path, attempt, worker, host } => {
+                self.begin(path, Spanned::Attempt(*attempt), at);
+                self.made_by(Some(worker), host.as_deref());
+            }
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
             Event::AttemptStopped { path, .. } => self.end(path, at, "stopped"),
@@ -67,8 +81,10 @@ impl Fold {
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
+            // The wait of the attempt goes on meanwhile.
+            Event::QuestionAsked { kind: QuestionKind::Machine, .. } => {}
             Event::QuestionAsked { path, .. } => self.begin(path, Spanned::Question, at),
-            Event::Answered { path, .. } => self.end(path, at, "answered"),
+            Event::Answered { path, .. } => self.answered(path, at),
             Event::WaitStarted { path, .. } => self.begin(path, Spanned::Wait, at),
             Event::StepSkipped { path, .. } => self.end(path, at, "over"),
             Event::StepEnded { path, .. } | Event::Rewound { path, .. } => {
@@ -80,10 +96,14 @@ impl Fold {
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
-            | Event::AttemptClaimed { .. }
             | Event::AttemptReleased { .. }
+            | Event::HostSettled { .. }
             | Event::HostMissed { .. }
             | Event::HostLeft { .. }
+            | Event::HostSeen { .. }
+            | Event::FilesRebuilt { .. }
+            | Event::CarryFailed { .. }
+            | Event::Imported { .. }
             | Event::SessionSeen { .. }
             | Event::FilesKept { .. }
             | Event::FilesRestored { .. }
@@ -114,7 +134,22 @@ impl Fold {
             self.give_up(from, |other| *other == before || other.is_inside(&before));
         }
         self.open.insert(path.clone(), self.spans.len());
-        self.spans.push(Span { path: path.clone(), what, from, to: None, end: None });
+        self.spans.push(Span { path: path.clone(), what, from, to: None, end: None, worker: None, host: None });
+    }
+
+    /// Who makes what was begun last.
+    fn made_by(&mut self, worker: Option<&str>, host: Option<&str>) {
+        if let Some(span) = self.spans.last_mut() {
+            (span.worker, span.host) = (worker.map(str::to_owned), host.map(str::to_owned));
+        }
+    }
+
+    /// What was answered while an attempt waits is not that attempt.
+    fn answered(&mut self, path: &StepPath, at: i64) {
+        let open = self.open.get(path).map(|span| self.spans[*span].what);
+        if open == Some(Spanned::Question) {
+            self.end(path, at, "answered");
+        }
     }
 
     fn give_up(&mut self, at: i64, which: impl Fn(&StepPath) -> bool) {

@@ -1,7 +1,9 @@
 //! What the settings say about several workers: `[fleet]`.
 
 use anyhow::{Context, Result, anyhow};
+use longhaul_core::decide::agent_label;
 use longhaul_core::duration::parse_ms;
+use longhaul_core::event::Gone;
 use longhaul_store::Caps;
 use toml_edit::{DocumentMut, Item};
 
@@ -12,8 +14,25 @@ use super::entries;
 pub struct Fleet {
     /// How many attempts all of them make at once.
     pub caps: Caps,
+    /// What the project is called, where its history does not tell which one it is.
+    pub project: Option<String>,
     /// How long a machine may be silent before a run that needs it asks what to do.
     pub host_grace_ms: Option<i64>,
+    /// What is done about one that is silent for longer.
+    pub when_host_gone: Option<Gone>,
+    /// The git remote to which the files of runs are sent, so that other machines can go on with them.
+    pub carry: Option<String>,
+}
+
+/// Where files are sent is not for a checkout to say, unless a person has looked at it. A remote that git knows by name is
+/// one that a person has set up.
+pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
+    let carry = document.get("fleet").and_then(Item::as_table_like)?.get("carry")?.as_str()?;
+    (!is_name(carry)).then_some("fleet.carry")
+}
+
+fn is_name(remote: &str) -> bool {
+    !remote.is_empty() && remote.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
 }
 
 /// Adds what a file says that is not known yet.
@@ -21,20 +40,29 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
     for (name, item) in entries(document.get("fleet"), "fleet")? {
         match name {
             "max" => fleet.caps.all = Some(fleet.caps.all.map_or_else(|| max(item, "fleet.max"), Ok)?),
-            "labels" => labels(item, &mut fleet.caps)?,
+            "labels" => maxima(item, "fleet.labels", str::to_owned, &mut fleet.caps)?,
+            "backends" => maxima(item, "fleet.backends", agent_label, &mut fleet.caps)?,
+            "project" => fleet.project = Some(fleet.project.take().map_or_else(|| called(item), Ok)?),
             "host_grace" => fleet.host_grace_ms = Some(fleet.host_grace_ms.map_or_else(|| grace(item), Ok)?),
-            other => return Err(anyhow!("`fleet.{other}` is not a setting; there are max, labels and host_grace")),
+            "when_host_gone" => fleet.when_host_gone = Some(fleet.when_host_gone.map_or_else(|| gone(item), Ok)?),
+            "carry" => fleet.carry = Some(fleet.carry.take().map_or_else(|| remote(item), Ok)?),
+            other => {
+                return Err(anyhow!(
+                    "`fleet.{other}` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry"
+                ));
+            }
         }
     }
     Ok(())
 }
 
-fn labels(item: &Item, caps: &mut Caps) -> Result<()> {
-    for (label, item) in entries(Some(item), "fleet.labels")? {
-        let key = format!("fleet.labels.{label}");
+/// Tables that each say a `max`, counted under a label.
+fn maxima(item: &Item, of: &str, label: fn(&str) -> String, caps: &mut Caps) -> Result<()> {
+    for (name, item) in entries(Some(item), of)? {
+        let key = format!("{of}.{name}");
         let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
         let max = max(table.get("max").with_context(|| format!("`{key}.max` is missing"))?, &format!("{key}.max"))?;
-        caps.labels.entry(label.to_owned()).or_insert(max);
+        caps.labels.entry(label(name)).or_insert(max);
     }
     Ok(())
 }
@@ -42,6 +70,26 @@ fn labels(item: &Item, caps: &mut Caps) -> Result<()> {
 fn max(item: &Item, key: &str) -> Result<u32> {
     let number = item.as_integer().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
     number.ok_or_else(|| anyhow!("`{key}` is not a number from 1 on"))
+}
+
+fn gone(item: &Item) -> Result<Gone> {
+    match item.as_str() {
+        Some("ask") => Ok(Gone::Ask),
+        Some("rebuild") => Ok(Gone::Rebuild),
+        _ => Err(anyhow!("`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\"")),
+    }
+}
+
+/// A name or an address of a repository. Git takes what begins with a dash for an option, and `ext::` for a command.
+fn remote(item: &Item) -> Result<String> {
+    let is_one = |text: &&str| !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
+    let remote = item.as_str().filter(is_one).filter(|text| !text.contains("::"));
+    remote.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.carry` is neither a remote of git nor an address of one"))
+}
+
+fn called(item: &Item) -> Result<String> {
+    let name = item.as_str().filter(|name| !name.trim().is_empty());
+    name.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.project` is not a name"))
 }
 
 fn grace(item: &Item) -> Result<i64> {
@@ -61,17 +109,36 @@ mod tests {
 
     #[test]
     fn caps_and_grace_are_read() {
-        let fleet = of("[fleet]\nmax = 40\nhost_grace = '5m'\n[fleet.labels.gpu]\nmax = 2\n").unwrap();
-        assert_eq!(fleet.caps, Caps { all: Some(40), labels: [("gpu".to_owned(), 2)].into() });
+        let maxima = "[fleet.labels.gpu]\nmax = 2\n[fleet.backends.claude]\nmax = 3\n";
+        let fleet = of(&format!("[fleet]\nmax = 40\nhost_grace = '5m'\n{maxima}")).unwrap();
+        let labels = [("gpu".to_owned(), 2), ("agent:claude".to_owned(), 3)].into();
+        assert_eq!(fleet.caps, Caps { all: Some(40), labels });
         assert_eq!(fleet.host_grace_ms, Some(300_000));
         assert_eq!(of(""), Ok(Fleet::default()));
+    }
+
+    #[test]
+    fn where_files_are_sent_is_looked_at_unless_git_knows_it_by_name() {
+        let fleet = of("[fleet]\nwhen_host_gone = 'rebuild'\ncarry = 'origin'\n").unwrap();
+        assert_eq!((fleet.when_host_gone, fleet.carry.as_deref()), (Some(Gone::Rebuild), Some("origin")));
+        let key = |carry: &str| sensitive(&format!("[fleet]\ncarry = '{carry}'\n").parse().unwrap());
+        assert_eq!(key("origin"), None);
+        assert_eq!(key("https://example.com/repo.git"), Some("fleet.carry"));
+        assert_eq!(key("../elsewhere"), Some("fleet.carry"));
+        assert_eq!(sensitive(&"[fleet]\nmax = 1\n".parse().unwrap()), None);
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let wrong = [
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
-            ("[fleet]\nmux = 1", "`fleet.mux` is not a setting; there are max, labels and host_grace"),
+            (
+                "[fleet]\nmux = 1",
+                "`fleet.mux` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry",
+            ),
+            ("[fleet]\nwhen_host_gone = 'cry'", "`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\""),
+            ("[fleet]\ncarry = '--upload-pack=x'", "`fleet.carry` is neither a remote of git nor an address of one"),
+            ("[fleet]\ncarry = 'ext::sh -c x'", "`fleet.carry` is neither a remote of git nor an address of one"),
             ("[fleet.labels]\ngpu = 1", "`fleet.labels.gpu` is not a table"),
             ("[fleet.labels.gpu]\n", "`fleet.labels.gpu.max` is missing"),
             ("[fleet]\nhost_grace = 5", "`fleet.host_grace` is not a time such as \"10m\""),

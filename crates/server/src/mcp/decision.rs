@@ -54,7 +54,7 @@ pub(crate) fn words(kind: QuestionKind) -> &'static [&'static str] {
         QuestionKind::Approval | QuestionKind::Consent => &["approve", "deny"],
         QuestionKind::Review => &["approve", "deny", "edit"],
         QuestionKind::Operator => &["approve", "deny", "edit", "skip"],
-        QuestionKind::Question => &[],
+        QuestionKind::Question | QuestionKind::Machine => &[],
     }
 }
 

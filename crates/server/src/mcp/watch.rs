@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::State;
 use longhaul_runtime::Pulse;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -74,7 +74,7 @@ pub(crate) async fn moved_on(desk: &Desk, run: &RunId, seq: u64) -> Result<(), P
 fn asks(state: &State) -> bool {
     state.questions().next().is_some()
         && state.open_attempts().next().is_none()
-        && state.waiting().all(|step| step.phase == Phase::Question)
+        && state.waiting().all(|step| step.asks().is_some())
 }
 
 /// What a client is told that asked to be kept informed.

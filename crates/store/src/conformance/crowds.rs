@@ -29,6 +29,24 @@ async fn append_once(store: Given, run: RunId) -> u64 {
     }
 }
 
+/// Twelve makers: one makes the run, and all others hear that it exists.
+pub async fn one_of_many_makers_makes_the_run(store: Given) {
+    for round in 0..10 {
+        let run = id(&format!("made-{round}"));
+        let make = |store: Given, run: RunId| async move { store.append(making(&run)).await };
+        let makers: Vec<_> = (0..12).map(|_| tokio::spawn(make(store.clone(), run.clone()))).collect();
+        let mut made = 0;
+        for maker in makers {
+            match maker.await.unwrap() {
+                Ok(seq) => made += seq,
+                Err(error) => assert_eq!(error, Error::Exists),
+            }
+        }
+        assert_eq!(made, 1);
+        assert_eq!(store.read(&run, 0, 10).await.unwrap().len(), 1);
+    }
+}
+
 /// A hundred runs, ten appends each; nobody meets anybody.
 pub async fn a_hundred_runs_move_at_once(store: Given) {
     let walk = |store: Given, number: usize| async move {

@@ -134,7 +134,7 @@ impl Sim {
             usd: 1.0 / (3.0 + self.chance.below(9_999) as f64),
             ..Usage::default()
         });
-        let result = Left { output, usage, exit_code: Some(0), ..Left::default() };
+        let result = Left { output, usage, exit_code: Some(0), carried: self.carried(), ..Left::default() };
         if self.is_patient() && self.chance.one_in(8) {
             return Event::AttemptStopped { path, attempt, usage };
         }

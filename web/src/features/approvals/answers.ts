@@ -1,12 +1,16 @@
 // What can be said to a question, kind by kind.
 
 import type { Answer, Question } from "../../api/types";
+import { capital } from "../../ui/format";
 
 export interface Choice {
   title: string;
   answer: Answer;
   look: "main" | "plain" | "danger";
 }
+
+/** How what can be done about a machine is offered: waiting harms nothing. */
+const LOOKS: Record<string, Choice["look"]> = { wait: "main", cancel: "danger" };
 
 /** The answers that need nothing typed. */
 export function choicesFor({ kind, choices = [] }: Question): Choice[] {
@@ -25,6 +29,8 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
         { title: "Go on without it", answer: "skip", look: "plain" },
         ...own.filter(({ title }) => !["retry", "skip", "fail"].includes(title)),
       ];
+    case "machine":
+      return own.map(({ title, answer }) => ({ title: capital(title), answer, look: LOOKS[title] ?? "plain" }));
     case "question":
       return own;
   }
@@ -32,7 +38,7 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
 
 /** What it takes to say no, if that is an answer. */
 export function denialFor({ kind }: Question): string | undefined {
-  return kind === "question" ? undefined : kind === "operator" ? "Give up" : "Deny";
+  return kind === "question" || kind === "machine" ? undefined : kind === "operator" ? "Give up" : "Deny";
 }
 
 /** What a value that is typed means, if one can be. */
