@@ -68,7 +68,8 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
         tokio::time::sleep(lease / 4).await;
         // Taken before the question: what is begun meanwhile may be missing in the answer.
         let (asked, held) = (Instant::now(), shared.leases.snapshot());
-        if held.is_empty() && shared.taken.is_empty() {
+        // Nothing is held, so there is nothing to keep. A login holds tasks that it must not begin yet.
+        if held.is_empty() && shared.taken.is_empty() && shared.store.scope().is_none() {
             renewed = asked;
             continue;
         }
