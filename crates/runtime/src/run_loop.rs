@@ -185,6 +185,8 @@ impl Runner {
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
         let mut orphans = orphans;
         let news = self.shared.mailroom.listen(&self.run);
+        // Whoever drives it looks at others by itself, and need not be woken by all that is written.
+        self.shared.mailroom.set_foreign(&self.run, false);
         let mut ended: Vec<Event> = Vec::new();
         let mut mail = true;
         loop {
