@@ -297,6 +297,8 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
     assert_eq!(login.blob(world.secret.hash).await, Ok(None));
     let seen = |table: &str| world.as_login(&format!("SELECT count(*) FROM {table}")).unwrap();
     assert_eq!(["run", "task", "blob", "snapshot"].map(seen), ["1", "1", "1", "1"].map(str::to_owned));
+    let last = world.owner.run(&world.ours).await.unwrap().unwrap().last_seq;
+    assert_eq!(seen("event"), last.to_string());
 }
 
 /// The one thing that it says is heard, and says by itself what it is, whatever is written into it.

@@ -106,13 +106,13 @@ BEGIN
 END
 $$;
 
--- What an earlier life of a worker held is this one's from now on.
+-- What an earlier life of a worker held is this one's from now on. Who asks is looked at by the last line, which undoes the others.
 CREATE FUNCTION scoped_inherit_1(the_worker text, from_worker text, until_ms bigint)
 RETURNS TABLE (run text, key text, attempt bigint, worker text, lease_until_ms bigint, labels text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM scoped_as_1(the_worker), scoped_as_1(from_worker);
+    PERFORM scoped_as_1(from_worker);
     UPDATE task SET worker = the_worker WHERE worker = from_worker;
     RETURN QUERY SELECT * FROM scoped_renew_1(the_worker, until_ms);
 END
