@@ -49,6 +49,7 @@ use crate::slots::Slots;
 use crate::told;
 use crate::tools::ToolServer;
 use crate::turns::Turns;
+use crate::upkeep;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -355,6 +356,9 @@ impl Engine {
         if self.shared.options.member.host.is_some() {
             about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
         }
+        if let Some(project) = &self.shared.options.member.project {
+            about.insert("project".to_owned(), text(project));
+        }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
             about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
         }
@@ -524,7 +528,7 @@ impl Engine {
 }
 
 /// Journals that are none of the runs.
-const JOURNALS: [&str; 2] = [consent::LEDGER, shelf::SHELF];
+const JOURNALS: [&str; 3] = [consent::LEDGER, shelf::SHELF, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
     !JOURNALS.contains(&row.run.as_str())

@@ -5,9 +5,11 @@
 
 mod admission;
 mod aftermath;
+mod archive;
 mod artifacts;
 mod backends;
 mod cache;
+mod carry;
 mod channels;
 mod clock;
 mod codec;
@@ -40,6 +42,7 @@ mod traces;
 mod tree;
 mod trust;
 mod turns;
+mod upkeep;
 mod worker;
 
 pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
@@ -60,3 +63,4 @@ pub use shelf::{Decided, read_shelf};
 pub use tools::ToolServer;
 pub use traces::Collector;
 pub use trust::{told_files, told_hash};
+pub use upkeep::Retention;

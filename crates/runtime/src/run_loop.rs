@@ -21,7 +21,7 @@ use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
 use crate::reports::Reported;
-use crate::{aftermath, consent, fleet, gates, perform, recover, reports};
+use crate::{aftermath, carry, consent, fleet, gates, perform, recover, reports};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -158,6 +158,7 @@ struct Runner {
 impl Runner {
     /// Whatever goes wrong, nothing goes on that nobody listens to.
     async fn go(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
+        let was_over = self.loaded.state.is_finished();
         let went = self.drive(orphans, stop).await;
         if went.is_err() {
             self.stop_all().await;
@@ -165,9 +166,20 @@ impl Runner {
         if self.loaded.state.is_finished() {
             // Who is not woken looks by itself, a little later.
             let _ = admission::leave(&self.shared, &self.loaded).await;
+            self.unburden(was_over).await;
         }
         let ours = std::mem::take(&mut self.fell);
         aftermath::settle(&self.shared, &self.run, &mut self.loaded, ours, stop).await.and(went)
+    }
+
+    /// Nobody goes on elsewhere with the files of a run that ended well. One that did not may start again.
+    async fn unburden(&self, was_over: bool) {
+        let state = &self.loaded.state;
+        let ended_well = state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
+        if state.carried.is_some() && ended_well && !was_over {
+            // What can not be taken away now goes when the run is forgotten.
+            let _ = carry::forget(&self.shared, &self.run, false).await;
+        }
     }
 
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
@@ -571,6 +583,8 @@ fn still_open(state: &State, event: &Event) -> bool {
         | Event::AttemptAdopted { path, attempt }
         | Event::FilesKept { path, attempt, .. }
         | Event::FilesRestored { path, attempt, .. }
+        | Event::FilesRebuilt { path, attempt, .. }
+        | Event::CarryFailed { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }

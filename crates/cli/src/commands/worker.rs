@@ -44,7 +44,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             stop.cancel();
             worked
         };
-        tokio::join!(work, times, office::traced(&engine, &stop)).0?;
+        let (worked, ..) =
+            tokio::join!(work, times, office::traced(&engine, &stop), office::kept_small(&engine, &stop));
+        worked?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -96,7 +96,8 @@ impl Server {
 
     /// The address of its database.
     pub fn database(&self) -> String {
-        format!("postgres://longhaul@{}/postgres", self.folder.display().to_string().replace('/', "%2F"))
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://longhaul@{folder}:{}/postgres", self.port)
     }
 
     /// The same store as at an address of its own, over the network, by a name of its machine.
