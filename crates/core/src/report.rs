@@ -79,7 +79,8 @@ fn plain(mut event: Event) -> Result<Event, String> {
 /// Whether others can fetch it and get nothing else.
 fn is_reference(carried: &Carried) -> bool {
     let is_commit = carried.commit.len() >= 40 && carried.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_commit && carried.name.starts_with("refs/longhaul/") && is_word(&carried.name)
+    let is_name = carried.name.starts_with("refs/longhaul/") && is_word(&carried.name);
+    is_commit && is_name && !carried.name.contains(':') && !carried.name.contains("..")
 }
 
 /// Whether a text can stand on a command line of whoever goes on with it.

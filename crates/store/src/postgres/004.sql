@@ -73,10 +73,14 @@ CREATE FUNCTION scoped_until_1(until_ms bigint) RETURNS bigint LANGUAGE sql AS $
     SELECT least(until_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 600000)
 $$;
 
--- Of some labels, those by which the login that asks may take tasks. Labels of agents only count.
+-- Of some labels, those by which the login that asks may take tasks. Those that count agents or name projects are no matter of trust; what waits for
+-- a machine is not for somebody who only says to be it, while another worker is there.
 CREATE FUNCTION scoped_labels_1(the_labels jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT coalesce(jsonb_agg(label), '[]') FROM jsonb_array_elements_text(the_labels) AS label
-        WHERE (SELECT labels IS NULL OR labels ? label OR starts_with(label, 'agent:') FROM login WHERE name = login_1())
+    SELECT coalesce(jsonb_agg(label), '[]') FROM jsonb_array_elements_text(the_labels) AS label WHERE CASE
+        WHEN starts_with(label, 'host:') THEN NOT EXISTS (
+            SELECT FROM worker WHERE host = substr(label, 6) AND login_of_1(id) IS DISTINCT FROM login_1())
+        ELSE (SELECT labels IS NULL OR labels ? label OR label ~ '^(agent|project):' FROM login WHERE name = login_1())
+    END
 $$;
 
 -- As `claim_2`.
