@@ -361,7 +361,7 @@ impl Runner {
         let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
         // One message a turn: the next one must be held against what this one changes.
         if let Some(message) = inbox.into_iter().next() {
-            let event = match reports::taken_in(&self.shared, &self.run, state, &message).await? {
+            let event = match reports::taken_in(&self.shared, &self.run, &self.loaded, &message).await? {
                 Some((event, reported)) => {
                     extras.reported = reported;
                     event
