@@ -6,6 +6,7 @@ import { PersistedPage } from "./features/persisted/PersistedPage";
 import { type RunSearch, readRunSearch, RunPage } from "./features/run/RunPage";
 import { RunsPage } from "./features/runs/RunsPage";
 import { type Filter, readFilter } from "./features/runs/filter";
+import { WorkersPage } from "./features/workers/WorkersPage";
 import { WorkflowPage } from "./features/workflows/WorkflowPage";
 import { WorkflowsPage } from "./features/workflows/WorkflowsPage";
 import { NotFound } from "./ui/NotFound";
@@ -44,10 +45,11 @@ const workflow = createRoute({
 });
 
 const approvals = createRoute({ getParentRoute: () => root, path: "/approvals", component: ApprovalsPage });
+const workers = createRoute({ getParentRoute: () => root, path: "/workers", component: WorkersPage });
 const persisted = createRoute({ getParentRoute: () => root, path: "/persisted", component: PersistedPage });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, runs, run, workflows, workflow, approvals, persisted]),
+  routeTree: root.addChildren([home, runs, run, workflows, workflow, approvals, workers, persisted]),
   scrollRestoration: true,
 });
 

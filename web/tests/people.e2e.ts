@@ -45,7 +45,7 @@ describe("the inbox", () => {
     await review.getByRole("button", { name: "Use this instead" }).click();
     await review.getByText("This should be JSON").waitFor();
     await review.getByLabel("Instead of it").fill('{"name": "waver", "parts": []}');
-    await review.getByText("Say something beside it").click();
+    await review.getByText("Add a comment").click();
     await review.getByLabel("For others to read").fill("shorter");
     const asked = at.page.waitForRequest((request) => request.method() === "POST");
     await review.getByRole("button", { name: "Use this instead" }).click();
@@ -120,6 +120,7 @@ describe("a telephone", () => {
       "/workflows",
       "/workflows/release",
       "/approvals",
+      "/workers",
       "/persisted",
     ]) {
       await at.page.goto(at.server.url(path));

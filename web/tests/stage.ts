@@ -45,6 +45,8 @@ export class Server {
     run: string;
     commits?: number;
     say?: { path: string; attempt: number; entry: object };
+    happen?: object[];
+    roster?: object;
   }): Promise<{ seq: number; watched: number }> {
     const response = await fetch(this.url("/control"), { method: "POST", body: JSON.stringify(happens) });
     return (await response.json()) as { seq: number; watched: number };

@@ -7,6 +7,7 @@ mod agents;
 mod chains;
 mod cold;
 mod crowd;
+mod fleet;
 mod killed;
 mod machine;
 mod mcp;
@@ -26,6 +27,7 @@ use longhaul_agents::scripted::Script;
 use longhaul_runtime::{Engine, Options, System};
 use longhaul_store::{Sqlite, Store, Synchronous};
 
+pub(crate) use fleet::Around;
 use report::Figure;
 pub(crate) use stream::talk;
 pub(crate) use watched::watch;
@@ -45,9 +47,18 @@ pub(crate) enum Part {
     Agents,
     Mcp,
     Watched,
+    FleetSteps,
+    FleetClaims,
+    FleetWaiting,
+    FleetFanOut,
+    FleetIdle,
 }
 
 impl Part {
+    /// What is measured around a database.
+    pub(crate) const FLEET: [Self; 5] =
+        [Self::FleetSteps, Self::FleetClaims, Self::FleetWaiting, Self::FleetFanOut, Self::FleetIdle];
+    /// What is measured in files.
     pub(crate) const ALL: [Self; 12] = [
         Self::Chain,
         Self::FanOut,
@@ -77,6 +88,11 @@ impl Part {
             Self::Agents => "agents",
             Self::Mcp => "mcp",
             Self::Watched => "watched",
+            Self::FleetSteps => "fleet-steps",
+            Self::FleetClaims => "fleet-claims",
+            Self::FleetWaiting => "fleet-waiting",
+            Self::FleetFanOut => "fleet-fan-out",
+            Self::FleetIdle => "fleet-idle",
         }
     }
 }
@@ -104,6 +120,23 @@ pub(crate) struct Sizes {
     mcp: (usize, usize),
     /// Those who watch a run, its steps, and how often.
     watched: (usize, usize, usize),
+    fleet: FleetSizes,
+}
+
+/// How much of what a fleet does.
+#[derive(Debug, Clone, Copy)]
+struct FleetSizes {
+    /// Steps of the run of each worker.
+    steps: usize,
+    /// How long `pgbench` runs each time.
+    probe: Duration,
+    /// Tasks that came and went, and claims that are measured.
+    past: usize,
+    claims: usize,
+    /// Workers without work; how long they are left alone, and then watched.
+    idlers: usize,
+    settle: Duration,
+    idle: Duration,
 }
 
 impl Sizes {
@@ -120,6 +153,15 @@ impl Sizes {
         talk: Duration::from_secs(5),
         mcp: (10_000, 200),
         watched: (50, 1500, 3),
+        fleet: FleetSizes {
+            steps: 600,
+            probe: Duration::from_secs(4),
+            past: 1_000_000,
+            claims: 500,
+            idlers: 50,
+            settle: Duration::from_secs(40),
+            idle: Duration::from_secs(30),
+        },
     };
     pub(crate) const SMOKE: Self = Self {
         steps: 20,
@@ -134,6 +176,15 @@ impl Sizes {
         talk: Duration::from_millis(50),
         mcp: (5, 2),
         watched: (3, 20, 1),
+        fleet: FleetSizes {
+            steps: 5,
+            probe: Duration::from_secs(1),
+            past: 100,
+            claims: 10,
+            idlers: 2,
+            settle: Duration::from_millis(50),
+            idle: Duration::from_millis(50),
+        },
     };
 }
 
@@ -142,14 +193,15 @@ pub(crate) struct Bench {
     folder: PathBuf,
     synchronous: Synchronous,
     sizes: Sizes,
+    around: Around,
 }
 
 impl Bench {
-    pub(crate) fn new(parent: Option<PathBuf>, synchronous: Synchronous, sizes: Sizes) -> Result<Self> {
+    pub(crate) fn new(parent: Option<PathBuf>, synchronous: Synchronous, sizes: Sizes, around: Around) -> Result<Self> {
         let parent = parent.unwrap_or_else(std::env::temp_dir);
         let folder = parent.join(format!("longhaul-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
-        Ok(Self { folder, synchronous, sizes })
+        Ok(Self { folder, synchronous, sizes, around })
     }
 
     /// A new store for a workload.
@@ -216,6 +268,9 @@ pub(crate) async fn measure(bench: &Bench, part: Part) -> Result<Vec<Figure>> {
         Part::Agents => agents::many(bench).await,
         Part::Mcp => mcp::measure(bench).await,
         Part::Watched => watched::measure(bench).await,
+        Part::FleetSteps | Part::FleetClaims | Part::FleetWaiting | Part::FleetFanOut | Part::FleetIdle => {
+            fleet::measure(bench, part).await
+        }
     }
 }
 

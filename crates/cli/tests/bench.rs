@@ -35,3 +35,21 @@ fn every_workload_completes_with_the_right_counts() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "everything is cleared up");
 }
+
+#[test]
+fn every_workload_of_a_fleet_completes_with_the_right_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    // Where the server runs as somebody else, that one has to come in.
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
+    let output = command.args(["bench", "--fleet", "--smoke", "--json", "--dir"]).arg(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let figures: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let counts = figures.iter().filter(|figure| figure["target"]["exactly"].is_number());
+    let counted: Vec<&str> =
+        counts.filter(|figure| figure["met"] == true).filter_map(|figure| figure["workload"].as_str()).collect();
+    let each =
+        ["fleet-steps", "fleet-steps", "fleet-steps", "fleet-claims", "fleet-waiting", "fleet-fan-out", "fleet-idle"];
+    assert_eq!(counted, each);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "everything is cleared up");
+}

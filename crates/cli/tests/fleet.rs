@@ -24,6 +24,8 @@ const RUN: &str = "the-run";
 struct Fleet {
     store: String,
     machines: Vec<(String, TempDir)>,
+    /// Whether they are folders of one machine.
+    is_one: bool,
 }
 
 impl Fleet {
@@ -35,7 +37,15 @@ impl Fleet {
             std::fs::write(folder.path().join(".longhaul/config.toml"), settings).unwrap();
             ((*name).to_owned(), folder)
         };
-        Self { store: server::shared().address(), machines: ["alpha", "beta", "gamma"].iter().map(machine).collect() }
+        let machines = ["alpha", "beta", "gamma"].iter().map(machine).collect();
+        Self { store: server::shared().address(), machines, is_one: false }
+    }
+
+    fn git(&self, machine: &str, args: &[&str]) {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-C"];
+        let mut git = Command::new("git");
+        git.args(who).arg(self.folder(machine)).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(git.status().unwrap().success(), "{args:?}");
     }
 
     fn folder(&self, machine: &str) -> &Path {
@@ -44,7 +54,10 @@ impl Fleet {
 
     fn command(&self, machine: &str, args: &[&str]) -> Command {
         let mut command = binary::command(self.folder(machine), args);
-        command.env("LONGHAUL_STORE", &self.store).env("LONGHAUL_HOST", machine).env("LONGHAUL_LEASE_MS", "3000");
+        command.env("LONGHAUL_STORE", &self.store).env("LONGHAUL_LEASE_MS", "3000");
+        if !self.is_one {
+            command.env("LONGHAUL_HOST", machine);
+        }
         command.env("SEEN", self.folder("gamma").join("seen"));
         command
     }
@@ -157,10 +170,16 @@ fn a_step_goes_to_who_has_its_labels_and_the_next_one_back_to_its_files() {
     assert!(bert["labels"].as_array().unwrap().contains(&"big".into()));
 }
 
+/// Whether it may end is decided before it says that it has begun: the tests say so after that.
 const LONG: &str = r#"
 name: work
 do:
-  - {id: long, run: 'echo begun $LONGHAUL_HOST >> "$SEEN"; test -e "$SEEN.go" || sleep 300; echo ended >> "$SEEN"'}
+  - id: long
+    run: |
+      test -e "$SEEN.go" && long=0 || long=300
+      echo begun $LONGHAUL_HOST >> "$SEEN"
+      sleep $long
+      echo ended >> "$SEEN"
 "#;
 
 /// Whoever takes the message in, the one who is at it stops.
@@ -195,7 +214,7 @@ fn a_worker_that_is_told_to_stop_hands_back_what_it_does() {
 /// It slept through its lease, and another one does what it did: when it wakes up, nobody believes it.
 #[test]
 fn a_worker_that_sleeps_through_its_lease_is_not_believed() {
-    let zombie = LONG.replace("sleep 300", "sleep 300 & wait");
+    let zombie = LONG.replace("sleep $long", "sleep $long & wait");
     let fleet = Fleet::of(&zombie, "");
     fleet.detach("gamma");
     let alpha = fleet.worker("alpha", &[]);
@@ -207,7 +226,7 @@ fn a_worker_that_sleeps_through_its_lease_is_not_believed() {
     alpha.signal(Signal::CONT);
     let ended = |events: &[Value]| events.iter().filter(|event| event["event"] == "attempt_succeeded").count();
     assert_eq!(ended(&fleet.events()), 1);
-    assert_eq!(fleet.seen().len(), 3);
+    assert_eq!(fleet.seen(), ["begun alpha", "begun alpha", "ended"]);
 }
 
 const GATE: &str = "
@@ -280,4 +299,85 @@ fn no_more_is_done_at_once_than_the_fleet_may() {
     until("the end", || fleet.is("succeeded"));
     let most = fleet.seen().iter().map(|line| line.trim().parse::<u32>().unwrap()).max();
     assert_eq!((fleet.seen().len(), most.unwrap() <= 2), (8, true), "{:?}", fleet.seen());
+}
+
+const PROMPTS: &str = "
+name: work
+limits: {parallel: 20}
+do:
+  - for_each: [1, 2, 3, 4, 5, 6, 7, 8]
+    parallel: 8
+    id: all
+    do:
+      - {id: item, workspace: any, prompt: 'Item {{ item }}'}
+";
+
+/// A turn is counted from when somebody takes it until its end is recorded.
+#[test]
+fn an_agent_has_no_more_turns_at_once_than_the_fleet_may() {
+    let fleet = Fleet::of(PROMPTS, "[fleet.backends.scripted]\nmax = 2\n");
+    fleet.detach("gamma");
+    let _workers = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
+    until("the end", || fleet.is("succeeded"));
+    let (mut open, mut most, mut ended) = (0, 0, 0);
+    for event in fleet.events() {
+        match event["event"].as_str().unwrap() {
+            "attempt_started" => assert_eq!(event["queued"], serde_json::json!(["agent:scripted"])),
+            "attempt_claimed" => open += 1,
+            "attempt_succeeded" => (open, ended) = (open - 1, ended + 1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    assert!((1..=2).contains(&most), "{most}");
+    assert_eq!((open, ended), (0, 8));
+}
+
+const FILES: &str = "
+name: work
+do:
+  - {id: one, run: 'echo here > left.txt'}
+  - {id: ok, approve: Go on?}
+  - {id: two, run: 'cat left.txt'}
+";
+
+/// What is in one checkout is not in another, whatever the machine is called.
+#[test]
+fn two_checkouts_of_a_machine_do_not_share_files() {
+    let fleet = Fleet { is_one: true, ..Fleet::of(FILES, "") };
+    fleet.detach("gamma");
+    let mut alpha = fleet.worker("alpha", &[]);
+    until("the gate", || fleet.is("waiting"));
+    assert_eq!(alpha.stop(), Some(0));
+    let _beta = fleet.worker("beta", &[]);
+    assert_eq!(fleet.told("beta", &["approve", RUN]).code, 0);
+    until("the wait", || fleet.happened("attempt_started") == 2);
+    let told = fleet.told("beta", &["status", RUN]).stdout;
+    let folder = fleet.folder("alpha").canonicalize().unwrap();
+    assert!(told.contains(&format!(":{}`, where the files of the run are", folder.display())), "{told}");
+    let _again = fleet.worker("alpha", &[]);
+    until("the end", || fleet.is("succeeded"));
+    assert!(fleet.folder("alpha").join("left.txt").exists());
+}
+
+/// Several projects can share a store; each one's work is done in its own checkouts.
+#[test]
+fn a_worker_takes_no_work_of_another_project() {
+    let fleet = Fleet::of("name: work\ndo:\n  - {id: one, run: 'pwd', workspace: any}\n", "");
+    for (machine, name) in [("gamma", "the project"), ("beta", "another one")] {
+        fleet.git(machine, &["init", "-q"]);
+        fleet.git(machine, &["add", "work.yaml"]);
+        fleet.git(machine, &["commit", "-q", "-m", name]);
+    }
+    fleet.git("alpha", &["init", "-q"]);
+    fleet.git("alpha", &["fetch", "-q", fleet.folder("gamma").to_str().unwrap(), "HEAD"]);
+    fleet.git("alpha", &["reset", "-q", "--hard", "FETCH_HEAD"]);
+    fleet.detach("gamma");
+    let _beta = fleet.worker("beta", &[]);
+    until("the wait", || fleet.is("waiting"));
+    let told = fleet.told("gamma", &["status", RUN]).stdout;
+    assert!(told.contains("waits for a worker in a checkout of its project; no such worker is there"), "{told}");
+    let _alpha = fleet.worker("alpha", &[]);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.made_on(), ["one alpha"]);
 }

@@ -1,5 +1,6 @@
 //! Why every unfinished step waits, in words.
 
+use crate::decide::{agent_of_label, host_of_label, is_given, project_of_label};
 use crate::duration::format_ms;
 use crate::event::QuestionKind;
 use crate::path::StepPath;
@@ -110,13 +111,17 @@ fn handed(now: i64, step: &StepInst) -> String {
 
 /// What a worker must have that takes a step.
 pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
-    let hosts = labels.iter().filter_map(|label| label.strip_prefix("host:"));
+    let hosts = labels.iter().filter_map(|label| host_of_label(label));
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
-    let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| !label.starts_with("host:")).collect();
+    let agents = labels.iter().filter_map(|label| agent_of_label(label));
+    let turn: String = agents.map(|agent| format!(" that may begin another turn of {agent}")).collect();
+    let is_bound = labels.iter().any(|label| project_of_label(label).is_some());
+    let host = if is_bound && host.is_empty() { " in a checkout of its project".to_owned() } else { host };
+    let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| is_given(label)).collect();
     match labels.as_slice() {
-        [] => format!("`{path}` waits for a worker{host}"),
-        [one] => format!("`{path}` waits for a worker with the label {one}{host}"),
-        several => format!("`{path}` waits for a worker with the labels {}{host}", several.join(", ")),
+        [] => format!("`{path}` waits for a worker{turn}{host}"),
+        [one] => format!("`{path}` waits for a worker with the label {one}{turn}{host}"),
+        several => format!("`{path}` waits for a worker with the labels {}{turn}{host}", several.join(", ")),
     }
 }
 

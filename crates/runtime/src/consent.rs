@@ -196,7 +196,10 @@ impl Engine {
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
         let mut found = Vec::new();
         for row in rows {
-            let loaded = self.load(&row.run).await?;
+            let loaded = match self.load(&row.run).await {
+                Err(error) if error.is_damage() => continue,
+                loaded => loaded?,
+            };
             let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
             let grant = run_grant(planner, &loaded.state, self.shared.clock.now_ms());
             let until = loaded.state.started.and_then(|started| started.consent).and_then(|terms| terms.until);

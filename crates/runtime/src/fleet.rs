@@ -7,13 +7,16 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use longhaul_core::decide::Place;
+use longhaul_core::decide::{Place, Start, agent_label, agent_of_label};
 use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_store::{Caps, Claim, Listed, Task, Worker};
+use longhaul_store::{Caps, Claim, Task, Worker};
 
-use crate::engine::{Engine, Error, Shared};
+use crate::engine::{Error, Shared};
+use crate::run_loop::Loaded;
+use crate::steps::prompt;
+use crate::told::Told;
 
 /// An attempt by step and number.
 pub(crate) type Attempt = (StepPath, u32);
@@ -21,8 +24,10 @@ pub(crate) type Attempt = (StepPath, u32);
 /// What an engine is among several.
 #[derive(Debug, Clone, Default)]
 pub struct Membership {
-    /// The machine, where several share the store.
+    /// The machine and the checkout, where several share the store.
     pub host: Option<String>,
+    /// Which project the checkout is of, where several share the store and that is known.
+    pub project: Option<String>,
     /// What people call this worker.
     pub name: String,
     /// What it can do: steps that ask for a label go to somebody who has it.
@@ -70,8 +75,7 @@ impl Taken {
 /// Takes what waits for a worker like this one, as much as it can begin; answers the runs of what it took.
 pub(crate) async fn take(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
     let limit = shared.slots.room(shared.leases.len());
-    // Most often nothing waits, and asking that disturbs nobody.
-    if limit == 0 || shared.store.unheld(1).await?.is_empty() {
+    if limit == 0 {
         return Ok(Vec::new());
     }
     let member = &shared.options.member;
@@ -92,16 +96,52 @@ pub(crate) async fn take(shared: &Shared, run: Option<&RunId>) -> Result<Vec<Run
     Ok(runs)
 }
 
-/// Answers with where this engine stands.
-pub(crate) fn with_place<T>(shared: &Shared, answer: impl FnOnce(Place<'_>) -> T) -> T {
+/// The agents of what is about to begin whose turns are counted over all machines.
+pub(crate) fn counted_agents(shared: &Shared, loaded: &Loaded, starts: &[Start]) -> HashMap<StepPath, String> {
+    let caps = &shared.options.member.caps;
+    if !counts_agents(caps) {
+        return HashMap::new();
+    }
+    let counted = |start: &Start| {
+        let told = Told::for_step(shared, &loaded.plan.0, loaded.state.started.as_ref(), start.step);
+        let is_counted = |name: &String| caps.labels.contains_key(&agent_label(name));
+        Some((start.path.clone(), prompt::names(shared, start, &told)?.into_iter().find(is_counted)?))
+    };
+    starts.iter().filter_map(counted).collect()
+}
+
+fn counts_agents(caps: &Caps) -> bool {
+    caps.labels.keys().any(|label| agent_of_label(label).is_some())
+}
+
+/// Answers with where this engine stands, where these agents are counted.
+pub(crate) fn with_place<T>(
+    shared: &Shared,
+    agents: &HashMap<StepPath, String>,
+    answer: impl FnOnce(Place<'_>) -> T,
+) -> T {
     let member = &shared.options.member;
     let is_counted = |labels: &[String]| member.caps.count(labels);
+    let counted_agent = |start: &Start| agents.get(&start.path).cloned();
     // On one machine another worker has no more to work with than this one.
     let room = match member.host {
         Some(_) => shared.slots.room(shared.leases.len()),
         None => usize::MAX,
     };
-    answer(Place { host: member.host.as_deref(), labels: &member.labels, room, is_counted: &is_counted })
+    answer(Place {
+        host: member.host.as_deref(),
+        labels: &member.labels,
+        room,
+        is_counted: &is_counted,
+        counted_agent: &counted_agent,
+    })
+}
+
+/// Finds out who makes prompts that name nobody, where the turns of agents are counted.
+pub(crate) async fn know_agents(shared: &Shared) {
+    if counts_agents(&shared.options.member.caps) {
+        prompt::first_there(shared).await;
+    }
 }
 
 impl Shared {
@@ -122,12 +162,5 @@ impl Shared {
             since_ms,
             seen_ms: self.clock.now_ms(),
         }
-    }
-}
-
-impl Engine {
-    /// The workers that the store knows, whether they are still there or not.
-    pub async fn workers(&self) -> Result<Vec<Listed>, Error> {
-        Ok(self.shared.store.workers().await?)
     }
 }

@@ -97,13 +97,18 @@ impl Mailroom {
 
 /// Carries mail until the engine is gone.
 pub(crate) async fn deliver(shared: Weak<Shared>) {
-    let Some(mut changes) = shared.upgrade().map(|shared| shared.store.watch()) else { return };
+    let watched = shared.upgrade().map(|shared| (shared.store.watch(), shared.store.watch_work()));
+    let Some((mut changes, mut work)) = watched else { return };
     let mut is_owed = false;
     while is_owed || changes.changed().await.is_ok() {
         changes.borrow_and_update();
+        let may_be_mail = is_owed || work.has_changed().unwrap_or(true);
+        work.borrow_and_update();
         let Some(shared) = shared.upgrade() else { return };
-        // A store that does not answer now is asked again: there may be no other change.
-        is_owed = !shared.mailroom.is_empty() && hand_out(&shared).await.is_err();
+        shared.mailroom.wake_foreign();
+        // A worker looks for mail by itself. A store that does not answer now is asked again: there may be no other change.
+        let is_wanted = may_be_mail && !shared.mailroom.is_empty() && !shared.taken.has_worker();
+        is_owed = is_wanted && hand_out(&shared).await.is_err();
         drop(shared);
         tokio::time::sleep(TOGETHER).await;
     }
@@ -112,8 +117,12 @@ pub(crate) async fn deliver(shared: Weak<Shared>) {
 /// Wakes everybody who has mail, or whose run another process may have moved on.
 pub(crate) async fn hand_out(shared: &Shared) -> Result<(), longhaul_store::Error> {
     shared.mailroom.wake_foreign();
-    for run in shared.store.with_mail(RUNS_MAX).await? {
-        shared.mailroom.wake(&run);
-    }
-    Ok(())
+    with_mail(shared).await.map(drop)
+}
+
+/// The runs that have mail. Who listens for one of them is woken.
+pub(crate) async fn with_mail(shared: &Shared) -> Result<Vec<RunId>, longhaul_store::Error> {
+    let runs = shared.store.with_mail(RUNS_MAX).await?;
+    runs.iter().for_each(|run| shared.mailroom.wake(run));
+    Ok(runs)
 }

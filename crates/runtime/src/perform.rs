@@ -44,7 +44,7 @@ pub(crate) fn begin(
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
-    let told = Told::of(started, &shared.options.agent, compat.contains(&Compat::WorkhorseLadder));
+    let told = Told::for_step(shared, &loaded.plan.0, started, start.step);
     let (workspace, baggage) = (shared.options.workspace.clone(), Baggage::of(shared, &loaded.state, step));
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
@@ -54,7 +54,7 @@ pub(crate) fn begin(
         let (path, number) = (start.path.clone(), start.attempt);
         let choice = steps::prompt::who(&shared, &start, &told).await;
         let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
-        let _slot = tokio::select! {
+        let slot = tokio::select! {
             slot = shared.slots.take(&names) => Some(slot),
             () = cancel.cancelled() => None,
         };
@@ -80,6 +80,8 @@ pub(crate) fn begin(
             choice,
         };
         let Done { result, failure } = make(attempt).await;
+        // Before anybody hears of the end: what follows from it may need the slot.
+        drop(slot);
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
             Some(error) => Event::AttemptFailed { path, attempt: number, error, result },

@@ -20,7 +20,8 @@ use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
-use crate::{aftermath, carry, consent, fleet, gates, perform, recover};
+use crate::reports::Reported;
+use crate::{aftermath, carry, consent, fleet, gates, perform, recover, reports};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -99,6 +100,7 @@ pub(crate) async fn until_idle(
     stop: &CancellationToken,
 ) -> Result<(Idle, State), Error> {
     let Some(_turn) = shared.turns.take(run, stop).await else { return stopped(shared, run).await };
+    fleet::know_agents(shared).await;
     let loaded = load(shared, run).await?;
     let status = loaded.state.status_word();
     let (done, finished) = mpsc::unbounded_channel();
@@ -277,7 +279,8 @@ impl Runner {
             let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
-            fleet::with_place(&self.shared, |at| {
+            let agents = fleet::counted_agents(&self.shared, &self.loaded, &advance.starts);
+            fleet::with_place(&self.shared, &agents, |at| {
                 place(Planner { plan, index }, &mut self.loaded.state, &mut advance, at)
             });
             if advance.events.is_empty() {
@@ -286,10 +289,11 @@ impl Runner {
             let given_up = |(path, attempt): &&(StepPath, u32)| !is_open(&self.loaded.state, path, *attempt);
             extras.given_up = advance.stops.iter().filter(given_up).cloned().collect();
             extras.lost.clone_from(&orphans.lost);
+            let reported = extras.reported.clone();
             match self.commit(&advance, extras).await {
                 Ok(()) => {
                     let asked = consent::asked(&advance.events);
-                    self.act(advance);
+                    self.act(advance, reported.as_ref());
                     let more = more | consent::offer(&self.shared, &self.run, &asked).await;
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
@@ -355,9 +359,12 @@ impl Runner {
         let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
         // One message a turn: the next one must be held against what this one changes.
         if let Some(message) = inbox.into_iter().next() {
-            let event = match serde_json::from_str::<Message>(&message.body) {
-                Ok(parsed) => parsed.into_event(),
-                Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
+            let event = match reports::taken_in(&self.shared, &self.run, state, &message).await? {
+                Some((event, reported)) => {
+                    extras.reported = reported;
+                    event
+                }
+                None => self.told(&message.body),
             };
             news.push(event);
             extras.consumed.push(message.id);
@@ -367,6 +374,14 @@ impl Runner {
             news.extend(due_timers(&self.loaded, now).into_iter().map(|timer| Event::TimerFired { timer }));
         }
         Ok((news, extras))
+    }
+
+    /// What a message says that is no report.
+    fn told(&self, body: &str) -> Event {
+        match serde_json::from_str::<Message>(body) {
+            Ok(parsed) => parsed.into_event(),
+            Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
+        }
     }
 
     async fn commit(&mut self, advance: &Advance, extras: Extras) -> Result<(), Error> {
@@ -391,7 +406,8 @@ impl Runner {
         Ok(())
     }
 
-    fn act(&mut self, advance: Advance) {
+    /// What somebody else makes who may not record it is `reported`, and not begun here.
+    fn act(&mut self, advance: Advance, reported: Option<&Reported>) {
         self.fell |= aftermath::is_begun(&advance.events);
         for event in &advance.events {
             if let Some(key) = attempt_of(&event.event) {
@@ -409,8 +425,11 @@ impl Runner {
             Event::AttemptClaimed { path, .. } => Some((start_of(planner, &self.loaded.state, path)?, false)),
             _ => None,
         });
-        let is_open = |start: &(Start, bool)| is_open(&self.loaded.state, &start.0.path, start.0.attempt);
-        let adopted: Vec<(Start, bool)> = adopted.filter(is_open).collect();
+        let is_ours = |start: &Start| {
+            reported.is_none_or(|((path, attempt), _)| (path, *attempt) != (&start.path, start.attempt))
+                && is_open(&self.loaded.state, &start.path, start.attempt)
+        };
+        let adopted: Vec<(Start, bool)> = adopted.filter(|(start, _)| is_ours(start)).collect();
         for start in advance.starts.into_iter().map(|start| (start, false)).chain(adopted) {
             let token = CancellationToken::new();
             self.open.insert((start.0.path.to_string(), start.0.attempt), token.clone());
@@ -524,7 +543,7 @@ fn attempt_of(event: &Event) -> Option<(String, u32)> {
 }
 
 /// What was stopped because the engine stops has neither failed nor been lost.
-fn as_stopped(event: Event) -> Event {
+pub(crate) fn as_stopped(event: Event) -> Event {
     match event {
         Event::AttemptFailed { path, attempt, result, .. } => {
             Event::AttemptStopped { path, attempt, usage: result.usage }
@@ -544,13 +563,13 @@ async fn until(shared: &Shared, due: Option<i64>) {
 }
 
 /// Whether an attempt is under way, and somebody wants its result.
-fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
+pub(crate) fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
     let open = |step: &StepInst| step.phase == Phase::Attempt && step.attempts == attempt;
     !state.is_finished() && state.find(path).is_some_and(open)
 }
 
 /// Whether an attempt waits for a worker.
-fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
+pub(crate) fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
     let queued = |step: &StepInst| step.phase == Phase::Queued && step.attempts == attempt;
     !state.is_finished() && state.find(path).is_some_and(queued)
 }

@@ -122,7 +122,10 @@ impl Engine {
         let rows = self.list(Query { statuses, limit: ALL_MAX + 1, ..Query::default() }).await?;
         let mut own = 0;
         for row in &rows {
-            let owner = self.load(&row.run).await?.state.started.and_then(|started| started.owner);
+            let owner = match self.load(&row.run).await {
+                Err(error) if error.is_damage() => None,
+                loaded => loaded?.state.started.and_then(|started| started.owner),
+            };
             own += usize::from(owner.and_then(|owner| owner.user).as_deref() == user);
         }
         Ok(if own >= OWN_MAX {

@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use longhaul_core::event::RunStarted;
+use longhaul_core::plan::{Compat, Plan, StepIx};
 use longhaul_core::{Json, catalog};
 use serde_json::Map;
 
 use crate::backends::AUTO;
+use crate::engine::Shared;
 
 /// The settings of workhorse that a run of one of its files goes by.
 const WORKHORSE: &[&str] = &[
@@ -53,6 +55,12 @@ impl Told {
             told.read(about("agent_settings").and_then(Json::as_object).unwrap_or(&Map::new()));
         }
         told
+    }
+
+    /// What holds for a step of a run.
+    pub(crate) fn for_step(shared: &Shared, plan: &Plan, started: Option<&RunStarted>, step: StepIx) -> Self {
+        let unit = plan.unit(plan.body(plan.step(step).body).unit);
+        Self::of(started, &shared.options.agent, unit.compat.contains(&Compat::WorkhorseLadder))
     }
 
     fn read(&mut self, settings: &Map<String, Json>) {

@@ -30,6 +30,7 @@ mod start;
 mod stream;
 mod table;
 mod tell;
+mod workers;
 mod workflows;
 
 pub use keys::{Key, Keys, Minted, Role};

@@ -9,6 +9,7 @@
 
 pub mod appends;
 pub mod crowds;
+pub mod encrypted;
 pub mod fleet;
 pub mod keeping;
 pub mod lists;
@@ -71,9 +72,11 @@ macro_rules! conformance {
                     runs_are_chosen_by_what_their_heads_say,
                     a_prefix_is_plain_text,
                     a_page_after_an_unknown_run_is_refused,
+                    runs_are_unattended_without_a_task_that_waits_or_is_held,
                 ]
                 tasks: [
                     the_holder_ends_its_task,
+                    only_the_task_of_the_key_ends,
                     another_worker_is_fenced,
                     a_worker_without_the_task_is_fenced,
                     another_attempt_is_fenced,
@@ -99,6 +102,8 @@ macro_rules! conformance {
                     caps_are_counted_over_all_that_is_held,
                     caps_hold_however_many_claim_at_once,
                     what_nobody_holds_is_listed,
+                    a_glance_tells_what_there_is_to_do,
+                    a_glance_that_finds_nothing_new_tells_nobody,
                     workers_are_listed_while_they_are_there,
                     workers_that_are_silent_for_long_are_forgotten,
                 ]
@@ -138,9 +143,11 @@ macro_rules! conformance {
                 ]
                 crowds: [
                     one_of_many_appenders_wins_each_seq,
+                    one_of_many_makers_makes_the_run,
                     a_hundred_runs_move_at_once,
                     refusals_do_not_touch_their_neighbours,
                     watchers_hear_of_every_write,
+                    who_watches_for_work_hears_of_runs_messages_and_tasks,
                     watchers_do_not_hear_of_what_wrote_nothing,
                 ]
             );

@@ -12,8 +12,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Claim, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store,
-    StoredEvent, Task, Timer, Worker, WorkerId,
+    Append, Claim, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Scope,
+    Store, StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
 /// Where a process ends.
@@ -158,6 +158,10 @@ impl Store for Failpoints {
         self.inner.next_due()
     }
 
+    fn glance(&self) -> Pending<'_, Glance> {
+        self.inner.glance()
+    }
+
     fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
         self.around(Call::Claim, Box::pin(async move { self.inner.claim(claim).await }))
     }
@@ -229,8 +233,16 @@ impl Store for Failpoints {
         self.inner.watch()
     }
 
+    fn watch_work(&self) -> watch::Receiver<u64> {
+        self.inner.watch_work()
+    }
+
     fn check(&self) -> Pending<'_, Vec<Problem>> {
         self.inner.check()
+    }
+
+    fn scope(&self) -> Option<&dyn Scope> {
+        self.inner.scope()
     }
 
     fn now_ms(&self) -> Pending<'_, Option<i64>> {

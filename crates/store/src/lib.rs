@@ -19,6 +19,7 @@ mod memory;
 mod place;
 mod postgres;
 mod row;
+mod scope;
 mod sqlite;
 mod worker;
 
@@ -37,8 +38,9 @@ pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
 pub use place::Place;
-pub use postgres::{Address, Options as PostgresOptions, Postgres};
-pub use row::{Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
+pub use postgres::{Address, Admitted, Expelled, Login, NewLogin, Options as PostgresOptions, Postgres, Scoped};
+pub use row::{Glance, Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
+pub use scope::{REPORT_BYTES_MAX, Report, Scope};
 pub use sqlite::{Options, Sqlite, Synchronous};
 pub use worker::{FORGOTTEN_MS, Listed, Worker};
 
@@ -93,6 +95,10 @@ pub trait Store: Send + Sync {
 
     /// When the next timer is due, be it past or to come.
     fn next_due(&self) -> Pending<'_, Option<i64>>;
+
+    /// Whether there is something to do, as one question that costs little: what a worker asks while nothing happens. Who
+    /// watches hears of changes that are noticed by it.
+    fn glance(&self) -> Pending<'_, Glance>;
 
     /// Gives tasks that nobody holds to a worker that has all their labels, until `now_ms + lease_ms`. No task is given twice;
     /// one whose lease has run out is not given at all, but ended by an append that knows what it means.
@@ -161,8 +167,19 @@ pub trait Store: Send + Sync {
     /// A number that changes whenever something was written: by this process at once, by others soon.
     fn watch(&self) -> watch::Receiver<u64>;
 
+    /// Like [`Store::watch`], of what may be work for somebody: runs, messages, tasks that nobody holds. A store may tell of
+    /// more than that.
+    fn watch_work(&self) -> watch::Receiver<u64> {
+        self.watch()
+    }
+
     /// Looks at everything: checksums, gaps, orphans. Empty when all is well.
     fn check(&self) -> Pending<'_, Vec<Problem>>;
+
+    /// What may be done here, where that is less than everything: see [`Scope`].
+    fn scope(&self) -> Option<&dyn Scope> {
+        None
+    }
 
     /// What time it is where the store is; `None` for one that is never shared by machines, whose clocks could differ.
     fn now_ms(&self) -> Pending<'_, Option<i64>> {

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use crate::append::validate_snapshot;
 use crate::claim::{Free, Held, choose};
 use crate::{
-    Append, Claim, Error, EventId, FORGOTTEN_MS, Hash, Head, Listed, Message, MessageId, NewMessage, NewTask, Pending,
-    Posted, Problem, Query, RunRow, Store, StoredEvent, Task, TaskEnd, Timer, Worker, WorkerId,
+    Append, Claim, Error, EventId, FORGOTTEN_MS, Glance, Hash, Head, Listed, Message, MessageId, NewMessage, NewTask,
+    Pending, Posted, Problem, Query, RunRow, Store, StoredEvent, Task, TaskEnd, Timer, Worker, WorkerId,
 };
 
 /// A store in memory.
@@ -133,6 +133,19 @@ impl Store for Memory {
 
     fn next_due(&self) -> Pending<'_, Option<i64>> {
         self.look(|tables| Ok(tables.timers().map(|timer| timer.due_ms).min()))
+    }
+
+    fn glance(&self) -> Pending<'_, Glance> {
+        self.look(|tables| {
+            let newest = tables.runs.iter().max_by_key(|(_, run)| run.number);
+            Ok(Glance {
+                mail: !tables.messages.is_empty(),
+                next_due: tables.timers().map(|timer| timer.due_ms).min(),
+                unheld: tables.tasks.values().any(|task| task.worker.is_none()),
+                newest: newest.map(|(id, _)| id.clone()),
+                moved: false,
+            })
+        })
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
@@ -382,9 +395,20 @@ impl Tables {
         let bound = |run: &Option<RunId>| run.as_ref().map(|run| self.known(run).map(|run| run.number)).transpose();
         let (before, after) = (bound(&query.before)?, bound(&query.after)?);
         let between = |run: &Run| before.is_none_or(|end| run.number < end) && after.is_none_or(|end| run.number > end);
-        let mut runs: Vec<_> = self.runs.iter().filter(|(id, run)| between(run) && asked(query, id, run)).collect();
+        let attended: HashSet<&RunId> = match query.unattended_at_ms {
+            Some(now) => self.attended(now).collect(),
+            None => HashSet::new(),
+        };
+        let is_asked = |id: &RunId, run: &Run| between(run) && asked(query, id, run) && !attended.contains(id);
+        let mut runs: Vec<_> = self.runs.iter().filter(|(id, run)| is_asked(id, run)).collect();
         runs.sort_by_key(|(_, run)| std::cmp::Reverse(run.number));
         Ok(runs.into_iter().take(query.limit).map(|(id, run)| run.row(id)).collect())
+    }
+
+    /// Runs of the tasks that wait or are held.
+    fn attended(&self, now_ms: i64) -> impl Iterator<Item = &RunId> {
+        let tasks = self.tasks.values().filter(move |task| task.worker.is_none() || task.lease_until_ms > now_ms);
+        tasks.map(|task| &task.run)
     }
 
     fn timers(&self) -> impl Iterator<Item = Timer> {

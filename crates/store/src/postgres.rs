@@ -12,9 +12,11 @@ mod ask;
 mod check;
 mod fault;
 mod fleet;
+mod logins;
 mod news;
 mod runs;
 mod schema;
+mod scoped;
 mod session;
 mod tls;
 mod waiting;
@@ -26,10 +28,12 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 pub use address::Address;
+pub use logins::{Admitted, Expelled, Login, NewLogin};
+pub use scoped::Scoped;
 
 use crate::append::validated;
 use crate::{
-    Append, Claim, Error, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store,
+    Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store,
     StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
 use ask::Desk;
@@ -131,6 +135,10 @@ impl Store for Postgres {
         Box::pin(waiting::next_due(self))
     }
 
+    fn glance(&self) -> Pending<'_, Glance> {
+        Box::pin(waiting::glance(self))
+    }
+
     fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {
         Box::pin(async move { fleet::claim(self, &claim).await })
     }
@@ -204,6 +212,10 @@ impl Store for Postgres {
 
     fn watch(&self) -> watch::Receiver<u64> {
         self.news.watch()
+    }
+
+    fn watch_work(&self) -> watch::Receiver<u64> {
+        self.news.watch_work()
     }
 
     fn check(&self) -> Pending<'_, Vec<Problem>> {

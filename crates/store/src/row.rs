@@ -74,8 +74,25 @@ pub struct Query {
     pub before: Option<RunId>,
     /// Made after this run: what is new.
     pub after: Option<RunId>,
+    /// Without a task that waits for a worker, or is held by a lease which has not ended at this time.
+    pub unattended_at_ms: Option<i64>,
     /// At most so many.
     pub limit: usize,
+}
+
+/// What there is to do, at a glance.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Whether a message is in some inbox.
+    pub mail: bool,
+    /// When the next timer is due, be it past or to come.
+    pub next_due: Option<i64>,
+    /// Whether a task waits that nobody holds.
+    pub unheld: bool,
+    /// The run that was made last.
+    pub newest: Option<RunId>,
+    /// Whether those who watch were told something because of this glance.
+    pub moved: bool,
 }
 
 impl Default for Query {
@@ -88,6 +105,7 @@ impl Default for Query {
             prefix: None,
             before: None,
             after: None,
+            unattended_at_ms: None,
             limit: 100,
         }
     }

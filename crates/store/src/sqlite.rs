@@ -25,8 +25,8 @@ use tokio::sync::watch;
 
 use crate::append::validated;
 use crate::{
-    Append, Claim, Error, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store,
-    StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
+    Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow,
+    Store, StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
 use readers::Readers;
 use writer::Writer;
@@ -136,6 +136,10 @@ impl Store for Sqlite {
 
     fn next_due(&self) -> Pending<'_, Option<i64>> {
         self.readers.call(waiting::next_due)
+    }
+
+    fn glance(&self) -> Pending<'_, Glance> {
+        self.readers.call(waiting::glance)
     }
 
     fn claim(&self, claim: Claim) -> Pending<'_, Vec<Task>> {

@@ -36,11 +36,11 @@ async fn many_may_open_a_new_store_at_once() {
 async fn newer_tables_are_used_if_they_say_so_and_refused_if_not() {
     let address = server::shared().address();
     made(&open(&address).await.unwrap(), "before").await;
-    sql(&address, "INSERT INTO schema_version VALUES (3, 1); ALTER TABLE run ADD COLUMN later text");
+    sql(&address, "INSERT INTO schema_version VALUES (5, 1); ALTER TABLE run ADD COLUMN later text");
     made(&open(&address).await.unwrap(), "beside").await;
-    sql(&address, "INSERT INTO schema_version VALUES (4, 3)");
+    sql(&address, "INSERT INTO schema_version VALUES (6, 5)");
     let refused = open(&address).await.err();
-    assert_eq!(refused, Some(Error::TooNew { found: 4, known: 2 }));
+    assert_eq!(refused, Some(Error::TooNew { found: 6, known: 4 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,6 +72,41 @@ async fn what_is_written_past_the_program_is_heard_of() {
     watch.changed().await.unwrap();
 }
 
+/// A worker that waits for work is not woken by what others do with theirs. Now and then a look at the number of changes comes before
+/// the hint, and does not know what was written: then once more.
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_of_others_is_not_taken_for_work() {
+    let address = server::shared().address();
+    let (here, there) = (open(&address).await.unwrap(), open(&address).await.unwrap());
+    let run = made(&there, "busy").await;
+    let (mut all, mut work) = (here.watch(), here.watch_work());
+    for _ in 0..20 {
+        while here.glance().await.unwrap().moved {}
+        all.mark_unchanged();
+        work.mark_unchanged();
+        advance(&there, &run, |_| ()).await.unwrap();
+        all.changed().await.unwrap();
+        if !work.has_changed().unwrap() {
+            return;
+        }
+    }
+    panic!("progress was taken for work each time");
+}
+
+/// Whoever glances at the store looks at the number of changes, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_glance_notices_what_others_have_written_and_tells_of_it_twice() {
+    let address = server::shared().address();
+    let here = open(&address).await.unwrap();
+    let run = made(&here, "noticed").await;
+    here.glance().await.unwrap();
+    assert!(!here.glance().await.unwrap().moved);
+    sql(&address, &format!("SELECT post_1('{run}', 'hook', '1', '', 0, '')"));
+    let moved =
+        [here.glance().await.unwrap().moved, here.glance().await.unwrap().moved, here.glance().await.unwrap().moved];
+    assert_eq!(moved, [true, true, false]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn its_clock_is_that_of_the_server() {
     let address = server::shared().address();
@@ -98,7 +133,7 @@ async fn runs_become_visible_in_the_order_of_their_numbers() {
         let store = store.clone();
         async move { made(&store, "later").await }
     });
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_1%'";
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%append_2%'";
     while sql(&address, waiting) == "0" {
         assert!(!later.is_finished(), "a later run was made while an earlier one could not be seen");
         tokio::task::yield_now().await;

@@ -123,6 +123,20 @@ async fn a_deaf_line_ends_a_call_that_may_have_been_made() {
     assert_eq!(direct.read(&run, 0, 10).await.unwrap().len(), 2);
 }
 
+/// Nobody hears that a connection leads nowhere any more: what was asked on it is asked again on another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_leads_nowhere_is_left_for_another() {
+    let options = PostgresOptions { answer: Duration::from_millis(200), ..PostgresOptions::default() };
+    let (store, proxy, _) = at_the_end_of_a_line(options).await;
+    let run = made(&store, "stranded").await;
+    for expected in 1..=10 {
+        proxy.strand();
+        let append = Append::new(run.clone(), expected, vec![event("{}")]);
+        assert_eq!(store.append(append).await, Ok(expected + 1));
+    }
+    assert_eq!(store.read(&run, 0, 100).await.unwrap().len(), 11);
+}
+
 /// Appends one event after another to a run of its own; answers those that were acknowledged.
 async fn walk(store: Arc<dyn Store>, name: String, steps: usize) -> Vec<EventId> {
     let first = making(&id(&name));

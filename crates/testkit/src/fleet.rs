@@ -1,7 +1,7 @@
 //! A whole fleet in virtual time: many workers and many runs around one store, with workers that die and workers that sleep.
 //!
-//! The planner, the placing of steps and the claims are those of the engine; the store is the reference. Time is a number, and
-//! everything that happens follows from the seed.
+//! The planner, the placing of steps and the claims are those of the engine; the store is the reference, or any other. Time is a number,
+//! and everything that happens follows from the seed.
 //!
 //! **Invariant:** an attempt is at one worker that is awake; caps are never exceeded; whoever lost its task is refused; every run
 //! ends well, and nothing of it is left.
@@ -12,7 +12,9 @@ mod workers;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 
 use longhaul_core::event::{Answer, Driver, Event};
 use longhaul_core::id::RunId;
@@ -91,7 +93,7 @@ enum Told {
 struct Fleet {
     plan: Plan,
     index: Index,
-    store: Memory,
+    store: Arc<dyn Store>,
     /// Runs that are not over.
     runs: HashMap<u64, State>,
     workers: Vec<Worker>,
@@ -106,13 +108,18 @@ struct Fleet {
     size: Size,
 }
 
-/// Plays a fleet; in the place of its report, what did not hold.
+/// Plays a fleet around the reference; in the place of its report, what did not hold.
 pub fn play(seed: u64, size: Size) -> Result<Report, String> {
+    play_on(Arc::new(Memory::new()), seed, size)
+}
+
+/// Plays a fleet around a store in which nothing is; what it waits for must be done by other threads.
+pub fn play_on(store: Arc<dyn Store>, seed: u64, size: Size) -> Result<Report, String> {
     let plan = crate::plan(WORKFLOW)?;
     let mut fleet = Fleet {
         index: Index::of(&plan),
         plan,
-        store: Memory::new(),
+        store,
         runs: HashMap::new(),
         workers: Vec::new(),
         happenings: BinaryHeap::new(),
@@ -260,10 +267,23 @@ fn id(run: u64) -> Result<RunId, String> {
     RunId::new(format!("run-{run:07}")).ok_or_else(|| format!("{run} is no run"))
 }
 
-/// The answer of a store that never waits.
+/// The answer of a store, waited for.
 fn now<T>(pending: Pending<'_, T>) -> Result<T, String> {
-    match pin!(pending).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer.map_err(|error| error.to_string()),
-        Poll::Pending => Err("the store made somebody wait".to_owned()),
+    let waker = Waker::from(Arc::new(Sleeper(std::thread::current())));
+    let (mut context, mut pending) = (Context::from_waker(&waker), pin!(pending));
+    loop {
+        match pending.as_mut().poll(&mut context) {
+            Poll::Ready(answer) => return answer.map_err(|error| error.to_string()),
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+/// A thread that waits for an answer.
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }

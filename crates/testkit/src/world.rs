@@ -248,7 +248,9 @@ impl World {
         let Some(host) = self.machine.as_deref() else { return };
         let planner = Planner { plan: &self.plan, index: &self.index };
         let labels = [host_label(host)];
-        place(planner, state, taken, Place { host: Some(host), labels: &labels, room: 9, is_counted: &|_| false });
+        let here =
+            Place { host: Some(host), labels: &labels, room: 9, is_counted: &|_| false, counted_agent: &|_| None };
+        place(planner, state, taken, here);
         let claimed = taken.events.iter().filter_map(|envelope| match &envelope.event {
             Event::AttemptClaimed { path, .. } => start_of(planner, state, path),
             _ => None,

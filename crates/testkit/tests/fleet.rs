@@ -1,7 +1,11 @@
 //! A fleet in virtual time. `longhaul-sim --fleet 100 100000 1` is the long form.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use longhaul_testkit::fleet::{Report, Size, play};
+use std::sync::Arc;
+
+use longhaul_store::conformance::server;
+use longhaul_store::{Options, Postgres, PostgresOptions, Sqlite, Synchronous};
+use longhaul_testkit::fleet::{Report, Size, play, play_on};
 
 fn played(seed: u64) -> Report {
     play(seed, Size { workers: 20, runs: 400 }).unwrap()
@@ -19,4 +23,22 @@ fn every_run_ends_whoever_dies_or_sleeps() {
 #[test]
 fn a_seed_gives_the_same_fleet_every_time() {
     assert_eq!(played(7), played(7));
+}
+
+/// However a store keeps its tasks, the same workers get the same ones, and the same late results are refused.
+#[test]
+fn a_fleet_is_the_same_whatever_keeps_its_runs() {
+    let (size, folder) = (Size { workers: 6, runs: 40 }, tempfile::tempdir().unwrap());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let _inside = runtime.enter();
+    for seed in 0..2 {
+        let reference = play(seed, size).unwrap();
+        assert!(reference.lost > 0 && reference.claimed > 40, "{reference:?}");
+        let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
+        let file = Sqlite::open(folder.path().join(format!("{seed}.db")), options).unwrap();
+        assert_eq!(play_on(Arc::new(file), seed, size), Ok(reference), "in a file");
+        let address = server::shared().address().parse().unwrap();
+        let database = runtime.block_on(Postgres::open(&address, PostgresOptions::default())).unwrap();
+        assert_eq!(play_on(Arc::new(database), seed, size), Ok(reference), "in a database");
+    }
 }

@@ -1,6 +1,7 @@
 //! What people see of a run, through the driver.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use longhaul_core::event::Envelope;
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
 use longhaul_core::plan::StepIx;
@@ -8,6 +9,7 @@ use longhaul_core::view::{
     Span, Spanned, Step, attempts, brief, cost, critical_path, forecast, questions, run, steps, timeline, trace,
 };
 use longhaul_testkit::World;
+use serde_json::json;
 
 fn after(ms: i64, workflow: &str, script: &str) -> World {
     let mut world = World::new(workflow, script).unwrap();
@@ -315,6 +317,49 @@ fn attempts_are_told_one_after_the_other() {
     assert_eq!(told.iter().map(line).collect::<Vec<_>>(), ["1=failed no network", "2=succeeded "]);
     assert!(told[0].ended_at.unwrap() < told[1].started_at);
     assert!(attempts(&world.history, &"b".parse().unwrap()).is_empty());
+}
+
+/// What happened, a second after the other.
+fn happened(events: &[serde_json::Value]) -> Vec<Envelope> {
+    let envelope = |(at, event): (u64, &serde_json::Value)| {
+        let mut whole = json!({"v": 1, "seq": at + 1, "at": at * 1_000});
+        whole.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
+        serde_json::from_value(whole).unwrap()
+    };
+    (0..).zip(events).map(envelope).collect()
+}
+
+#[test]
+fn an_attempt_waits_for_a_worker_until_one_takes_it_and_then_says_who_and_where() {
+    let history = happened(&[
+        json!({"event": "attempt_started", "path": "near", "attempt": 1, "host": "alpha"}),
+        json!({"event": "attempt_started", "path": "far", "attempt": 1, "queued": ["gpu"]}),
+        json!({"event": "attempt_released", "path": "far", "attempt": 1}),
+        json!({"event": "attempt_claimed", "path": "far", "attempt": 1, "worker": "bert", "host": "beta"}),
+        json!({"event": "attempt_succeeded", "path": "far", "attempt": 1, "result": {}}),
+    ]);
+    let told = |until: usize| {
+        let attempt = attempts(&history[..until], &"far".parse().unwrap()).remove(0);
+        let who = (attempt.worker.unwrap_or_default(), attempt.host.unwrap_or_default());
+        format!("{} since {} by {:?}", attempt.status, attempt.started_at / 1_000, who)
+    };
+    assert_eq!(told(3), r#"waiting since 1 by ("", "")"#);
+    assert_eq!(told(4), r#"running since 3 by ("bert", "beta")"#);
+    assert_eq!(told(5), r#"succeeded since 3 by ("bert", "beta")"#);
+    assert_eq!(attempts(&history, &"near".parse().unwrap())[0].host.as_deref(), Some("alpha"));
+    let line = |span: &Span| {
+        let who = (span.worker.as_deref().unwrap_or_default(), span.host.as_deref().unwrap_or_default());
+        format!("{} {:?} {:?} {:?}", span.path, span.what, span.to.map(|to| to / 1_000), who)
+    };
+    let lines: Vec<String> = timeline(&history).iter().map(line).collect();
+    assert_eq!(
+        lines,
+        [
+            r#"near Attempt(1) None ("", "alpha")"#,
+            r#"far Wait Some(3) ("", "")"#,
+            r#"far Attempt(1) Some(4) ("bert", "beta")"#
+        ]
+    );
 }
 
 #[test]

@@ -99,6 +99,8 @@ export interface components {
             exit_code?: number | null;
             /** @description What can be asked for: `transcript`, `stdout`, `stderr`. */
             has: string[];
+            /** @description The machine that made it, where several share a store. */
+            host?: string | null;
             /** @description What it left. */
             output?: unknown;
             /** @description What the agent was told. */
@@ -109,16 +111,18 @@ export interface components {
             session?: string | null;
             /**
              * Format: int64
-             * @description When it began.
+             * @description When it began, or began to wait.
              */
             started_at: number;
             /**
-             * @description `running`, `succeeded`, `failed` or `stopped`.
+             * @description `waiting` for a worker, `running`, `succeeded`, `failed` or `stopped`.
              * @enum {string}
              */
-            status: "running" | "succeeded" | "failed" | "stopped";
+            status: "waiting" | "running" | "succeeded" | "failed" | "stopped";
             /** @description What it cost. */
             usage?: components["schemas"]["Usage"] | null;
+            /** @description The worker that took it. */
+            worker?: string | null;
         };
         /** @description The attempts of a step, oldest first. */
         Attempts: {
@@ -210,6 +214,20 @@ export interface components {
             message: string;
             /** @description How bad. */
             severity: components["schemas"]["Severity"];
+        };
+        /** @description A step that somebody has to do. */
+        Duty: {
+            /**
+             * Format: uint32
+             * @description Which attempt.
+             */
+            attempt: number;
+            /** @description Which step. */
+            path: string;
+            /** @description Of which run. */
+            run: string;
+            /** @description Of which workflow. */
+            workflow: string;
         };
         /** @description An arrow. */
         Edge: {
@@ -479,6 +497,28 @@ export interface components {
         };
         /** @description Nothing more to say. */
         Nothing: Record<string, never>;
+        /** @description A step that waits for a worker. */
+        OpenDuty: {
+            /**
+             * Format: uint32
+             * @description Which attempt.
+             */
+            attempt: number;
+            /** @description The machine it must be on, because the files of the run are there. */
+            host?: string | null;
+            /** @description What a worker must be able to do. */
+            labels: string[];
+            /** @description Whether no worker that is there can do it. */
+            nobody: boolean;
+            /** @description Which step. */
+            path: string;
+            /** @description Of which run. */
+            run: string;
+            /** @description In words. */
+            text: string;
+            /** @description Of which workflow. */
+            workflow: string;
+        };
         /** @description Who started a run, or speaks to one. */
         Origin: {
             /** @description The program that speaks for them. */
@@ -670,6 +710,20 @@ export interface components {
         };
         /** @description What somebody may do. Each may do what those before it may. */
         Role: "viewer" | "operator" | "admin";
+        /** @description Who works for a store, and on what. */
+        Roster: {
+            /**
+             * Format: int64
+             * @description By the clock that workers are seen by.
+             */
+            now: number;
+            /** @description What is held by somebody who is no worker, such as `longhaul run`. */
+            others: components["schemas"]["Duty"][];
+            /** @description What nobody has taken yet, what nobody can take first. */
+            waiting: components["schemas"]["OpenDuty"][];
+            /** @description In the order of their names, whether they are still there or not. */
+            workers: components["schemas"]["Worker"][];
+        };
         /** @description An arrow and its way; no points if the drawing does not have its ends. */
         Routed: {
             /** @description The key of the node it starts at. */
@@ -809,6 +863,8 @@ export interface components {
              * @description From when.
              */
             from: number;
+            /** @description Of an attempt: the machine that made it, where several share a store. */
+            host?: string | null;
             /** @description Which step. */
             path: components["schemas"]["StepPath"];
             /**
@@ -818,6 +874,8 @@ export interface components {
             to?: number | null;
             /** @description What took the time. */
             what: components["schemas"]["Spanned"];
+            /** @description Of an attempt that a worker took: which one. */
+            worker?: string | null;
         };
         /** @description What takes time. */
         Spanned: {
@@ -934,7 +992,7 @@ export interface components {
             usd: number;
             /** @description What it waits for, each once. */
             waiting_for?: string[];
-            /** @description The first sentence of why it does not go on. */
+            /** @description The first sentence of why it does not go on, while nothing of it is at work. */
             waits?: string | null;
         };
         /** @description Of the last 100 runs of a name. */
@@ -988,6 +1046,45 @@ export interface components {
             usd: number;
             /** @description Whether some of the money is not known, and `usd` only the rest. */
             usd_unknown?: boolean;
+        };
+        /** @description A worker. */
+        Worker: {
+            /**
+             * Format: uint32
+             * @description How many it holds.
+             */
+            busy: number;
+            /** @description What it holds. */
+            holds: components["schemas"]["Duty"][];
+            /** @description The machine it is on; empty where no other shares the store. */
+            host: string;
+            /** @description One life of one process. */
+            id: string;
+            /** @description What it can do. */
+            labels: string[];
+            /** @description The login it has, if it can do its work and nothing else. */
+            login?: string | null;
+            /** @description What people call it. */
+            name: string;
+            /**
+             * Format: int64
+             * @description When it last said so.
+             */
+            seen: number;
+            /** @description Whether that is too long ago. */
+            silent: boolean;
+            /**
+             * Format: int64
+             * @description Since when it is there.
+             */
+            since: number;
+            /**
+             * Format: uint32
+             * @description How many steps it takes at once.
+             */
+            slots: number;
+            /** @description Its program. */
+            version: string;
         };
         /** @description A workflow with everything that a page shows of it. */
         Workflow: {

@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
-import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Question, RunsPage, Workflow, WorkflowRow } from "./types";
+import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Question, Roster, RunsPage, Workflow, WorkflowRow } from "./types";
 
 export interface RunsFilter {
   status?: string[];
@@ -47,6 +47,15 @@ export const workflowQuery = (name: string) =>
     queryKey: ["workflow", name],
     queryFn: ({ signal }) => get<Workflow>(address(`/workflows/${encodeURIComponent(name)}`), signal),
   });
+
+/** Workers say every few seconds that they are there, and no stream tells of it: so they are looked at again. */
+const WORKERS_AGAIN_MS = 2_000;
+
+export const workersQuery = queryOptions({
+  queryKey: ["workers"],
+  queryFn: ({ signal }) => get<Roster>(address("/workers"), signal),
+  refetchInterval: WORKERS_AGAIN_MS,
+});
 
 export const persistedQuery = queryOptions({
   queryKey: ["persisted"],

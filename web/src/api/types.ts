@@ -241,17 +241,21 @@ export interface Span {
   from: number;
   to?: number;
   end?: string;
+  worker?: string;
+  host?: string;
 }
 
 export interface Attempt {
   attempt: number;
-  status: "running" | "succeeded" | "failed" | "stopped";
+  status: "waiting" | "running" | "succeeded" | "failed" | "stopped";
   started_at: number;
   ended_at?: number;
   usage?: Usage;
   error?: Failure;
   rung?: string;
   agent?: string;
+  worker?: string;
+  host?: string;
   session?: string;
   exit_code?: number;
   cached?: boolean;
@@ -317,6 +321,14 @@ export interface Question {
 }
 
 export type Answer = "approve" | "skip" | { deny: { reason?: string } } | { edit: { value: Json } } | { value: { value: Json } };
+
+export type Roster = Made<"Roster">;
+
+export type Worker = Made<"Worker">;
+
+export type Duty = Made<"Duty">;
+
+export type OpenDuty = Made<"OpenDuty">;
 
 export interface Note {
   run: string;

@@ -12,6 +12,7 @@ const PAGES = [
   { to: "/runs", title: "Runs" },
   { to: "/workflows", title: "Workflows" },
   { to: "/approvals", title: "Approvals" },
+  { to: "/workers", title: "Workers" },
   { to: "/persisted", title: "Persisted" },
 ] as const;
 

@@ -21,11 +21,17 @@ export function Scroll({ children }: { children: ReactNode }) {
 }
 
 export function Text({ text }: { text: string }) {
+  if (text === "") return <Nothing />;
   return (
     <pre className={styles.pre} tabIndex={0}>
       {text}
     </pre>
   );
+}
+
+/** An empty text, which would look as if something were missing. */
+function Nothing() {
+  return <span className="quiet">empty</span>;
 }
 
 type Fields = { [key: string]: Json };
@@ -73,7 +79,7 @@ function Rows({ rows }: { rows: Fields[] }) {
           <tr key={at}>
             {names.map((name) => (
               <td key={name}>
-                <Cell value={row[name] ?? ""} />
+                {name in row && <Cell value={row[name] ?? null} />}
               </td>
             ))}
           </tr>
@@ -84,6 +90,7 @@ function Rows({ rows }: { rows: Fields[] }) {
 }
 
 function Cell({ value }: { value: Json }) {
+  if (value === "") return <Nothing />;
   if (value === null || typeof value !== "object") return typeof value === "string" ? value : <code>{String(value)}</code>;
   if (!Array.isArray(value)) return <Fields fields={value} />;
   if (isRows(value)) return <Rows rows={value} />;

@@ -32,10 +32,14 @@ export function cost(usage: Usage): string {
   return `${money(usage.usd)}${usage.usd_unknown ? " or more" : ""}`;
 }
 
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Words of the server that stand alone: a command line begins them in small letters. */
 export function sentence(text: string): string {
   const end = /[.!?]$/.test(text) ? "" : ".";
-  return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${end}`;
+  return text && `${capital(text)}${end}`;
 }
 
 export function count(n: number, one: string, many = `${one}s`): string {
@@ -89,6 +93,25 @@ const AWAITED: Record<Awaited, string> = {
 /** What something waits for, in words. */
 export function awaited(what: Awaited[]): string {
   return what.map((one) => AWAITED[one] ?? one).join(" and ");
+}
+
+/** Who made something, and where. A worker whose name tells its machine needs no more words. */
+export function by({ worker, host }: { worker?: string; host?: string }): string {
+  if (!worker || !host) return worker ?? host ?? "";
+  return worker.startsWith(host) ? worker : `${worker} on ${host}`;
+}
+
+const MACHINE = "host:";
+const AGENT = "agent:";
+
+/** What a worker must have for a step: labels, and among them one for the machine with the files, one for an agent whose turns are counted. */
+export function waitsFor(wanted: string[]): string {
+  const after = (prefix: string) => wanted.find((label) => label.startsWith(prefix))?.slice(prefix.length);
+  const labels = wanted.filter((label) => !label.startsWith(MACHINE) && !label.startsWith(AGENT));
+  const [host, agent] = [after(MACHINE), after(AGENT)];
+  const turn = agent ? ` that may begin another turn of ${agent}` : "";
+  const having = labels.length ? ` with the ${labels.length === 1 ? "label" : "labels"} ${labels.join(", ")}` : "";
+  return `waits for a worker${having}${turn}${host ? ` on ${host}, where the files of the run are` : ""}`;
 }
 
 const FACES: Record<Origin["face"], string> = {

@@ -16,8 +16,19 @@ const SLOWLY = `  - step: plan
   - {step: work, contains: stars, reply: "Counted.", after: 10m}
 `;
 
+/** Steps for several workers: one here, one for the other worker, one that nobody can do. */
+const TRAIN = `name: train
+description: Prepare, train and judge a model
+steps:
+  - {id: prepare, run: "echo 4200 samples"}
+  - {id: warm-up, name: Warm up, run: "echo 3 epochs", runs_on: big, depends_on: [prepare]}
+  - {id: fit, name: Fit the model, run: "sleep 600", runs_on: big, depends_on: [warm-up]}
+  - {id: judge, name: Judge it, run: "echo 0.93", runs_on: [gpu, linux], depends_on: [warm-up]}
+`;
+
 const at = stage({
   prepare: (longhaul: Longhaul) => {
+    longhaul.write("train", TRAIN);
     const replies = readFileSync(longhaul.path("replies.yaml"), "utf8");
     longhaul.replies(replies.replace("replies:\n", `replies:\n${SLOWLY}`));
   },
@@ -36,7 +47,7 @@ async function ask<T>(page: Page, path: string, body?: object): Promise<T> {
 
 interface Seen {
   status: string;
-  progress: { succeeded: number };
+  progress: { succeeded: number; waiting: number; running: number };
 }
 
 /** Starts a run and answers what it asks, until it stands as wanted. */
@@ -54,7 +65,7 @@ async function go(page: Page, workflow: string, task: string, answers: Record<st
 it("takes pictures", async () => {
   mkdirSync("shots", { recursive: true });
   await at.page.getByText("Nothing has run yet").waitFor();
-  await shoot({ empty: { path: "/runs" }, quiet: { path: "/approvals" } });
+  await shoot({ empty: { path: "/runs" }, quiet: { path: "/approvals" }, alone: { path: "/workers" } });
   const over = ({ status }: Seen) => ["succeeded", "failed"].includes(status);
   const waits = ({ status }: Seen) => status === "waiting";
   const done = await go(at.page, "release", "Greet everybody who comes in", { go: "approve", "announce/sure": { value: { value: "send" } } }, over);
@@ -62,6 +73,8 @@ it("takes pictures", async () => {
   const review = await go(at.page, "interview", "A service that greets", { port: { value: { value: 8080 } } }, waits);
   const gate = await go(at.page, "release", "Say goodbye as well", {}, waits);
   at.longhaul.park("interview", "A service that waves", "there-1");
+  at.longhaul.worker("bert", "--labels", "big", "--slots", "2");
+  const apart = await go(at.page, "train", "Tell cats from dogs", {}, ({ progress }) => progress.waiting > 0 && progress.running > 0);
   const busy = await go(at.page, "release", "A picture of the night", { go: "approve" }, ({ progress }) => progress.succeeded > 3);
   await at.page.goto(at.longhaul.url(`/runs/${busy}`));
   await at.page.locator('[data-path="tasks[1]/cycle[0]/work"][data-status=running]').first().waitFor();
@@ -84,6 +97,8 @@ it("takes pictures", async () => {
     broken: { path: "/workflows/broken" },
     dialog: { path: "/workflows/release", click: "Run it" },
     approvals: { path: "/approvals" },
+    workers: { path: "/workers" },
+    apart: { path: `/runs/${apart}?step=warm-up` },
     persisted: { path: "/persisted" },
     nowhere: { path: "/nowhere" },
   });

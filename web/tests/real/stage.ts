@@ -27,6 +27,7 @@ export class Longhaul {
   private port = 0;
   private readonly env: NodeJS.ProcessEnv;
   private said = 0;
+  private readonly workers: ChildProcess[] = [];
 
   constructor(private readonly options: Options = {}) {
     const home = this.path("home");
@@ -52,6 +53,11 @@ export class Longhaul {
   /** A workflow of the project. */
   write(name: string, text: string): void {
     writeFileSync(this.path(`.longhaul/workflows/${name}.yaml`), text);
+  }
+
+  /** Makes a file that a step waits for. */
+  let(name: string): void {
+    writeFileSync(this.path(name), "");
   }
 
   /** What the scripted agent answers. */
@@ -92,8 +98,7 @@ export class Longhaul {
 
   /** Starts the server; a second time at the same address. */
   async start(): Promise<void> {
-    const scripted = this.options.agent === "talker" ? [] : ["--script", "replies.yaml"];
-    const args = ["serve", "--json", "--listen", `127.0.0.1:${this.port}`, ...scripted];
+    const args = ["serve", "--json", "--listen", `127.0.0.1:${this.port}`, ...this.scripted()];
     const server = spawn(BINARY, args, { cwd: this.folder, env: this.env, stdio: ["ignore", "pipe", "pipe"] });
     this.process = server;
     let complained = "";
@@ -107,6 +112,17 @@ export class Longhaul {
     this.login = login ?? this.login;
   }
 
+  private scripted(): string[] {
+    return this.options.agent === "talker" ? [] : ["--script", "replies.yaml"];
+  }
+
+  /** Starts a worker beside the server. */
+  worker(name: string, ...args: string[]): ChildProcess {
+    const worker = spawn(BINARY, ["worker", "--name", name, ...this.scripted(), ...args], { cwd: this.folder, env: this.env, stdio: "ignore" });
+    this.workers.push(worker);
+    return worker;
+  }
+
   /** As if the power went out. */
   async kill(): Promise<void> {
     if (!this.process || this.process.exitCode !== null || this.process.signalCode !== null) return;
@@ -117,6 +133,7 @@ export class Longhaul {
 
   async end(): Promise<void> {
     await this.kill();
+    for (const worker of this.workers) worker.kill("SIGKILL");
     // An agent that is still under way ends with its turn.
     if (this.options.agent === "talker") this.say("", true);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });

@@ -23,14 +23,39 @@ pub(super) fn of(argument: &str, below: &Path) -> Vec<Other> {
     pids.filter(is_meant).map(Other).collect()
 }
 
+/// Time that the processor has spent on a process.
+pub(super) fn cpu_of(pid: u32) -> Option<Duration> {
+    Some(TICK * stat(pid)?.ticks[..2].iter().sum())
+}
+
+/// Time that the processor has spent on a process, on those that it has started and are there, and on those that are gone.
+pub(super) fn cpu_with_children(pid: u32) -> Option<Duration> {
+    let own = stat(pid)?;
+    let entries = std::fs::read_dir("/proc").ok()?;
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let children = pids.filter_map(stat).filter(|child| child.parent == pid);
+    let ticks = own.ticks.iter().sum::<u32>() + children.map(|child| child.ticks[..2].iter().sum::<u32>()).sum::<u32>();
+    Some(TICK * ticks)
+}
+
+/// What the system says of a process: who started it; its time and that of the kernel for it, and both of those it has outlived.
+struct Stat {
+    parent: u32,
+    ticks: [u32; 4],
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything; behind its bracket the third field comes first.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
+    Some(Stat { parent: number(1)?, ticks: [number(11)?, number(12)?, number(13)?, number(14)?] })
+}
+
 impl Other {
     /// Time that the processor has spent on it.
     pub(super) fn cpu(&self) -> Option<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).ok()?;
-        // The name may hold anything; behind its bracket the third field comes first.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-        let mut ticks = || fields.next()?.parse::<u32>().ok();
-        Some(TICK * (ticks()? + ticks()?))
+        cpu_of(self.0)
     }
 
     /// Its memory, with what it shares with others.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_store::Synchronous;
 
-use crate::bench::{self, Bench, Part, Sizes, report};
+use crate::bench::{self, Around, Bench, Part, Sizes, report};
 use crate::{office, ui};
 
 /// Measure the engine beside the limits of this machine
@@ -27,6 +27,15 @@ pub(crate) struct Args {
     /// What a commit survives: the loss of power, or the end of the process
     #[arg(long, value_enum, default_value_t = Sync::Full)]
     synchronous: Sync,
+    /// The workloads of a fleet: workers around a PostgreSQL database, beside `pgbench`
+    #[arg(long)]
+    fleet: bool,
+    /// The database of the fleet, postgres://…, where schemas may be made [default: one that is started here for as long]
+    #[arg(long, value_name = "ADDRESS", requires = "fleet")]
+    store: Option<String>,
+    /// Where the programs of PostgreSQL are [default: the newest of this machine]
+    #[arg(long, value_name = "FOLDER")]
+    pg_bin: Option<PathBuf>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -64,11 +73,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return office::block_on(bench::watch(at)).map(|()| ExitCode::SUCCESS);
     }
     let sizes = if args.smoke { Sizes::SMOKE } else { Sizes::FULL };
-    let bench = Bench::new(args.dir.clone(), args.synchronous.into(), sizes)?;
+    let around = Around { address: args.store.clone(), programs: args.pg_bin.clone() };
+    let bench = Bench::new(args.dir.clone(), args.synchronous.into(), sizes, around)?;
     if let Some(store) = &args.child {
         return office::block_on(bench::child(&bench, store, &args.only)).map(|()| ExitCode::SUCCESS);
     }
-    let parts = if args.only.is_empty() { Part::ALL.to_vec() } else { args.only.clone() };
+    let parts = match (args.only.as_slice(), args.fleet) {
+        ([], true) => Part::FLEET.to_vec(),
+        ([], false) => Part::ALL.to_vec(),
+        (only, _) => only.to_vec(),
+    };
     let mut figures = Vec::new();
     for part in parts {
         ui::say(format!("{}…", part.name()));

@@ -129,7 +129,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         let loaded = engine.load(&run).await?;
         let (plan, now) = (&loaded.plan.0, engine.now_ms());
         let mut glance = view::run(plan, &loaded.state, now);
-        super::workers::say_who_is_missing(&engine, &loaded.state, &mut glance.why).await?;
+        engine.say_who_is_missing(&loaded.state, &mut glance.why).await?;
         let steps = view::steps(plan, &loaded.state, now);
         if args.json {
             let mut page = serde_json::to_value(&glance)?;

@@ -46,7 +46,7 @@ impl Trial {
             std::fs::create_dir_all(&home).unwrap();
             std::fs::copy(settings, home.join("config.toml")).unwrap();
         }
-        Self { folder, workflow: workflow.to_owned(), store: None }
+        Self { folder, workflow: workflow.to_owned(), store: elsewhere() }
     }
 
     /// A workflow whose runs are kept elsewhere.
@@ -145,6 +145,15 @@ impl Trial {
             *counts.entry(line.to_owned()).or_default() += 1;
             counts
         })
+    }
+}
+
+/// Where runs are kept unless a trial says otherwise. `LONGHAUL_CRASH_STORE=postgres cargo test -p longhaul --test crash` tries everything
+/// with databases; what is tried by default is what costs the least.
+fn elsewhere() -> Option<String> {
+    match std::env::var("LONGHAUL_CRASH_STORE").ok()?.as_str() {
+        "postgres" => Some(longhaul_store::conformance::server::shared().address()),
+        other => panic!("LONGHAUL_CRASH_STORE is `{other}`; there is `postgres`"),
     }
 }
 

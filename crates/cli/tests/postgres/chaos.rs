@@ -1,41 +1,58 @@
-//! Workers as real processes, a real server, and everything that goes wrong, at random, for a while.
+//! Workers and servers as real processes, a real database, people who use them, and everything that goes wrong, at random, for a while.
 //!
 //! `LONGHAUL_CHAOS=20m cargo test -p longhaul --test postgres chaos -- --nocapture` goes on for longer.
 //!
 //! **Invariant:** every run ends, what was acknowledged is there, no result is there twice, none is of an attempt that was not
 //! the newest, and nothing is left running.
 
-use std::collections::HashMap;
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+mod host;
+mod verdict;
+mod visitor;
+
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use longhaul_core::duration::parse_ms;
-use longhaul_store::conformance::proxy::{Line, Proxy};
+use longhaul_store::conformance::proxy::Proxy;
 use longhaul_store::conformance::server::{Safe, Server};
 use longhaul_store::conformance::{event, id, making};
 use longhaul_store::{Append, Error, EventId, Postgres, PostgresOptions, Query, Store};
 use serde_json::Value;
 
-use crate::trial::{Trial, alive, is_sound, until};
+use crate::machine::Machine;
+use crate::trial::{alive, until};
+use host::{Host, Ill};
+use visitor::{Acknowledged, Visitor, follow};
 
-const WORKFLOW: &str = r#"
+const WORK: &str = r#"
 name: work
 do:
   - id: all
     for_each: "['x', 'y', 'z']"
     parallel: 2
     do:
-      - {id: step, run: 'sleep 0.{{ index }}; echo {{ item }}', retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}}
+      - id: step
+        run: 'sleep 0.{{ index }}; echo {{ item }}'
+        workspace: any
+        retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}
   - {id: nap, wait: 300ms}
+  - {id: ok, approve: Go on?}
+  - {id: sign, wait: {event: go}}
   - {id: after, run: 'echo done', output: end, retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}}
 outputs: {end: end}
 "#;
-const WORKERS: usize = 3;
-const LEASE_MS: &str = "3000";
-/// Runs that are under way at once.
-const RUNS: usize = 6;
+const ENDLESS: &str = "
+name: endless
+do:
+  - {id: long, run: 'sleep 3600 & sleep 3600', workspace: any, retry: {max: 100, on: any, backoff: {first: 50ms, factor: 1}}}
+";
+const WORKFLOWS: [(&str, &str); 2] = [("work", WORK), ("endless", ENDLESS)];
+/// Runs of the command line that are under way at once.
+const RUNS: usize = 4;
+/// How long everything may take to come to rest when nothing goes wrong any more.
+const REST: Duration = Duration::from_secs(300);
 
 /// A random number below `end`, from a seed that is printed.
 struct Dice(u64);
@@ -49,110 +66,45 @@ impl Dice {
     }
 }
 
-/// A worker, its machine, and its line to the server.
-struct Host {
-    trial: Trial,
-    proxy: Proxy,
-    child: Child,
-    ill: Option<(Ill, Instant)>,
-}
-
-/// What passes by itself.
-#[derive(Clone, Copy, PartialEq)]
-enum Ill {
-    Stopped,
-    Deaf,
-}
-
-impl Host {
-    fn new(server: &Server, address: &str) -> Self {
-        let proxy = Proxy::to(server.socket());
-        let trial = Trial::of("work", WORKFLOW).kept_in(&proxy.through(address));
-        let child = start(&trial);
-        Self { trial, proxy, child, ill: None }
-    }
-
-    fn signal(&self, name: &str) {
-        let killed = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
-    }
-
-    fn fall_ill(&mut self, ill: Ill, ms: u64) {
-        match ill {
-            Ill::Stopped => self.signal("-STOP"),
-            Ill::Deaf => self.proxy.set(Line::Deaf),
-        }
-        self.ill = Some((ill, Instant::now() + Duration::from_millis(ms)));
-    }
-
-    /// What it was ill of passes when its time has come.
-    fn heal(&mut self, at: Instant) {
-        match self.ill.take_if(|(_, until)| *until <= at) {
-            Some((Ill::Stopped, _)) => self.signal("-CONT"),
-            Some((Ill::Deaf, _)) => {
-                self.proxy.set(Line::Open);
-                self.proxy.cut();
-            }
-            None => {}
-        }
-    }
-
-    /// Kills it, and starts another one.
-    fn replace(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        self.child = start(&self.trial);
-    }
-
-    /// It may have ended by itself: a store that is away for too long ends it.
-    fn revive(&mut self) {
-        if self.child.try_wait().unwrap().is_some() {
-            self.child = start(&self.trial);
-        }
-    }
-}
-
-fn start(trial: &Trial) -> Child {
-    let log = std::fs::File::options().create(true).append(true).open(trial.path().join("worker.log")).unwrap();
-    let mut command = trial.command(&["worker"], None);
-    command.env("LONGHAUL_LEASE_MS", LEASE_MS).stdout(Stdio::null()).stderr(log);
-    command.spawn().unwrap()
-}
-
 /// One thing goes wrong.
-fn harm(dice: &mut Dice, hosts: &mut [Host], server: &Server) -> &'static str {
-    let from = dice.roll(WORKERS as u64) as usize;
-    let Some(at) = (from..from + WORKERS).map(|at| at % WORKERS).find(|at| hosts[*at].ill.is_none()) else {
-        return "all were ill";
+fn harm(dice: &mut Dice, hosts: &mut [Host], server: &Server) -> String {
+    let from = dice.roll(hosts.len() as u64) as usize;
+    let Some(at) = (0..hosts.len()).map(|at| (from + at) % hosts.len()).find(|at| !hosts[*at].is_ill()) else {
+        return "all were ill".to_owned();
     };
     let host = &mut hosts[at];
-    match dice.roll(13) {
-        0..=2 => {
+    let what = match dice.roll(16) {
+        0..=3 => {
             host.replace();
-            "a worker was killed"
+            "killed"
         }
-        3..=4 => {
+        4..=5 => {
             host.fall_ill(Ill::Stopped, 4_000 + dice.roll(1_500));
-            "a worker slept through its lease"
+            "stopped past its lease"
         }
-        5..=6 => {
+        6..=7 => {
             host.proxy.cut();
-            "connections were cut"
+            "cut off"
         }
-        7 => {
+        8 => {
             host.fall_ill(Ill::Deaf, dice.roll(6_000));
-            "a line was deaf"
+            "on a deaf line"
         }
-        8..=10 => {
+        9..=10 => {
+            host.proxy.strand();
+            "with half-open connections"
+        }
+        11..=13 => {
             host.proxy.lose(1 + dice.roll(5));
-            "answers were lost"
+            "without answers after COMMIT"
         }
         _ => {
             server.kill();
             server.restart();
-            "the server was killed"
+            return "database killed".to_owned();
         }
-    }
+    };
+    format!("{} {what}", host.kind())
 }
 
 /// Appends to a run of its own over a bad line, and remembers what was acknowledged.
@@ -173,66 +125,78 @@ async fn witness(store: Arc<dyn Store>, stop: Arc<AtomicBool>) -> Vec<EventId> {
     acknowledged
 }
 
-/// A result is of the newest attempt of its step.
-fn none_is_stale(run: &str, events: &[Value]) {
-    let mut newest: HashMap<&str, u64> = HashMap::new();
-    for event in events {
-        let (Some(path), Some(attempt)) = (event["path"].as_str(), event["attempt"].as_u64()) else { continue };
-        match event["event"].as_str() {
-            Some("attempt_started") => {
-                let before = newest.insert(path, attempt).unwrap_or(0);
-                assert_eq!(attempt, before + 1, "{run}: {event}");
-            }
-            Some("attempt_succeeded" | "attempt_failed" | "attempt_stopped") => {
-                assert_eq!(newest.get(path), Some(&attempt), "{run}: {event}");
-            }
-            _ => {}
-        }
+/// The store, as the test itself sees it: past all lines.
+struct Onlooker {
+    runtime: tokio::runtime::Runtime,
+    store: Arc<dyn Store>,
+}
+
+impl Onlooker {
+    fn at(address: &str) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let store = runtime.block_on(open(address));
+        Self { runtime, store }
+    }
+
+    /// The runs that are not over.
+    fn unfinished(&self) -> Vec<String> {
+        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+        let query = Query { statuses, limit: 10_000, ..Query::default() };
+        let rows = self.runtime.block_on(self.store.runs(query)).unwrap();
+        rows.into_iter().map(|row| row.run.to_string()).filter(|run| run != "witness").collect()
     }
 }
 
-#[test]
-fn chaos() {
+async fn open(address: &str) -> Arc<dyn Store> {
+    Arc::new(Postgres::open(&address.parse().unwrap(), PostgresOptions::default()).await.unwrap())
+}
+
+/// Starts runs by the command line until the end; answers their ids.
+fn supply(here: &Machine, onlooker: &Onlooker, end: Instant) -> Vec<String> {
+    let mut started = Vec::new();
+    while Instant::now() < end {
+        if onlooker.unfinished().iter().filter(|run| run.starts_with("run-")).count() >= RUNS {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
+        let run = format!("run-{}", started.len());
+        let told = here.trial.longhaul(&["run", "work", "--run-id", &run, "--detach"], None);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+        started.push(run);
+    }
+    started
+}
+
+fn from_environment() -> (Duration, u64) {
     let told = std::env::var("LONGHAUL_CHAOS").ok();
     let ms = told.map_or(30_000, |told| parse_ms(&told).unwrap());
     let seed =
         std::env::var("LONGHAUL_SEED").map_or(u64::from(std::process::id()) << 20 | 1, |seed| seed.parse().unwrap());
     println!("LONGHAUL_SEED={seed}");
+    (Duration::from_millis(ms), seed)
+}
+
+#[test]
+fn chaos() {
+    let (lasts, seed) = from_environment();
     let (mut dice, server) = (Dice(seed), Server::start(Safe::Yes));
     let address = server.address();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let open = |address: &str| {
-        let address = address.parse().unwrap();
-        let store = runtime.block_on(Postgres::open(&address, PostgresOptions::default())).unwrap();
-        Arc::new(store) as Arc<dyn Store>
-    };
-    let here = Trial::of("work", WORKFLOW).kept_in(&address);
-    let (store, line) = (open(&address), Proxy::to(server.socket()));
+    let onlooker = Onlooker::at(&address);
+    let (here, line) = (Machine::with("here", &WORKFLOWS, &address), Proxy::to(server.socket()));
     let stop = Arc::new(AtomicBool::new(false));
-    let witness = runtime.spawn(witness(open(&line.through(&address)), Arc::clone(&stop)));
-    let mut hosts: Vec<Host> = (0..WORKERS).map(|_| Host::new(&server, &address)).collect();
-    let end = Instant::now() + Duration::from_millis(ms);
-    let unfinished = || {
-        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
-        let query = Query { statuses, workflow: Some("work".to_owned()), limit: 10_000, ..Query::default() };
-        runtime.block_on(store.runs(query)).unwrap()
-    };
-    let supply = || {
-        let mut started = 0;
-        while Instant::now() < end {
-            if unfinished().len() >= RUNS {
-                std::thread::sleep(Duration::from_millis(100));
-                continue;
-            }
-            started += 1;
-            let told = here.longhaul(&["run", "work.yaml", "--run-id", &format!("run-{started}"), "--detach"], None);
-            assert_eq!(told.code, 0, "{}", told.stderr);
-        }
-        started
-    };
-    let mut faults = HashMap::new();
-    let started = std::thread::scope(|scope| {
-        let supply = scope.spawn(supply);
+    let bad = onlooker.runtime.block_on(open(&line.through(&address)));
+    let witness = onlooker.runtime.spawn(witness(bad, Arc::clone(&stop)));
+    let mut hosts: Vec<Host> = ["w1", "w2", "w3"].map(|name| Host::worker(name, &WORKFLOWS, &server, &address)).into();
+    hosts.extend(["s1", "s2"].map(|name| Host::node(name, &WORKFLOWS, &server, &address)));
+    let nodes = || hosts.iter().filter_map(Host::client).collect::<Vec<_>>();
+    let (visitors, watched) = (nodes(), nodes());
+    let end = Instant::now() + lasts;
+    let (mut faults, is_over) = (BTreeMap::new(), AtomicBool::new(false));
+    let (newest, over) = (Mutex::new(None), || is_over.load(Ordering::SeqCst));
+    let (started, acknowledged, breaks) = std::thread::scope(|scope| {
+        let supply = scope.spawn(|| supply(&here, &onlooker, end));
+        let visit = scope.spawn(|| Visitor::new(visitors, seed ^ 7, &newest).visit(end, over));
+        let follow = scope.spawn(|| follow(&watched, || newest.lock().unwrap().clone(), over));
         while Instant::now() < end {
             line.lose(dice.roll(2));
             *faults.entry(harm(&mut dice, &mut hosts, &server)).or_insert(0) += 1;
@@ -242,38 +206,53 @@ fn chaos() {
             }
             std::thread::sleep(Duration::from_millis(100 + dice.roll(500)));
         }
-        supply.join().unwrap()
-    });
-    let last = Instant::now() + Duration::from_secs(3600);
-    hosts.iter_mut().for_each(|host| host.heal(last));
-    stop.store(true, Ordering::SeqCst);
-    let acknowledged = runtime.block_on(witness).unwrap();
-    until("the end of every run", || {
-        hosts.iter_mut().for_each(Host::revive);
-        let left = unfinished();
-        // What was lost too often asks.
-        for row in left.iter().filter(|row| row.head.status == "waiting") {
-            here.longhaul(&["approve", row.run.as_str()], None);
+        hosts.iter_mut().for_each(|host| host.heal(end + REST));
+        let (started, since) = (supply.join().unwrap(), Instant::now());
+        while !onlooker.unfinished().is_empty() {
+            assert!(since.elapsed() < REST, "never over: {:?}", onlooker.unfinished());
+            hosts.iter_mut().for_each(Host::revive);
+            std::thread::sleep(Duration::from_millis(100));
         }
-        left.is_empty()
+        is_over.store(true, Ordering::SeqCst);
+        (started, visit.join().unwrap(), follow.join().unwrap())
     });
-    for host in &mut hosts {
-        host.signal("-INT");
-        host.child.wait().unwrap();
-    }
-    println!("{started} runs, {} witnessed, faults: {faults:?}", acknowledged.len());
+    stop.store(true, Ordering::SeqCst);
+    let witnessed = onlooker.runtime.block_on(witness).unwrap();
+    hosts.iter_mut().for_each(Host::stop);
+    let all: i32 = faults.values().sum();
+    println!("{all} faults: {faults:#?}");
+    println!(
+        "{} runs by the command line, {} over HTTP ({} refusals), {} answers, {} signals, {} cancels, {} breaks of the stream, {} appends of the witness",
+        started.len(),
+        acknowledged.runs().count(),
+        acknowledged.refused,
+        acknowledged.answered.len(),
+        acknowledged.signalled.len(),
+        acknowledged.cancelled.len(),
+        breaks,
+        witnessed.len(),
+    );
+    judge(&onlooker, &witnessed, &here, (&started, &acknowledged));
+    until("nothing is left", || hosts.iter().all(|host| alive(host.machine.trial.path(), |_| true).is_empty()));
+}
+
+fn judge(
+    onlooker: &Onlooker,
+    witnessed: &[EventId],
+    here: &Machine,
+    (started, acknowledged): (&[String], &Acknowledged),
+) {
+    let Onlooker { runtime, store } = onlooker;
     assert_eq!(runtime.block_on(store.check()), Ok(vec![]));
-    let witnessed = runtime.block_on(store.read(&id("witness"), 0, usize::MAX >> 1)).unwrap();
-    assert_eq!(witnessed.iter().take(acknowledged.len()).map(|event| event.id).collect::<Vec<_>>(), acknowledged);
-    for number in 1..=started {
-        let run = format!("run-{number}");
-        let told = here.longhaul(&["events", &run, "--json"], None);
+    let kept = runtime.block_on(store.read(&id("witness"), 0, usize::MAX >> 1)).unwrap();
+    assert_eq!(kept.iter().take(witnessed.len()).map(|event| event.id).collect::<Vec<_>>(), witnessed);
+    for run in started.iter().chain(acknowledged.runs()) {
+        let told = here.trial.longhaul(&["events", run, "--json"], None);
         let events: Vec<Value> = told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        is_sound(&events);
-        none_is_stale(&run, &events);
-        let last = events.last().unwrap();
-        assert_eq!((&last["event"], &last["outcome"]), (&"run_finished".into(), &"success".into()), "{run}: {last}");
-        assert_eq!(runtime.block_on(store.tasks(&id(&run))), Ok(vec![]));
+        verdict::holds(run, &events, acknowledged);
+        assert_eq!(runtime.block_on(store.tasks(&id(run))), Ok(vec![]));
     }
-    until("nothing is left", || hosts.iter().all(|host| alive(host.trial.path(), |_| true).is_empty()));
+    let query = Query { limit: 100_000, ..Query::default() };
+    let runs = runtime.block_on(store.runs(query)).unwrap().len();
+    assert_eq!(runs, started.len() + acknowledged.runs().count() + 1, "a key made two runs");
 }

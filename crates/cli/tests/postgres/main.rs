@@ -6,8 +6,16 @@
 mod binary;
 mod chaos;
 mod crashes;
+mod encrypted;
 mod hosts;
+mod link;
+mod logins;
+mod machine;
 mod moving;
+mod nodes;
+#[path = "../serve/site.rs"]
+#[allow(dead_code, reason = "written for tests of servers; these use a part of it")]
+mod site;
 #[path = "../crash/trial.rs"]
 #[allow(dead_code, reason = "written for tests of crashes; these use a part of it")]
 mod trial;

@@ -1,7 +1,10 @@
 //! What the page of the API says, asked of a real server; every answer is held to the OpenAPI document.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
+use crate::binary::command;
 use crate::site::{Client, Project};
 
 /// Asks, and holds the answer to what the document says of the route.
@@ -208,4 +211,54 @@ fn numbers_for_prometheus() {
     ] {
         assert!(page.lines().any(|known| known == line), "{line} is missing:\n{page}");
     }
+}
+
+/// A step that this machine does, until it is let go, and one that only a machine with a label does.
+const APART: &str = "
+name: apart
+steps:
+  - {id: near, run: 'while ! test -e go; do sleep 0.05; done'}
+  - {id: far, run: printf far, runs_on: gpu}
+";
+
+#[test]
+fn workers_what_they_hold_and_what_nobody_can_do() {
+    let project = Project::new();
+    std::fs::write(project.path().join(".longhaul/workflows/apart.yaml"), APART).unwrap();
+    let server = project.serve(&[]);
+    let api = Checked::new(server.client(&server.first_token()));
+    let made = api.client.make("/api/v1/runs", "k", &json!({"workflow": "apart"})).json();
+    let run = made["run"].as_str().unwrap().to_owned();
+    let mut stream = api.client.stream(&format!("/api/v1/runs/{run}/stream"), &[]);
+    stream.until("attempt_started");
+    stream.until("attempt_started");
+
+    let roster = api.get("/api/v1/workers", "/api/v1/workers");
+    let [worker] = roster["workers"].as_array().unwrap().as_slice() else { panic!("{roster:#}") };
+    assert_eq!((&worker["busy"], &worker["silent"], &roster["others"]), (&json!(1), &json!(false), &json!([])));
+    let near = json!([{"run": run, "workflow": "apart", "path": "near", "attempt": 1}]);
+    assert_eq!((&worker["holds"], &worker["version"]), (&near, &json!(env!("CARGO_PKG_VERSION"))));
+    let text = "`far` waits for a worker with the label gpu; no such worker is there";
+    let far = json!([{
+        "run": run, "workflow": "apart", "path": "far", "attempt": 1, "labels": ["gpu"], "nobody": true, "text": text
+    }]);
+    assert_eq!(roster["waiting"], far);
+    let said: Value = serde_json::from_str(&project.longhaul(&["workers", "--json"]).stdout).unwrap();
+    assert_eq!((&said["workers"][0]["holds"], &said["waiting"]), (&near, &far), "a command says the same");
+    let shown = api.get("/api/v1/runs/{run}", &format!("/api/v1/runs/{run}"));
+    assert!(shown["why"].as_array().unwrap().iter().any(|why| why["text"] == text), "{:#}", shown["why"]);
+    let attempts = format!("/api/v1/runs/{run}/attempts?path=far");
+    assert_eq!(api.get("/api/v1/runs/{run}/attempts", &attempts)["attempts"][0]["status"], "waiting");
+
+    let mut other = command(project.path(), &["worker", "--labels", "gpu", "--name", "bert"]);
+    let mut other = other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    stream.until("attempt_claimed");
+    std::fs::write(project.path().join("go"), "").unwrap();
+    stream.until("run_finished");
+    assert_eq!(api.get("/api/v1/runs/{run}/attempts", &attempts)["attempts"][0]["worker"], "bert");
+    let roster = api.get("/api/v1/workers", "/api/v1/workers");
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert_eq!((&roster["waiting"], &roster["workers"][0]["holds"]), (&json!([]), &json!([])), "{roster:#}");
+    assert!(roster["workers"].as_array().unwrap().iter().any(|worker| worker["name"] == "bert"), "{roster:#}");
 }

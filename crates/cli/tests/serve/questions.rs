@@ -88,3 +88,22 @@ fn a_run_takes_what_it_is_told_and_says_when_it_does_not() {
     events("reopened");
     assert_eq!(tell("signal", json!({"data": 1})).status, 400);
 }
+
+/// A run whose history is damaged keeps nobody from what others ask.
+#[test]
+fn what_one_run_asks_is_shown_although_another_is_damaged() {
+    let project = Project::new();
+    for run in ["whole", "broken"] {
+        assert_eq!(project.longhaul(&["run", "gate", "--run-id", run]).code, 3);
+    }
+    let file = rusqlite::Connection::open(project.path().join(".longhaul/longhaul.db")).unwrap();
+    let damage = "UPDATE event SET body = '{}' WHERE run = (SELECT number FROM run WHERE id = 'broken') AND seq = 2";
+    assert_eq!(file.execute(damage, []).unwrap(), 1);
+    drop(file);
+    let server = project.serve(&["--no-drive"]);
+    let client = server.client(&server.first_token());
+    assert_eq!(client.get("/api/v1/runs/broken").status, 503);
+    let questions = client.json("/api/v1/questions");
+    assert_eq!(questions["questions"].as_array().unwrap().len(), 1);
+    assert_eq!(questions["questions"][0]["run"], "whole");
+}

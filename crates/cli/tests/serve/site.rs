@@ -1,9 +1,9 @@
 //! A project, servers of it, and a client that writes its requests by hand.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -68,13 +68,7 @@ impl Project {
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
         let args: Vec<&str> =
             ["serve", "--json", "--listen", "127.0.0.1:0"].into_iter().chain(args.iter().copied()).collect();
-        let mut command = command(self.path(), &args);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("it said {line:?}"));
-        let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
-        Server { child, address, said }
+        Server::of(command(self.path(), &args))
     }
 }
 
@@ -94,23 +88,33 @@ impl Drop for Server {
 }
 
 impl Server {
+    /// What a command starts, once it says where it listens.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("it said {line:?}"));
+        let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        Self { child, address, said }
+    }
+
     /// The token of the address that was shown.
     pub(crate) fn first_token(&self) -> String {
         self.said["login"].as_str().unwrap().rsplit_once("token=").unwrap().1.to_owned()
     }
 
     pub(crate) fn client(&self, token: &str) -> Client {
-        Client { address: self.address.clone(), shown: format!("Authorization: Bearer {token}") }
+        Client::of(&self.address, token)
     }
 
     /// A browser that opened the address with the token.
     pub(crate) fn browser(&self, token: &str) -> Client {
-        let stranger = Client { address: self.address.clone(), shown: "X-Nobody: 1".to_owned() };
+        let stranger = Client { shown: "X-Nobody: 1".to_owned(), ..self.client("") };
         let answer = stranger.get(&format!("/login?token={token}"));
         assert_eq!((answer.status, answer.header("location")), (303, Some("/".to_owned())), "{}", answer.head);
         let cookie = answer.header("set-cookie").unwrap();
         assert!(cookie.contains("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
-        Client { address: self.address.clone(), shown: format!("Cookie: {}", cookie.split(';').next().unwrap()) }
+        Client { shown: format!("Cookie: {}", cookie.split(';').next().unwrap()), ..stranger }
     }
 }
 
@@ -119,6 +123,8 @@ pub(crate) struct Client {
     pub(crate) address: String,
     /// By what they are known.
     pub(crate) shown: String,
+    /// How long they wait for the next bytes.
+    pub(crate) patience: Duration,
 }
 
 /// What came back.
@@ -140,6 +146,12 @@ impl Answer {
 }
 
 impl Client {
+    /// Somebody with a token, who speaks to the server at an address.
+    pub(crate) fn of(address: &str, token: &str) -> Self {
+        let shown = format!("Authorization: Bearer {token}");
+        Self { address: address.to_owned(), shown, patience: Duration::from_secs(60) }
+    }
+
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], "")
     }
@@ -162,37 +174,49 @@ impl Client {
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
-        let mut stream = self.send(method, path, headers, body);
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
-        let status = status.unwrap_or_else(|| panic!("no answer to {path}: {text:?}"));
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        self.try_ask(method, path, headers, body).unwrap_or_else(|error| panic!("no answer to {path}: {error}"))
     }
 
-    fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let Self { address, shown } = self;
+    /// The same, of a server that may be gone, or be in the middle of it.
+    pub(crate) fn try_ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> io::Result<Answer> {
+        let mut stream = self.send(method, path, headers, body)?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let status = status.ok_or_else(|| io::Error::other(format!("it said {text:?}")))?;
+        Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.set_read_timeout(Some(self.patience))?;
+        let Self { address, shown, .. } = self;
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\n{shown}\r\nConnection: close\r\n");
         headers.iter().for_each(|line| text.push_str(&format!("{line}\r\n")));
         text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
-        stream.write_all(text.as_bytes()).unwrap();
-        stream
+        stream.write_all(text.as_bytes())?;
+        Ok(stream)
     }
 
     /// A stream of events.
     pub(crate) fn stream(&self, path: &str, headers: &[&str]) -> Stream {
-        let mut reader = BufReader::new(self.send("GET", path, headers, ""));
+        self.try_stream(path, headers).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// The same, of a server that may be gone.
+    pub(crate) fn try_stream(&self, path: &str, headers: &[&str]) -> io::Result<Stream> {
+        let mut reader = BufReader::new(self.send("GET", path, headers, "")?);
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        assert!(line.contains(" 200 "), "{path}: {line}");
+        reader.read_line(&mut line)?;
+        if !line.contains(" 200 ") {
+            return Err(io::Error::other(line));
+        }
         while line.trim() != "" {
             line.clear();
-            reader.read_line(&mut line).unwrap();
+            reader.read_line(&mut line)?;
         }
-        Stream { reader }
+        Ok(Stream { reader })
     }
 }
 
@@ -215,7 +239,8 @@ impl Stream {
         let (mut name, mut id) = (String::new(), None);
         loop {
             let mut line = String::new();
-            if self.reader.read_line(&mut line).unwrap_or(0) == 0 {
+            // A line without an end is one in the middle of which somebody died.
+            if self.reader.read_line(&mut line).is_err() || !line.ends_with('\n') {
                 return None;
             }
             let line = line.trim_end();

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Advance, Planner};
+use super::{Advance, Planner, Start};
 use crate::event::Event;
 use crate::path::StepPath;
 use crate::plan::Step;
@@ -22,11 +22,47 @@ pub struct Place<'a> {
     pub room: usize,
     /// Whether steps that ask for such labels are counted over all machines, so that nobody just begins one.
     pub is_counted: &'a dyn Fn(&[String]) -> bool,
+    /// The agent that makes a step, if its turns are counted over all machines.
+    pub counted_agent: &'a dyn Fn(&Start) -> Option<String>,
 }
+
+const HOST: &str = "host:";
+const AGENT: &str = "agent:";
+const PROJECT: &str = "project:";
 
 /// The label that workers of a machine have.
 pub fn host_label(host: &str) -> String {
-    format!("host:{host}")
+    format!("{HOST}{host}")
+}
+
+/// The label of steps that an agent makes whose turns are counted over all machines.
+pub fn agent_label(agent: &str) -> String {
+    format!("{AGENT}{agent}")
+}
+
+/// The label that workers in a checkout of a project have.
+pub fn project_label(project: &str) -> String {
+    format!("{PROJECT}{project}")
+}
+
+/// The project that a label asks for.
+pub fn project_of_label(label: &str) -> Option<&str> {
+    label.strip_prefix(PROJECT)
+}
+
+/// The machine that a label asks for.
+pub fn host_of_label(label: &str) -> Option<&str> {
+    label.strip_prefix(HOST)
+}
+
+/// The agent whose turns a label counts.
+pub fn agent_of_label(label: &str) -> Option<&str> {
+    label.strip_prefix(AGENT)
+}
+
+/// Whether people gave the label. The others only route work, or count it.
+pub fn is_given(label: &str) -> bool {
+    [HOST, AGENT, PROJECT].iter().all(|prefix| !label.starts_with(prefix))
 }
 
 /// Has attempts that are about to be recorded wait for a worker, where whoever records them can not make them.
@@ -35,7 +71,8 @@ pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, pla
     let mut placed: HashMap<StepPath, Option<Vec<String>>> = HashMap::new();
     for start in &advance.starts {
         let step = planner.plan.step(start.step);
-        let needs = needs(state, step, place.host.is_some());
+        let agent = (place.counted_agent)(start);
+        let needs = needs(state, step, place.host.is_some(), agent.as_deref());
         let can = needs.iter().all(|label| place.labels.contains(label)) && !(place.is_counted)(&needs);
         if can && room > 0 {
             room -= 1;
@@ -62,9 +99,11 @@ pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, pla
 }
 
 /// The labels that a worker must have, in one order, so that equal lists are equal texts.
-fn needs(state: &State, step: &Step, is_shared: bool) -> Vec<String> {
+fn needs(state: &State, step: &Step, is_shared: bool, agent: Option<&str>) -> Vec<String> {
     let host = state.host.as_deref().filter(|_| is_shared && step.uses_files()).map(host_label);
-    let mut needs: Vec<String> = step.runs_on.iter().cloned().chain(host).collect();
+    let project = state.project().filter(|_| is_shared && step.uses_checkout()).map(project_label);
+    let own = host.into_iter().chain(project).chain(agent.map(agent_label));
+    let mut needs: Vec<String> = step.runs_on.iter().cloned().chain(own).collect();
     needs.sort();
     needs.dedup();
     needs

@@ -12,10 +12,10 @@ use crate::path::StepPath;
 pub struct Attempt {
     /// From 1.
     pub attempt: u32,
-    /// `running`, `succeeded`, `failed` or `stopped`.
-    #[schemars(extend("enum" = ["running", "succeeded", "failed", "stopped"]))]
+    /// `waiting` for a worker, `running`, `succeeded`, `failed` or `stopped`.
+    #[schemars(extend("enum" = ["waiting", "running", "succeeded", "failed", "stopped"]))]
     pub status: &'static str,
-    /// When it began.
+    /// When it began, or began to wait.
     pub started_at: i64,
     /// When it was over.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,6 +32,12 @@ pub struct Attempt {
     /// Who made it, where an agent did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The worker that took it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// The machine that made it, where several share a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// In which conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -64,7 +70,16 @@ impl Fold<'_> {
     fn event(&mut self, envelope: &Envelope) {
         let at = envelope.at;
         match &envelope.event {
-            Event::AttemptStarted { path, attempt, .. } if path == self.path => self.begin(*attempt, at),
+            Event::AttemptStarted { path, attempt, host, queued, .. } if path == self.path => {
+                let status = if queued.is_some() { "waiting" } else { "running" };
+                self.begin(*attempt, at, status, host.as_deref());
+            }
+            Event::AttemptClaimed { path, attempt, worker, host } if path == self.path => {
+                if let Some(known) = self.find(*attempt) {
+                    (known.status, known.started_at) = ("running", at);
+                    (known.worker, known.host) = (Some(worker.clone()), host.clone());
+                }
+            }
             Event::RetryScheduled { path, rung, .. } if path == self.path => {
                 self.rung = rung.as_ref().map(crate::ladder::Rung::words);
             }
@@ -100,16 +115,18 @@ impl Fold<'_> {
         }
     }
 
-    fn begin(&mut self, attempt: u32, at: i64) {
+    fn begin(&mut self, attempt: u32, at: i64, status: &'static str, host: Option<&str>) {
         self.attempts.push(Attempt {
             attempt,
-            status: "running",
+            status,
             started_at: at,
             ended_at: None,
             usage: None,
             error: None,
             rung: self.rung.take(),
             agent: None,
+            worker: None,
+            host: host.map(str::to_owned),
             session: None,
             exit_code: None,
             cached: false,

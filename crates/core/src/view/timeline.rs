@@ -23,6 +23,12 @@ pub struct Span {
     /// How it ended, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<&'static str>,
+    /// Of an attempt that a worker took: which one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Of an attempt: the machine that made it, where several share a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// What takes time.
@@ -35,7 +41,7 @@ pub enum Spanned {
     Pause(u32),
     /// A question to a person.
     Question,
-    /// A sleep, or a wait for a signal.
+    /// A sleep, or a wait for a signal or for a worker.
     Wait,
 }
 
@@ -59,7 +65,15 @@ impl Fold {
     fn event(&mut self, envelope: &Envelope) {
         let at = envelope.at;
         match &envelope.event {
-            Event::AttemptStarted { path, attempt, .. } => self.begin(path, Spanned::Attempt(*attempt), at),
+            Event::AttemptStarted { path, queued: Some(_), .. } => self.begin(path, Spanned::Wait, at),
+            Event::AttemptStarted { path, attempt, host, .. } => {
+                self.begin(path, Spanned::Attempt(*attempt), at);
+                self.made_by(None, host.as_deref());
+            }
+            Event::AttemptClaimed { path, attempt, worker, host } => {
+                self.begin(path, Spanned::Attempt(*attempt), at);
+                self.made_by(Some(worker), host.as_deref());
+            }
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
             Event::AttemptStopped { path, .. } => self.end(path, at, "stopped"),
@@ -82,8 +96,8 @@ impl Fold {
             Event::RunStarted(_)
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
-            | Event::AttemptClaimed { .. }
             | Event::AttemptReleased { .. }
+            | Event::HostSettled { .. }
             | Event::HostMissed { .. }
             | Event::HostLeft { .. }
             | Event::HostSeen { .. }
@@ -120,7 +134,14 @@ impl Fold {
             self.give_up(from, |other| *other == before || other.is_inside(&before));
         }
         self.open.insert(path.clone(), self.spans.len());
-        self.spans.push(Span { path: path.clone(), what, from, to: None, end: None });
+        self.spans.push(Span { path: path.clone(), what, from, to: None, end: None, worker: None, host: None });
+    }
+
+    /// Who makes what was begun last.
+    fn made_by(&mut self, worker: Option<&str>, host: Option<&str>) {
+        if let Some(span) = self.spans.last_mut() {
+            (span.worker, span.host) = (worker.map(str::to_owned), host.map(str::to_owned));
+        }
     }
 
     /// What was answered while an attempt waits is not that attempt.

@@ -1,6 +1,7 @@
 //! What the settings say about several workers: `[fleet]`.
 
 use anyhow::{Context, Result, anyhow};
+use longhaul_core::decide::agent_label;
 use longhaul_core::duration::parse_ms;
 use longhaul_core::event::Gone;
 use longhaul_store::Caps;
@@ -13,6 +14,8 @@ use super::entries;
 pub struct Fleet {
     /// How many attempts all of them make at once.
     pub caps: Caps,
+    /// What the project is called, where its history does not tell which one it is.
+    pub project: Option<String>,
     /// How long a machine may be silent before a run that needs it asks what to do.
     pub host_grace_ms: Option<i64>,
     /// What is done about one that is silent for longer.
@@ -37,13 +40,15 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
     for (name, item) in entries(document.get("fleet"), "fleet")? {
         match name {
             "max" => fleet.caps.all = Some(fleet.caps.all.map_or_else(|| max(item, "fleet.max"), Ok)?),
-            "labels" => labels(item, &mut fleet.caps)?,
+            "labels" => maxima(item, "fleet.labels", str::to_owned, &mut fleet.caps)?,
+            "backends" => maxima(item, "fleet.backends", agent_label, &mut fleet.caps)?,
+            "project" => fleet.project = Some(fleet.project.take().map_or_else(|| called(item), Ok)?),
             "host_grace" => fleet.host_grace_ms = Some(fleet.host_grace_ms.map_or_else(|| grace(item), Ok)?),
             "when_host_gone" => fleet.when_host_gone = Some(fleet.when_host_gone.map_or_else(|| gone(item), Ok)?),
             "carry" => fleet.carry = Some(fleet.carry.take().map_or_else(|| remote(item), Ok)?),
             other => {
                 return Err(anyhow!(
-                    "`fleet.{other}` is not a setting; there are max, labels, host_grace, when_host_gone and carry"
+                    "`fleet.{other}` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry"
                 ));
             }
         }
@@ -51,12 +56,13 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
     Ok(())
 }
 
-fn labels(item: &Item, caps: &mut Caps) -> Result<()> {
-    for (label, item) in entries(Some(item), "fleet.labels")? {
-        let key = format!("fleet.labels.{label}");
+/// Tables that each say a `max`, counted under a label.
+fn maxima(item: &Item, of: &str, label: fn(&str) -> String, caps: &mut Caps) -> Result<()> {
+    for (name, item) in entries(Some(item), of)? {
+        let key = format!("{of}.{name}");
         let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
         let max = max(table.get("max").with_context(|| format!("`{key}.max` is missing"))?, &format!("{key}.max"))?;
-        caps.labels.entry(label.to_owned()).or_insert(max);
+        caps.labels.entry(label(name)).or_insert(max);
     }
     Ok(())
 }
@@ -81,6 +87,11 @@ fn remote(item: &Item) -> Result<String> {
     remote.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.carry` is neither a remote of git nor an address of one"))
 }
 
+fn called(item: &Item) -> Result<String> {
+    let name = item.as_str().filter(|name| !name.trim().is_empty());
+    name.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.project` is not a name"))
+}
+
 fn grace(item: &Item) -> Result<i64> {
     let ms = item.as_str().and_then(parse_ms).and_then(|ms| i64::try_from(ms).ok());
     ms.ok_or_else(|| anyhow!("`fleet.host_grace` is not a time such as \"10m\""))
@@ -98,8 +109,10 @@ mod tests {
 
     #[test]
     fn caps_and_grace_are_read() {
-        let fleet = of("[fleet]\nmax = 40\nhost_grace = '5m'\n[fleet.labels.gpu]\nmax = 2\n").unwrap();
-        assert_eq!(fleet.caps, Caps { all: Some(40), labels: [("gpu".to_owned(), 2)].into() });
+        let maxima = "[fleet.labels.gpu]\nmax = 2\n[fleet.backends.claude]\nmax = 3\n";
+        let fleet = of(&format!("[fleet]\nmax = 40\nhost_grace = '5m'\n{maxima}")).unwrap();
+        let labels = [("gpu".to_owned(), 2), ("agent:claude".to_owned(), 3)].into();
+        assert_eq!(fleet.caps, Caps { all: Some(40), labels });
         assert_eq!(fleet.host_grace_ms, Some(300_000));
         assert_eq!(of(""), Ok(Fleet::default()));
     }
@@ -121,7 +134,7 @@ mod tests {
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
             (
                 "[fleet]\nmux = 1",
-                "`fleet.mux` is not a setting; there are max, labels, host_grace, when_host_gone and carry",
+                "`fleet.mux` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry",
             ),
             ("[fleet]\nwhen_host_gone = 'cry'", "`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\""),
             ("[fleet]\ncarry = '--upload-pack=x'", "`fleet.carry` is neither a remote of git nor an address of one"),

@@ -18,18 +18,31 @@ use crate::told::Told;
 /// Who makes a prompt: as the step and the settings say, and where they say nobody, the first agent that is there.
 /// `None` for other work.
 pub(crate) async fn who(shared: &Shared, start: &Start, told: &Told) -> Option<Choice> {
-    let agent = start.params.get("agent").filter(|_| start.kind == "prompt");
-    let choose = |told: &str| shared.options.backends.choose(agent, start.turn.agent.as_deref(), told);
-    let mut choice = (start.kind == "prompt").then(|| choose(&told.agent))?;
+    let mut choice = chosen(shared, start, &told.agent)?;
     if choice.driver == AUTO
         && let Some(first) = first_there(shared).await
     {
-        choice = choose(first);
+        choice = chosen(shared, start, first)?;
     }
     if choice.model.is_none() {
         choice.model.clone_from(&told.model);
     }
     Some(choice)
+}
+
+/// What whoever makes a prompt is called, as far as that is known without asking programs. `None` for other work.
+pub(crate) fn names(shared: &Shared, start: &Start, told: &Told) -> Option<[String; 2]> {
+    let mut choice = chosen(shared, start, &told.agent)?;
+    if let Some(first) = shared.first_agent.get().filter(|_| choice.driver == AUTO) {
+        choice = chosen(shared, start, first)?;
+    }
+    Some([choice.name, choice.driver])
+}
+
+/// Who makes a prompt where `told` makes those that name nobody.
+fn chosen(shared: &Shared, start: &Start, told: &str) -> Option<Choice> {
+    let choose = || shared.options.backends.choose(start.params.get("agent"), start.turn.agent.as_deref(), told);
+    (start.kind == "prompt").then(choose)
 }
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
@@ -59,7 +72,7 @@ const USUAL: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode"];
 
 /// The first agent that is there. Programs are asked for that, so it is found out once; one that is installed later is
 /// found as long as there was none.
-async fn first_there(shared: &Shared) -> Option<&'static str> {
+pub(crate) async fn first_there(shared: &Shared) -> Option<&'static str> {
     let find = || async {
         let backends = shared.options.backends.clone();
         let first = tokio::task::spawn_blocking(move || USUAL.iter().find(|name| is_there(&backends, name)).copied());

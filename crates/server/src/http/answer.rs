@@ -58,6 +58,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
         match call.desk().engine().load(&run).await {
             Ok(loaded) => questions.extend(questions_of(&call, &run, &loaded).await?),
             Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
+            Err(error) if error.is_damage() => {}
             Err(error) => return Err(error.into()),
         }
     }

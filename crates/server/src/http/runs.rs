@@ -46,10 +46,12 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     let Loaded { plan, state, .. } = &loaded;
     let (plan, now) = (&plan.0, call.desk().engine().now_ms());
     let started = state.started.as_ref();
+    let mut glance = view::run(plan, state, now);
+    call.desk().engine().say_who_is_missing(state, &mut glance.why).await?;
     let above = started.and_then(|started| started.owner.as_ref()?.inside.first().cloned());
     Reply::json(&Run {
         seq: state.seq,
-        glance: view::run(plan, state, now),
+        glance,
         inputs: started.map(|started| started.inputs.clone()).unwrap_or_default(),
         parent: above.filter(|run| run != longhaul_core::origin::SOME_RUN),
         forked: started.and_then(|started| started.forked.clone()),

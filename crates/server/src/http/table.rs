@@ -5,7 +5,9 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use super::keys::Role::{Operator, Viewer};
 use super::route::Access::{Open, Role};
 use super::route::{Gives, Param, Route, shape};
-use super::{about, answer, artifacts, attempts, metrics, openapi, rows, runs, start, stream, tell, workflows};
+use super::{
+    about, answer, artifacts, attempts, metrics, openapi, rows, runs, start, stream, tell, workers, workflows,
+};
 
 macro_rules! calls {
     ($answer:path) => {
@@ -173,6 +175,8 @@ pub(super) static ROUTES: &[Route] = &[
         .gives(STREAM),
     Route::get("/api/v1/questions", Role(Viewer), "Every open question", calls!(answer::list))
         .gives(json!(answer::Questions)),
+    Route::get("/api/v1/workers", Role(Viewer), "Who works for this store, and what waits", calls!(workers::list))
+        .gives(json!(longhaul_runtime::Roster)),
     Route::get("/api/v1/persisted", Role(Viewer), "What evaluations and routing noted", calls!(about::persisted))
         .gives(json!(about::Persisted)),
 ];

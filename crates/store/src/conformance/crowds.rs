@@ -29,6 +29,24 @@ async fn append_once(store: Given, run: RunId) -> u64 {
     }
 }
 
+/// Twelve makers: one makes the run, and all others hear that it exists.
+pub async fn one_of_many_makers_makes_the_run(store: Given) {
+    for round in 0..10 {
+        let run = id(&format!("made-{round}"));
+        let make = |store: Given, run: RunId| async move { store.append(making(&run)).await };
+        let makers: Vec<_> = (0..12).map(|_| tokio::spawn(make(store.clone(), run.clone()))).collect();
+        let mut made = 0;
+        for maker in makers {
+            match maker.await.unwrap() {
+                Ok(seq) => made += seq,
+                Err(error) => assert_eq!(error, Error::Exists),
+            }
+        }
+        assert_eq!(made, 1);
+        assert_eq!(store.read(&run, 0, 10).await.unwrap().len(), 1);
+    }
+}
+
 /// A hundred runs, ten appends each; nobody meets anybody.
 pub async fn a_hundred_runs_move_at_once(store: Given) {
     let walk = |store: Given, number: usize| async move {
@@ -99,6 +117,21 @@ pub async fn watchers_hear_of_every_write(store: Given) {
     heard("a snapshot");
     store.remove(&run).await.unwrap();
     heard("a removal");
+}
+
+/// When the call has been acknowledged.
+pub async fn who_watches_for_work_hears_of_runs_messages_and_tasks(store: Given) {
+    let mut watch = store.watch_work();
+    let mut heard = |what: &str| {
+        assert!(watch.has_changed().unwrap(), "{what}");
+        watch.mark_unchanged();
+    };
+    let run = made(&store, "watched").await;
+    heard("a run");
+    store.post(message(&run, "hook", "1")).await.unwrap();
+    heard("a message");
+    start(&store, &run, task("a@1", 1)).await;
+    heard("a task that nobody holds");
 }
 
 /// Else a worker that looks for tasks when something changes would wake itself for ever.

@@ -1,7 +1,7 @@
 //! Clauses about several workers: labels, fairness, caps, and who is there.
 
 use super::*;
-use crate::{Caps, FORGOTTEN_MS, Worker};
+use crate::{Caps, FORGOTTEN_MS, Glance, Worker};
 
 /// A task that asks for something.
 fn asking(key: &str, labels: &[&str]) -> NewTask {
@@ -109,6 +109,39 @@ pub async fn what_nobody_holds_is_listed(store: Given) {
     assert_eq!(listed.iter().map(|task| task.key.as_str()).collect::<Vec<_>>(), ["c@1", "b@1"]);
     assert_eq!(listed[0].labels, ["gpu"]);
     assert_eq!(store.unheld(1).await.unwrap().len(), 1);
+}
+
+/// Each thing comes with what makes it, and goes with what ends it.
+pub async fn a_glance_tells_what_there_is_to_do(store: Given) {
+    let seen = || async { Glance { moved: false, ..store.glance().await.unwrap() } };
+    assert_eq!(seen().await, Glance::default());
+    let (old, run) = (made(&store, "zzzz").await, made(&store, "aaaa").await);
+    let quiet = Glance { newest: Some(run.clone()), ..Glance::default() };
+    assert_eq!(seen().await, quiet);
+    store.post(message(&old, "hook", "1")).await.unwrap();
+    assert_eq!(seen().await, Glance { mail: true, ..quiet.clone() });
+    let letter = store.inbox(&old).await.unwrap()[0].id;
+    advance(&store, &old, |append| append.consumed.push(letter)).await.unwrap();
+    start(&store, &old, held("a@1", 1, "v")).await;
+    assert_eq!(seen().await, quiet, "what somebody holds waits for nobody");
+    start(&store, &run, asking("b@1", &["gpu"])).await;
+    assert_eq!(seen().await, Glance { unheld: true, ..quiet.clone() });
+    given(&store, with_labels("w", &["gpu"], 1)).await;
+    set(&store, &run, "later", 70).await;
+    set(&store, &old, "soon", 50).await;
+    assert_eq!(seen().await, Glance { next_due: Some(50), ..quiet.clone() });
+    store.remove(&run).await.unwrap();
+    assert_eq!(seen().await, Glance { next_due: Some(50), newest: Some(old), ..Glance::default() });
+}
+
+/// Else a worker would look again because it has looked.
+pub async fn a_glance_that_finds_nothing_new_tells_nobody(store: Given) {
+    made(&store, "quiet").await;
+    let (all, work) = (store.watch(), store.watch_work());
+    for _ in 0..3 {
+        assert!(!store.glance().await.unwrap().moved);
+    }
+    assert!(!all.has_changed().unwrap() && !work.has_changed().unwrap());
 }
 
 fn there(name: &str, seen_ms: i64) -> Worker {

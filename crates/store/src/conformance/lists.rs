@@ -70,3 +70,21 @@ pub async fn a_page_after_an_unknown_run_is_refused(store: Given) {
     assert_eq!(store.runs(Query { before: gone.clone(), ..Query::default() }).await, Err(Error::UnknownRun));
     assert_eq!(store.runs(Query { after: gone, ..Query::default() }).await, Err(Error::UnknownRun));
 }
+
+/// A lease that ends at the very moment holds no more. Other conditions count as well.
+pub async fn runs_are_unattended_without_a_task_that_waits_or_is_held(store: Given) {
+    for name in ["bare", "offered", "held", "both"] {
+        made(&store, name).await;
+    }
+    start(&store, &id("offered"), task("a@1", 1)).await;
+    start(&store, &id("held"), held("a@1", 1, "v")).await;
+    start(&store, &id("both"), held("a@1", 1, "v")).await;
+    start(&store, &id("both"), task("b@1", 1)).await;
+    let at = |now| Query { unattended_at_ms: Some(now), ..Query::default() };
+    assert_eq!(names(&store, at(1_999)).await, ["bare"]);
+    assert_eq!(names(&store, at(2_000)).await, ["held", "bare"]);
+    assert_eq!(names(&store, Query { after: Some(id("bare")), ..at(2_000) }).await, ["held"]);
+    assert_eq!(names(&store, Query { statuses: vec!["done".to_owned()], ..at(2_000) }).await, [""; 0]);
+    finish(&store, &id("offered"), end("a@1", 1, None)).await.unwrap();
+    assert_eq!(names(&store, at(1_999)).await, ["offered", "bare"]);
+}

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// What happens on the line.
@@ -30,7 +30,23 @@ struct Shared {
     /// So many answers are still to be lost.
     to_lose: AtomicU64,
     lost: AtomicU64,
-    open: Mutex<Vec<(TcpStream, UnixStream)>>,
+    open: Mutex<Vec<Pair>>,
+    stranded: Mutex<Vec<Pair>>,
+}
+
+/// A connection, as both ends of the line have it.
+struct Pair {
+    client: TcpStream,
+    server: UnixStream,
+    /// What is said on it goes nowhere.
+    is_stranded: Arc<AtomicBool>,
+}
+
+impl Pair {
+    fn end(&self) {
+        self.client.end();
+        self.server.end();
+    }
 }
 
 impl Proxy {
@@ -44,6 +60,7 @@ impl Proxy {
             to_lose: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             open: Mutex::default(),
+            stranded: Mutex::default(),
         });
         let ours = Arc::clone(&shared);
         std::thread::spawn(move || listener.incoming().flatten().for_each(|client| ours.connect(client, &socket)));
@@ -67,10 +84,16 @@ impl Proxy {
 
     /// Ends every connection there is; new ones can be made if the line is open.
     pub fn cut(&self) {
-        for (client, server) in self.shared.open.lock().unwrap().drain(..) {
-            drop(client.shutdown(Shutdown::Both));
-            drop(server.shutdown(Shutdown::Both));
-        }
+        self.shared.open.lock().unwrap().drain(..).for_each(|pair| pair.end());
+    }
+
+    /// Strands every connection there is, as when the way between two machines is lost: what is said on it goes nowhere, and if one
+    /// end closes it, the other does not hear of that. New ones can be made. Those that were stranded before end.
+    pub fn strand(&self) {
+        let pairs: Vec<Pair> = self.shared.open.lock().unwrap().drain(..).collect();
+        pairs.iter().for_each(|pair| pair.is_stranded.store(true, Ordering::SeqCst));
+        let before = std::mem::replace(&mut *self.shared.stranded.lock().unwrap(), pairs);
+        before.iter().for_each(Pair::end);
     }
 
     /// The next so many answers of the server are lost, and with each its connection.
@@ -92,24 +115,35 @@ impl Shared {
         let Ok(server) = UnixStream::connect(socket) else { return };
         let pair = || Some((client.try_clone().ok()?, server.try_clone().ok()?));
         let (Some(kept), Some(there), Some(back)) = (pair(), pair(), pair()) else { return };
-        self.open.lock().unwrap().push(kept);
-        let (ours, theirs) = (Arc::clone(self), Arc::clone(self));
-        std::thread::spawn(move || ours.carry(there.0, there.1, false));
-        std::thread::spawn(move || theirs.carry(back.1, back.0, true));
+        let is_stranded = Arc::new(AtomicBool::new(false));
+        let flags = [Arc::clone(&is_stranded), Arc::clone(&is_stranded)];
+        self.open.lock().unwrap().push(Pair { client: kept.0, server: kept.1, is_stranded });
+        let (ours, theirs, [one, other]) = (Arc::clone(self), Arc::clone(self), flags);
+        std::thread::spawn(move || ours.carry(there, (false, &one)));
+        std::thread::spawn(move || theirs.carry((back.1, back.0), (true, &other)));
     }
 
-    /// Until one side is gone; then the other one goes as well.
-    fn carry<A: Read + Ends, B: Write + Ends>(&self, mut from: A, mut to: B, is_answer: bool) {
+    /// Until one side is gone; then the other one goes as well, unless nobody tells it.
+    fn carry<A: Read + Ends, B: Write + Ends>(
+        &self,
+        (mut from, mut to): (A, B),
+        (is_answer, is_stranded): (bool, &AtomicBool),
+    ) {
         let mut bytes = [0; 64 * 1024];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             self.wait_while_deaf();
+            if is_stranded.load(Ordering::SeqCst) {
+                continue;
+            }
             let lost = is_answer && is_result(&bytes[..count]) && self.takes_one();
             if lost || to.write_all(&bytes[..count]).is_err() {
                 break;
             }
         }
         from.end();
-        to.end();
+        if !is_stranded.load(Ordering::SeqCst) {
+            to.end();
+        }
     }
 
     fn wait_while_deaf(&self) {

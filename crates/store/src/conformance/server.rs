@@ -20,10 +20,12 @@ const COMES_UP: Duration = Duration::from_secs(60);
 
 /// A server.
 pub struct Server {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     bin: PathBuf,
     running: Mutex<Option<Child>>,
-    is_safe: bool,
+    /// What it is started with.
+    pub(super) settings: Vec<String>,
+    pub(super) port: u16,
     /// Clears up once its input ends, at the latest with this process.
     heir: Child,
 }
@@ -46,6 +48,29 @@ pub fn shared() -> &'static Server {
 impl Server {
     /// Starts a server with nothing in it.
     pub fn start(safe: Safe) -> Self {
+        let server = Self::new(safe);
+        server.restart();
+        server
+    }
+
+    /// Starts a server that is reached over the network at an address of this machine, by whoever asks.
+    pub fn reachable(at: &str) -> Self {
+        let mut server = Self::new(Safe::No);
+        server.listen(at, "local all all trust\nhost all all all trust\n");
+        server.restart();
+        server
+    }
+
+    /// Has it listen at an address of this machine from its start on, and says who is let in.
+    pub(super) fn listen(&mut self, at: &str, door: &str) {
+        fs::write(self.folder.join("data/pg_hba.conf"), door).unwrap();
+        // Between this look and the start somebody else could take it; the start would then fail, and say so.
+        self.port = std::net::TcpListener::bind((at, 0)).unwrap().local_addr().unwrap().port();
+        self.settings.push(format!("listen_addresses={at}"));
+    }
+
+    /// A server that is not started yet.
+    pub(super) fn new(safe: Safe) -> Self {
         let bin = programs();
         let folder = tempfile::Builder::new().prefix("lh-pg-").tempdir_in(room()).unwrap().keep();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -60,9 +85,7 @@ impl Server {
             .output()
             .unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let server = Self { folder, bin, running: Mutex::default(), is_safe: safe == Safe::Yes, heir };
-        server.restart();
-        server
+        Self { folder, bin, running: Mutex::default(), settings: settings(safe), port: 5432, heir }
     }
 
     /// The address of a store of its own, on this server.
@@ -73,12 +96,18 @@ impl Server {
 
     /// The address of its database.
     pub fn database(&self) -> String {
-        format!("postgres://longhaul@{}/postgres", self.folder.display().to_string().replace('/', "%2F"))
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://longhaul@{folder}:{}/postgres", self.port)
+    }
+
+    /// The same store as at an address of its own, over the network, by a name of its machine.
+    pub fn over_network(&self, address: &str, host: &str) -> String {
+        format!("postgres://longhaul@{host}:{}/postgres?{}", self.port, address.split_once('?').unwrap().1)
     }
 
     /// Where it listens.
     pub fn socket(&self) -> PathBuf {
-        self.folder.join(".s.PGSQL.5432")
+        self.folder.join(format!(".s.PGSQL.{}", self.port))
     }
 
     /// A program of PostgreSQL, such as `pgbench`, that is to speak to this server.
@@ -86,6 +115,7 @@ impl Server {
         let found = self.bin.join(name);
         let mut command = if found.is_file() { Command::new(found) } else { Command::new(name) };
         command.env("PGHOST", &self.folder).env("PGUSER", "longhaul").env("PGDATABASE", "postgres");
+        command.env("PGPORT", self.port.to_string());
         command
     }
 
@@ -121,22 +151,14 @@ impl Server {
     pub fn restart(&self) {
         let mut command = as_somebody(&self.bin.join("postgres"));
         command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
-        for setting in self.settings() {
+        command.arg("-p").arg(self.port.to_string());
+        for setting in &self.settings {
             command.args(["-c", setting]);
         }
         let log = fs::File::options().create(true).append(true).open(self.folder.join("log")).unwrap();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         *self.running.lock().unwrap() = Some(command.spawn().unwrap());
         self.wait_until_up();
-    }
-
-    fn settings(&self) -> Vec<&'static str> {
-        let mut settings =
-            vec!["listen_addresses=", "max_connections=200", "shared_buffers=64MB", "logging_collector=off"];
-        if !self.is_safe {
-            settings.extend(["fsync=off", "full_page_writes=off", "synchronous_commit=on"]);
-        }
-        settings
     }
 
     fn wait_until_up(&self) {
@@ -165,11 +187,19 @@ impl Drop for Server {
     }
 }
 
+fn settings(safe: Safe) -> Vec<String> {
+    let mut settings = vec!["listen_addresses=", "max_connections=200", "shared_buffers=64MB", "logging_collector=off"];
+    if safe == Safe::No {
+        settings.extend(["fsync=off", "full_page_writes=off", "synchronous_commit=on"]);
+    }
+    settings.into_iter().map(str::to_owned).collect()
+}
+
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-fn as_somebody(program: &Path) -> Command {
+pub(super) fn as_somebody(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir("/tmp");
     if is_root() {

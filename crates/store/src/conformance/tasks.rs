@@ -14,6 +14,16 @@ pub async fn the_holder_ends_its_task(store: Given) {
     assert_eq!(store.tasks(&run).await, Ok(vec![]));
 }
 
+/// Others of the same holder and attempt stay.
+pub async fn only_the_task_of_the_key_ends(store: Given) {
+    let run = made(&store, "keys").await;
+    for key in ["a@1", "b@1"] {
+        start(&store, &run, held(key, 1, "w")).await;
+    }
+    finish(&store, &run, end("b@1", 1, Some("w"))).await.unwrap();
+    assert_eq!(keys(&store, &run).await, ["a@1"]);
+}
+
 /// The task stays with its holder.
 pub async fn another_worker_is_fenced(store: Given) {
     let run = made(&store, "thief").await;

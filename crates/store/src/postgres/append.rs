@@ -3,6 +3,7 @@
 use longhaul_core::id::RunId;
 
 use super::Postgres;
+use super::news::Written;
 use crate::{Append, Blob, Error, EventId, Head};
 
 /// What is stored with each event.
@@ -18,7 +19,7 @@ pub(super) fn checksum(run: &RunId, seq: u64, (id, at_ms, body): (EventId, i64, 
     checksum
 }
 
-const APPEND: &str = "SELECT outcome, seq FROM append_1(
+const APPEND: &str = "SELECT outcome, seq FROM append_2(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
 
 /// See [`crate::Store::append`].
@@ -75,12 +76,12 @@ pub(super) async fn append(store: &Postgres, append: &Append) -> Result<u64, Err
     let (outcome, seq) = (row.get::<_, &str>(0), row.get::<_, i64>(1).cast_unsigned());
     match outcome {
         "done" => {
-            store.news.wrote();
+            store.news.wrote(kind(append));
             Ok(seq)
         }
         // Ours: the answer to the first try was lost.
         "applied" if answer.again => {
-            store.news.wrote();
+            store.news.wrote(kind(append));
             Ok(append.expected + append.events.len() as u64)
         }
         "applied" => Err(Error::AlreadyApplied),
@@ -88,6 +89,11 @@ pub(super) async fn append(store: &Postgres, append: &Append) -> Result<u64, Err
         "unknown" => Err(Error::UnknownRun),
         _ => Err(Error::Conflict { actual: seq }),
     }
+}
+
+fn kind(append: &Append) -> Written {
+    let is_offered = append.tasks_started.iter().any(|task| task.worker.is_none());
+    if append.expected == 0 || is_offered { Written::Work } else { Written::Progress }
 }
 
 fn size(append: &Append) -> usize {

@@ -22,6 +22,8 @@ use crate::Error;
 const CROSSED_MAX: u32 = 20;
 /// A pause between two tries grows from the first to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
+/// How long a connection is kept that nobody needs.
+const UNUSED: Duration = Duration::from_secs(20);
 /// So many bytes pass in a second, on the slowest line that is reckoned with.
 const BYTES_A_SECOND: u64 = 1024 * 1024;
 
@@ -79,6 +81,20 @@ impl Desk {
         }
     }
 
+    /// Statements that are carried out together or not at all. They are not asked again: they carry no name.
+    pub(super) async fn together(&self, statements: &[&str]) -> Result<(), Error> {
+        let deadline = Instant::now() + self.options.patience;
+        let client = self.connection(deadline).await.map_err(|fault| given_up(fault, false))?;
+        let text = statements.join(";\n");
+        match timeout_at(deadline, client.batch_execute(&text)).await {
+            Ok(done) => done.map_err(|error| given_up(self.judge(client, &error), true)),
+            Err(_) => {
+                drop(Object::take(client));
+                Err(given_up(Fault::Lost("there was no answer in time".to_owned()), true))
+            }
+        }
+    }
+
     async fn try_once(
         &self,
         sql: &str,
@@ -113,6 +129,11 @@ impl Desk {
             }
             other => Fault::Unreached(other.to_string()),
         })
+    }
+
+    /// Closes connections that nobody has needed for a while: a server has not many to give.
+    pub(super) fn let_go(&self) {
+        drop(self.pool.retain(|_, metrics| metrics.last_used() < UNUSED));
     }
 
     /// Closes all connections.

@@ -26,7 +26,7 @@ fn about(run: Option<RunId>, text: impl ToString) -> Problem {
     Problem { run, text: text.to_string() }
 }
 
-/// The tables forbid these rows; a table that was damaged or repaired by hand may hold them all the same.
+/// No write leaves such rows; a table that was damaged or repaired by hand may hold them all the same.
 async fn orphans(store: &Postgres, problems: &mut Vec<Problem>) -> Result<(), Error> {
     for table in ["event", "task", "timer", "message", "blob_ref", "snapshot"] {
         let sql =

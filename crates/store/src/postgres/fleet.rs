@@ -40,7 +40,8 @@ pub(super) async fn claim(store: &Postgres, claim: &Claim) -> Result<Vec<Task>, 
     taken(store, &answer.rows)
 }
 
-fn json(labels: &[String]) -> String {
+/// A list as the database keeps it.
+pub(super) fn json(labels: &[String]) -> String {
     serde_json::Value::from(labels.to_vec()).to_string()
 }
 
@@ -57,7 +58,7 @@ pub(super) async fn greet(store: &Postgres, worker: &Worker) -> Result<(), Error
     let Worker { id, name, host, labels, slots, version, since_ms, seen_ms } = worker;
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
         [&id.as_str(), name, host, &json(labels), &i64::from(*slots), version, since_ms, seen_ms, &silent];
-    store.desk.write("SELECT greet_1($1, $2, $3, $4, $5, $6, $7, $8, $9)", &values, 0).await.map(drop)
+    store.desk.write("SELECT greet_2($1, $2, $3, $4, $5, $6, $7, $8, $9)", &values, 0).await.map(drop)
 }
 
 /// See [`crate::Store::dismiss`].

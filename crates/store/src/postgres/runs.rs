@@ -5,6 +5,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::append::checksum;
+use super::news::Written;
 use super::{Postgres, count};
 use crate::{Error, EventId, Hash, Head, Query, RunRow, StoredEvent};
 
@@ -125,6 +126,12 @@ pub(super) async fn runs(store: &Postgres, query: Query) -> Result<Vec<RunRow>, 
     if let Some(after) = query.after {
         add("number > ?", Box::new(number(store, &after).await?));
     }
+    if let Some(now) = query.unattended_at_ms {
+        add(
+            "NOT EXISTS (SELECT FROM task WHERE task.run = run.number AND (worker IS NULL OR lease_until_ms > ?))",
+            Box::new(now),
+        );
+    }
     add("true ORDER BY number DESC LIMIT ?", Box::new(count(query.limit)));
     let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
     store.desk.read(&sql, &values).await?.iter().map(run_row).collect()
@@ -136,7 +143,7 @@ pub(super) async fn save_snapshot(store: &Postgres, run: &RunId, (seq, bytes): (
     let answer =
         store.desk.write("SELECT save_snapshot_1($1, $2, $3)", &[&run.as_str(), &seq, &bytes], bytes.len()).await?;
     if answer.rows.first().is_some_and(|row| row.get(0)) {
-        store.news.wrote();
+        store.news.wrote(Written::Progress);
     }
     Ok(())
 }
@@ -166,7 +173,7 @@ pub(super) async fn remove(store: &Postgres, run: &RunId) -> Result<(), Error> {
     if !removed && !answer.again {
         return Err(Error::UnknownRun);
     }
-    store.news.wrote();
+    store.news.wrote(Written::Progress);
     Ok(())
 }
 

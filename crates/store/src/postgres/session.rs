@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Client, Config, Connection, Socket};
@@ -32,7 +32,8 @@ pub(super) fn pool(address: &Address, options: &Options) -> Result<Pool, Error> 
         Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
     });
     let pool = Pool::builder(manager).max_size(options.connections).runtime(Runtime::Tokio1).post_create(set_up);
-    pool.build().map_err(|error| Error::Unreachable(error.to_string()))
+    // The one that was used last is used next, so the others can be seen to be too many.
+    pool.queue_mode(QueueMode::Lifo).build().map_err(|error| Error::Unreachable(error.to_string()))
 }
 
 /// A connection of its own, for what does not go with a pool; to be polled beside what is asked.
@@ -58,12 +59,13 @@ fn config(address: &Address) -> Config {
     config
 }
 
-/// What an administrator may have set otherwise for the database. `synchronous_commit` is only ever made stricter.
+/// What an administrator may have set otherwise for the database. `synchronous_commit` is only ever made stricter. No statement is so long
+/// that compiling it first would pay.
 fn settings(schema: &str) -> String {
     format!(
         "SET search_path = {schema}; SET default_transaction_isolation = 'read committed';
          SET statement_timeout = '60s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s';
-         SET client_min_messages = 'warning';
+         SET client_min_messages = 'warning'; SET jit = off;
          SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')"
     )
 }

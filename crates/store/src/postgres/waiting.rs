@@ -4,9 +4,10 @@ use longhaul_core::id::RunId;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
+use super::news::Written;
 use super::runs::run_id;
 use super::{Postgres, count};
-use crate::{Error, Message, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
+use crate::{Error, Glance, Message, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
 
 /// See [`crate::Store::post`].
 pub(super) async fn post(store: &Postgres, message: &NewMessage) -> Result<Posted, Error> {
@@ -20,7 +21,7 @@ pub(super) async fn post(store: &Postgres, message: &NewMessage) -> Result<Poste
     if answer.rows.first().is_some_and(|row| row.get::<_, &str>(0) == "duplicate") {
         return Ok(Posted::Duplicate);
     }
-    store.news.wrote();
+    store.news.wrote(Written::Work);
     Ok(Posted::New)
 }
 
@@ -57,6 +58,16 @@ pub(super) async fn due(store: &Postgres, now_ms: i64, limit: usize) -> Result<V
 pub(super) async fn next_due(store: &Postgres) -> Result<Option<i64>, Error> {
     let rows = store.desk.read("SELECT min(due_ms) FROM timer", &[]).await?;
     Ok(rows.first().and_then(|row| row.get(0)))
+}
+
+/// See [`crate::Store::glance`].
+pub(super) async fn glance(store: &Postgres) -> Result<Glance, Error> {
+    let own = store.news.own();
+    let rows = store.desk.read("SELECT changes, mail, next_due, unheld, newest FROM glance_1()", &[]).await?;
+    let row = rows.first().ok_or_else(|| Error::Corrupt("a glance was not answered".to_owned()))?;
+    let moved = store.news.saw(row.get(0), own);
+    let newest = row.get::<_, Option<String>>(4).map(run_id).transpose()?;
+    Ok(Glance { mail: row.get(1), next_due: row.get(2), unheld: row.get(3), newest, moved })
 }
 
 /// See [`crate::Store::timers`].
@@ -99,7 +110,7 @@ pub(super) async fn renew(store: &Postgres, worker: &WorkerId, until_ms: i64) ->
 
 pub(super) fn taken(store: &Postgres, rows: &[Row]) -> Result<Vec<Task>, Error> {
     if !rows.is_empty() {
-        store.news.wrote();
+        store.news.wrote(Written::Progress);
     }
     rows.iter().map(task).collect()
 }

@@ -117,6 +117,12 @@ pub(super) fn runs(db: &Connection, query: Query) -> Result<Vec<RunRow>, Error> 
     if let Some(after) = query.after {
         add("number > ?", Box::new(bound(&after)?));
     }
+    if let Some(now) = query.unattended_at_ms {
+        add(
+            "NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.number AND (worker IS NULL OR lease_until_ms > ?))",
+            Box::new(now),
+        );
+    }
     add("TRUE ORDER BY number DESC LIMIT ?", Box::new(count(query.limit)));
     let mut statement = db.prepare_cached(&sql)?;
     let rows = statement.query_map(rusqlite::params_from_iter(values), |row| Ok(run_row(row)))?;

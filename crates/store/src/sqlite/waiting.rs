@@ -6,7 +6,7 @@ use rusqlite::{Connection, Params, Row, params};
 use super::append::find;
 use super::count;
 use super::runs::run_id;
-use crate::{Error, Message, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
+use crate::{Error, Glance, Message, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
 
 /// See [`crate::Store::post`].
 pub(super) fn post(db: &Connection, message: &NewMessage) -> Result<Posted, Error> {
@@ -56,6 +56,17 @@ pub(super) fn due(db: &Connection, now_ms: i64, limit: usize) -> Result<Vec<Time
 /// See [`crate::Store::next_due`].
 pub(super) fn next_due(db: &Connection) -> Result<Option<i64>, Error> {
     Ok(db.prepare_cached("SELECT min(due_ms) FROM timer")?.query_row([], |row| row.get(0))?)
+}
+
+/// See [`crate::Store::glance`].
+pub(super) fn glance(db: &Connection) -> Result<Glance, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM message), (SELECT min(due_ms) FROM timer),
+               EXISTS (SELECT 1 FROM task WHERE worker IS NULL), (SELECT id FROM run ORDER BY number DESC LIMIT 1)";
+    db.prepare_cached(sql)?.query_row([], |row| {
+        let newest = row.get::<_, Option<String>>(3)?.map(run_id).transpose();
+        let (mail, next_due, unheld) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(newest.map(|newest| Glance { mail, next_due, unheld, newest, moved: false }))
+    })?
 }
 
 /// See [`crate::Store::timers`].

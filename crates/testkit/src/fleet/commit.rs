@@ -3,7 +3,7 @@
 use longhaul_core::decide::{Advance, Place, Planner, advance, place};
 use longhaul_core::event::Event;
 use longhaul_core::state::State;
-use longhaul_store::{Append, EventId, Head, NewEvent, NewTask, Store, TaskEnd, WorkerId};
+use longhaul_store::{Append, EventId, Head, NewEvent, NewTask, TaskEnd, WorkerId};
 
 use super::{ANSWER_MS, Fleet, Happening, LEASE_MS, Told, id, now};
 
@@ -17,8 +17,13 @@ impl Fleet {
         let Ok(mut taken) = advance(planner, &mut state, news, self.now) else { return Ok(false) };
         let worker = &self.workers[at];
         let is_counted = |labels: &[String]| self.caps.count(labels);
-        let here =
-            Place { host: Some(&worker.host), labels: &worker.labels, room: worker.room(), is_counted: &is_counted };
+        let here = Place {
+            host: Some(&worker.host),
+            labels: &worker.labels,
+            room: worker.room(),
+            is_counted: &is_counted,
+            counted_agent: &|_| None,
+        };
         place(planner, &mut state, &mut taken, here);
         let append = self.append(&worker.id, (run, expected), &state, &taken)?;
         if now(self.store.append(append)).is_err() {

@@ -4,7 +4,7 @@ use longhaul_core::decide::host_label;
 use longhaul_core::event::{Event, Failure};
 use longhaul_core::plan::ErrorClass;
 use longhaul_core::state::Phase;
-use longhaul_store::{Claim, Store, Task, WorkerId};
+use longhaul_store::{Claim, Task, WorkerId};
 
 use super::{Fleet, Happening, LEASE_MS, LOOK_MS, gpu_max, now, step};
 

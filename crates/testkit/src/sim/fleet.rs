@@ -1,6 +1,6 @@
 //! Several workers on two machines: who records is not always who makes, takers die before they begin, machines fall silent.
 
-use longhaul_core::decide::{Advance, Place, Planner, host_label, place, start_of};
+use longhaul_core::decide::{Advance, Place, Planner, host_label, host_of_label, place, start_of};
 use longhaul_core::event::{Answer, Carried, Event, Gone};
 use longhaul_core::path::StepPath;
 
@@ -19,7 +19,7 @@ impl Sim {
         let room = self.chance.index(3);
         let counted = self.chance.one_in(4);
         let planner = Planner { plan: &self.plan, index: &self.index };
-        let at = Place { host: Some(host), labels: &labels, room, is_counted: &|_| counted };
+        let at = Place { host: Some(host), labels: &labels, room, is_counted: &|_| counted, counted_agent: &|_| None };
         place(planner, &mut self.state, taken, at);
         let claimed = taken.events.iter().filter_map(|envelope| match &envelope.event {
             Event::AttemptClaimed { path, .. } => start_of(planner, &self.state, path),
@@ -50,7 +50,7 @@ impl Sim {
     pub(super) fn waits_for_worker(&mut self, path: StepPath) -> Event {
         let step = self.state.find(&path).map(|step| (step.attempts, step.labels.clone()));
         let (attempt, labels) = step.unwrap_or_default();
-        let needed = labels.iter().find_map(|label| label.strip_prefix("host:")).map(str::to_owned);
+        let needed = labels.iter().find_map(|label| host_of_label(label)).map(str::to_owned);
         match (needed, self.chance.below(if self.is_patient() { 8 } else { 1 })) {
             (_, 7) => Event::AttemptReleased { path, attempt },
             (Some(host), 6) => self.missed(host),

@@ -44,7 +44,7 @@ export function AnswerForm({ question }: { question: Question }) {
       ) : (
         <>
           <Ways question={question} busy={say.isPending} say={say.mutate} />
-          <Fold title="Say something beside it">
+          <Fold title="Add a comment">
             {() => <Field label="For others to read" schema={undefined} text={comment} type={type} />}
           </Fold>
         </>

@@ -6,6 +6,7 @@ import type { Path } from "../../api/types";
 import { ErrorNote } from "../../ui/Note";
 import { Tabs } from "../../ui/Tabs";
 import { useNow } from "../../ui/useNow";
+import { useRest } from "../../ui/useRest";
 import { useWide } from "../../ui/useWide";
 import { QuestionCard } from "../approvals/QuestionCard";
 import { LivePicture } from "./graph/LivePicture";
@@ -74,14 +75,19 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
               {chosen === "summary" && <Summary />}
             </div>
           </div>
-          {wide && (
-            <div className={styles.right}>
-              <LivePicture />
-            </div>
-          )}
+          {wide && <Beside />}
         </div>
       </section>
     </LookedAt>
+  );
+}
+
+/** The picture, as tall as the window lets it be. */
+function Beside() {
+  return (
+    <div ref={useRest()} className={styles.right}>
+      <LivePicture />
+    </div>
   );
 }
 

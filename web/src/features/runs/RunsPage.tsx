@@ -20,7 +20,7 @@ export function RunsPage({ filter }: { filter: Filter }) {
     <section aria-label="Runs" className={styles.page}>
       <title>Runs · Longhaul</title>
       <h1 className="unseen">Runs</h1>
-      <Filters filter={filter} workflows={names} />
+      {(data || !error) && <Filters filter={filter} workflows={names} />}
       {error && <ErrorNote error={error} />}
       {data && runs.length === 0 && <Nothing filtered={Object.keys(filter).length > 0} />}
       {runs.length > 0 && <RunList runs={runs} more={more} />}

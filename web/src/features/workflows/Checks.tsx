@@ -18,7 +18,7 @@ export function Checks({ diagnostics, source }: { diagnostics: Diagnostic[]; sou
             <p>
               <strong>{found.severity}</strong> <span className="mono">{found.code}</span>: <Words text={found.message} />
             </p>
-            <pre className={styles.excerpt} tabIndex={0}>
+            <pre className={styles.excerpt}>
               <span className="quiet">{found.line} | </span>
               {lines[found.line - 1]?.trim()}
             </pre>

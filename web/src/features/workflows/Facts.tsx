@@ -13,8 +13,10 @@ export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }
     <section className={styles.box} aria-label="Inputs and outputs">
       <h2>Inputs</h2>
       <dl className={styles.terms}>
-        <dt>task</dt>
-        <dd className="quiet">text: what is to be done</dd>
+        <div>
+          <dt>task</dt>
+          <dd className="quiet">text: what is to be done</dd>
+        </div>
         {Object.entries(inputs).map(([name, input]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -9,6 +9,8 @@ import { count } from "../../ui/format";
 import { ErrorNote } from "../../ui/Note";
 import { Tabs } from "../../ui/Tabs";
 import { ONLY_LOOKS, useMay } from "../../ui/useMay";
+import { useRest } from "../../ui/useRest";
+import { useWide } from "../../ui/useWide";
 import { Checks } from "./Checks";
 import { Inputs, LastRuns, Limits } from "./Facts";
 import { Rate } from "./Rate";
@@ -24,6 +26,8 @@ export function WorkflowPage({ name }: { name: string }) {
   return data ? <Page workflow={data} /> : null;
 }
 
+const BROKEN = "It has mistakes: see Checks.";
+
 function Page({ workflow }: { workflow: Workflow }) {
   const may = useMay();
   const [running, run] = useState(false);
@@ -31,7 +35,7 @@ function Page({ workflow }: { workflow: Workflow }) {
     <section aria-labelledby="workflow" className={styles.page}>
       <title>{`${workflow.name} · Longhaul`}</title>
       <header className={styles.head}>
-        <div>
+        <div className={styles.about}>
           <h1 id="workflow">{workflow.name}</h1>
           <p>{workflow.description}</p>
           <p className={styles.facts}>
@@ -48,7 +52,7 @@ function Page({ workflow }: { workflow: Workflow }) {
             </p>
           ))}
         </div>
-        <Button look="main" disabled={!workflow.ok || !may} title={may ? undefined : ONLY_LOOKS} onClick={() => run(true)}>
+        <Button look="main" disabled={!workflow.ok || !may} title={may ? (workflow.ok ? undefined : BROKEN) : ONLY_LOOKS} onClick={() => run(true)}>
           Run it
         </Button>
       </header>
@@ -70,6 +74,7 @@ type Tab = "picture" | "source" | "checks";
 function Texts({ workflow }: { workflow: Workflow }) {
   const { picture, diagnostics } = workflow;
   const [tab, choose] = useState<Tab>(picture ? "picture" : "checks");
+  const paper = useRest(useWide() && tab === "picture");
   const tabs = [
     { id: "picture", title: "Picture", hidden: !picture },
     { id: "source", title: "Source" },
@@ -80,7 +85,7 @@ function Texts({ workflow }: { workflow: Workflow }) {
       <Tabs label="About this workflow" tabs={tabs} chosen={tab} choose={choose} />
       <div role="tabpanel" aria-labelledby={`tab-${tab}`} className={styles.panel}>
         {tab === "picture" && picture && (
-          <div className={styles.picture}>
+          <div ref={paper} className={styles.picture}>
             <Suspense>
               <GraphView picture={picture} />
             </Suspense>

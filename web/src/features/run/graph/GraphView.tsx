@@ -25,6 +25,9 @@ interface Props {
   unreached?: StepStatus;
 }
 
+const READABLE = 0.7;
+const SMALLEST = 0.25;
+
 // Not `group`: the library has looks of its own for that.
 const TYPES = { step: StepNode, frame: GroupNode };
 
@@ -114,16 +117,24 @@ function isBetween(place: number, size: number): boolean {
   return place > 30 && place < size - 30;
 }
 
+/** The whole width, and the whole height too where that can still be read. */
+function zoomed(across: number, down: number): number {
+  const wide = Math.min(1, Math.max(SMALLEST, across));
+  return down >= READABLE ? Math.min(wide, down) : wide;
+}
+
 /** Shows the beginning at a size that can be read, and goes where a step is chosen. */
 function Camera({ nodes, selected }: { nodes: Node[]; selected: string | undefined }) {
   const flow = useReactFlow();
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const width = place.current?.closest(`.${styles.graph}`)?.clientWidth ?? 600;
+    const paper = place.current?.closest(`.${styles.graph}`);
+    const { clientWidth: width, clientHeight: height } = paper ?? { clientWidth: 600, clientHeight: 600 };
     const right = Math.max(...nodes.map((node) => node.position.x + (node.width ?? 0)));
     const left = Math.min(...nodes.map((node) => node.position.x));
     const top = Math.min(...nodes.map((node) => node.position.y));
-    const zoom = Math.min(1, Math.max(0.35, (width - 24) / (right - left)));
+    const bottom = Math.max(...nodes.map((node) => node.position.y + (node.height ?? 0)));
+    const zoom = zoomed((width - 24) / (right - left), (height - 32) / (bottom - top));
     const x = Math.max(12, (width - (right - left) * zoom) / 2) - left * zoom;
     void flow.setViewport({ x, y: 16 - top * zoom, zoom });
   }, [flow, nodes]);

@@ -18,10 +18,12 @@ export interface Place {
 export type Turns = ReadonlyMap<string, number>;
 
 export class Places {
+  private readonly repeats: ReadonlySet<string>;
   private readonly byParent = new Map<string, GraphNode[]>();
   private readonly known = new Map<Path, Place | undefined>();
 
   constructor(private readonly graph: Graph) {
+    this.repeats = new Set(graph.nodes.filter((node) => node.kind === "repeat").map((node) => node.key));
     for (const node of graph.nodes) {
       const parent = node.parent ?? (node.kind === "unit" ? "@" : "");
       this.byParent.set(parent, [...(this.byParent.get(parent) ?? []), node]);
@@ -44,6 +46,12 @@ export class Places {
       group = this.body(found, segment.index ?? 0);
     }
     return found && { key: found.key, turns };
+  }
+
+  /** The rounds of loops that a step is in, and everything else that tells it apart from others of its node. */
+  rounds({ key, turns }: Place): { of: string; order: number[] } {
+    const [rounds, items] = [turns.filter((turn) => this.repeats.has(turn.key)), turns.filter((turn) => !this.repeats.has(turn.key))];
+    return { of: [key, ...items.map(({ index }) => index)].join(" "), order: rounds.map(({ index }) => index) };
   }
 
   private inside(group: string): GraphNode[] {
@@ -75,7 +83,10 @@ export function isShown(place: Place, turns: Turns): boolean {
   return place.turns.every(({ key, index }) => (turns.get(key) ?? index) === index);
 }
 
-/** How a node stands: of all the steps it stands for, what matters most. */
+/**
+ * How a node stands: of all the steps it stands for, what matters most. Of a loop only the last round counts: it is there to mend
+ * what the one before left.
+ */
 export interface NodeState {
   status: StepStatus;
   paths: Path[];
@@ -89,19 +100,30 @@ export function nodeStates(
   steps: Iterable<{ path: Path; status: StepStatus; replaced?: boolean }>,
   turns: Turns,
 ): Map<string, NodeState> {
-  const states = new Map<string, NodeState>();
+  const paths = new Map<string, Path[]>();
+  const last = new Map<string, { key: string; order: number[]; status: StepStatus }>();
   for (const { path, status, replaced } of steps) {
     const place = places.of(path);
     if (!place || replaced || !isShown(place, turns)) continue;
-    const state = states.get(place.key);
-    if (!state) {
-      states.set(place.key, { status, paths: [path] });
-      continue;
-    }
-    state.paths.push(path);
-    if (WEIGHT[status] > WEIGHT[state.status]) state.status = status;
+    const known = paths.get(place.key);
+    if (known) known.push(path);
+    else paths.set(place.key, [path]);
+    const { of, order } = places.rounds(place);
+    if (!isLater(last.get(of)?.order, order)) last.set(of, { key: place.key, order, status });
+  }
+  const states = new Map<string, NodeState>();
+  for (const { key, status } of last.values()) {
+    const state = states.get(key);
+    if (!state) states.set(key, { status, paths: paths.get(key) ?? [] });
+    else if (WEIGHT[status] > WEIGHT[state.status]) state.status = status;
   }
   return states;
+}
+
+/** Whether one round is later than another: the outer loop decides. */
+function isLater(one: number[] | undefined, other: number[]): boolean {
+  const at = one?.findIndex((index, at) => index !== other[at]) ?? -1;
+  return at >= 0 && (one?.[at] ?? 0) > (other[at] ?? 0);
 }
 
 /** How many turns each container has had. */

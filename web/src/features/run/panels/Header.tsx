@@ -60,7 +60,7 @@ function Facts({ head }: { head: Head }) {
         {cost(usage)}
         {head.cost.limit.usd !== undefined && ` of $${head.cost.limit.usd}`}
       </span>
-      {usage.input_tokens > 0 && <span>{tokens(usage)}</span>}
+      {usage.input_tokens > 0 && <span>{tokens(usage)} tokens</span>}
       <span>{[`${count(progress.succeeded, "step")} done`, ...left].filter(Boolean).join(", ")}</span>
       {head.owner && <span>by {origin(head.owner)}</span>}
       {head.parent && (

@@ -1,6 +1,10 @@
 // Why the run does not go on, in words.
 
-import type { Why } from "../../../api/types";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { workersQuery } from "../../../api/queries";
+import type { Path, Why } from "../../../api/types";
+import { sentence } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
 import { Words } from "../../../ui/Words";
 import styles from "../run.module.css";
@@ -12,27 +16,44 @@ const SHOWN_MAX = 6;
 
 export function WhyPanel() {
   const { fold } = useWatched();
+  const forWorker = useForWorker();
   const waiting = (why: Why) => {
     const status = why.path === undefined ? "waiting" : fold?.steps.get(why.path)?.status;
     return status === undefined || status === "waiting" || status === "pending";
   };
   // The sentences are as old as the last snapshot; those about steps that went on since are not true any more.
-  const all = (fold?.head.why ?? []).filter(waiting);
+  const known = (fold?.head.why ?? []).filter(waiting);
   const isStill = fold?.head.status === "waiting" || fold?.head.status === "paused" || fold?.head.status === "queued";
-  if (all.length === 0 || !isStill) return null;
+  // What waits for a worker may wait for ever, so it is said although something else is at work.
+  const all = isStill ? known : known.filter(({ path }) => path !== undefined && forWorker.has(path));
+  if (all.length === 0) return null;
   return (
     <Note tone="wait">
-      <h2 className={styles.whyTitle}>Why it waits</h2>
+      <h2 className={styles.whyTitle}>{isStill ? "Why it waits" : "What waits"}</h2>
       <ul className={styles.why}>
         {all.slice(0, SHOWN_MAX).map((why) => (
           <li key={`${why.path ?? ""} ${why.text}`}>
-            <Sentence why={why} />
+            <Sentence why={{ ...why, text: forWorker.get(why.path ?? "") ?? why.text }} />
           </li>
         ))}
       </ul>
       {all.length > SHOWN_MAX && <p className="quiet">and {all.length - SHOWN_MAX} more</p>}
+      {forWorker.size > 0 && (
+        <p>
+          <Link to="/workers">Workers</Link> <span className="quiet">says who is there, and how to start one.</span>
+        </p>
+      )}
     </Note>
   );
+}
+
+/** Steps that wait for a worker, and why nobody takes them: that changes although nothing happens in the run. */
+function useForWorker(): ReadonlyMap<Path, string | undefined> {
+  const { fold } = useWatched();
+  const paths = [...(fold?.waiting ?? [])].filter(([, what]) => what === "worker").map(([path]) => path);
+  const { data } = useQuery({ ...workersQuery, enabled: paths.length > 0 });
+  const text = (path: Path) => data?.waiting.find((open) => open.run === fold?.head.run && open.path === path)?.text;
+  return new Map(paths.map((path) => [path, text(path)]));
 }
 
 /** How long it was when the server said so. It grows older on the page, and the question says how long ago it was asked. */
@@ -40,12 +61,12 @@ const SO_FAR = / \([^()]* so far\)/;
 
 function Sentence({ why }: { why: Why }) {
   const { select } = useView();
-  const text = <Words text={why.text.replace(SO_FAR, "")} />;
-  if (why.path === undefined) return text;
+  const text = why.text.replace(SO_FAR, "");
+  if (why.path === undefined) return <Words text={sentence(text)} />;
   const { path } = why;
   return (
     <button type="button" className={styles.link} onClick={() => select(path)}>
-      {text}
+      <Words text={text} />
     </button>
   );
 }

@@ -117,6 +117,52 @@ describe("a run that does other things", () => {
     ]);
   });
 
+  it("waits for a worker until one takes the step, and knows who and where", () => {
+    const events = [
+      { event: "attempt_started", path: "fetch", attempt: 1, queued: ["gpu"] },
+      { event: "attempt_released", path: "fetch", attempt: 1 },
+      { event: "attempt_claimed", path: "fetch", attempt: 1, worker: "bert", host: "beta" },
+      { event: "attempt_succeeded", path: "fetch", attempt: 1, result: {} },
+    ];
+    const seen = [1, 2, 3, 4].map((until) => {
+      const { head, steps, spans } = happen(...events.slice(0, until));
+      const maker = spans.maker("fetch");
+      return [head.status, head.waiting_for, head.current, steps.get("fetch")?.status, maker?.worker, maker?.host];
+    });
+    expect(seen).toEqual([
+      ["waiting", ["worker"], [], "waiting", undefined, undefined],
+      ["waiting", ["worker"], [], "waiting", undefined, undefined],
+      ["running", undefined, ["fetch"], "running", "bert", "beta"],
+      ["running", undefined, [], "running", "bert", "beta"],
+    ]);
+    const all = happen(...events);
+    expect(all.timeline.map(({ what, from, to }) => [what, from - start.started_at, (to ?? 0) - start.started_at])).toEqual([
+      ["wait", 0, 2_000],
+      [{ attempt: 1 }, 2_000, 3_000],
+    ]);
+    expect((all.startOf("fetch") ?? 0) - start.started_at).toBe(2_000);
+  });
+
+  it("is asked about a machine while an attempt waits for it, and the wait goes on", () => {
+    const asked = [
+      { event: "attempt_started", path: "fetch", attempt: 1, queued: ["host:beta"] },
+      { event: "question_asked", path: "fetch", kind: "machine", text: "What now?" },
+    ];
+    const seen = [asked, [...asked, { event: "answered", path: "fetch", answer: { value: { value: "wait" } } }]].map((events) => {
+      const { head, steps, timeline } = happen(...events);
+      return [head.status, head.waiting_for, steps.get("fetch")?.status, timeline.map(({ what, to }) => [what, to])];
+    });
+    expect(seen).toEqual([
+      ["waiting", ["machine"], "waiting", [["wait", undefined]]],
+      ["waiting", ["worker"], "waiting", [["wait", undefined]]],
+    ]);
+  });
+
+  it("asks the server what follows from a machine that is missed or given up", () => {
+    expect(happen({ event: "host_missed", host: "beta", since: 0 }).stale).toBe(true);
+    expect(happen({ event: "host_left", host: "beta" }).stale).toBe(true);
+  });
+
   it("asks the server about what it does not know", () => {
     expect(happen({ event: "attempt_started", path: "fetch", attempt: 1 }).stale).toBe(false);
     expect(happen({ event: "something_new" }).stale).toBe(true);

@@ -2,6 +2,9 @@
 
 import type { Path, Span, Spanned } from "../../../api/types";
 
+/** Who made an attempt, and where. */
+export type Maker = Pick<Span, "worker" | "host">;
+
 export class Spans {
   readonly all: Span[];
   /** Where the spans of each step are. */
@@ -20,11 +23,16 @@ export class Spans {
     return (this.places.get(path) ?? []).map((at) => this.all[at] as Span);
   }
 
-  begin(path: Path, what: Spanned, from: number): void {
+  /** Who made, or makes, the last attempt of a step, where several could have. */
+  maker(path: Path): Maker | undefined {
+    return this.of(path).findLast(({ worker, host }) => worker || host);
+  }
+
+  begin(path: Path, what: Spanned, from: number, by: Maker = {}): void {
     this.end(path, from, "over");
     this.open.set(path, this.all.length);
     this.note(path, this.all.length);
-    this.all.push({ path, what, from });
+    this.all.push({ path, what, from, ...by });
   }
 
   end(path: Path, to: number, end: string): void {

@@ -1,7 +1,7 @@
 // What happens in a run, a line an event, for people.
 
 import type { Envelope } from "../../../api/events";
-import { duration } from "../../../ui/format";
+import { by, duration, waitsFor } from "../../../ui/format";
 
 /** An event in words. What this page does not know is called by its name. */
 export function story(envelope: Envelope): string {
@@ -10,7 +10,25 @@ export function story(envelope: Envelope): string {
     case "run_started":
       return `${String(event["workflow"])} starts`;
     case "attempt_started":
-      return event.attempt > 1 ? `${event.path} starts, attempt ${event.attempt}` : `${event.path} starts`;
+      return `${event.path} ${event.queued ? waitsFor(event.queued) : `starts${event.host ? ` on ${event.host}` : ""}`}${nth(event.attempt)}`;
+    case "attempt_claimed":
+      return `${event.path} was taken by ${by(event)}`;
+    case "attempt_released":
+      return `${event.path} waits for a worker again: the one that took it is gone`;
+    case "host_settled":
+      return `the files of the run are on ${event.host}`;
+    case "host_missed":
+      return `nothing was heard of the machine ${event.host} for ${duration(event.at - event.since)}, and the files of the run are there`;
+    case "host_left":
+      return `what comes next may be done on any machine: the files on ${event.host} are ${left(event.carried)}${event.by ? `, says ${event.by}` : ""}`;
+    case "host_seen":
+      return `the machine ${event.host} is there again`;
+    case "files_rebuilt":
+      return `${event.path}: the files of the run were made again on ${event.host}, ${from(event)}`;
+    case "carry_failed":
+      return `${event.path}: the files it left could not be sent to where other machines find them: ${event.why}`;
+    case "imported":
+      return `the run was brought back from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
       return `${event.path} was at work all the time`;
     case "claimed":
@@ -38,7 +56,7 @@ export function story(envelope: Envelope): string {
     case "items_found":
       return `${event.path} has ${event.items.length} items`;
     case "body_opened":
-      return `${event.path} enters ${event.index + 1}`;
+      return `${event.path}[${event.index}] begins`;
     case "question_asked":
       return `${event.path} asks: ${event.text}`;
     case "answered":
@@ -77,8 +95,28 @@ export function story(envelope: Envelope): string {
     case "refused":
       return `${String(event["what"] ?? event["name"])} was refused: ${String(event["why"])}`;
     default:
-      return (event as { event: string }).event.replaceAll("_", " ");
+      return unknown(event as unknown as Unknown);
   }
+}
+
+function left(carried?: { commit: string }): string {
+  return carried ? `made again elsewhere, ${from(carried)}` : "given up";
+}
+
+function from({ commit }: { commit: string }): string {
+  return `from commit ${commit.slice(0, 10)}`;
+}
+
+type Unknown = { event: string; path?: unknown; host?: unknown };
+
+/** What a later version recorded: by its name, and what it is about. */
+function unknown({ event, path, host }: Unknown): string {
+  const about = typeof path === "string" ? `${path}: ` : "";
+  return `${about}${event.replaceAll("_", " ")}${typeof host === "string" ? `, on ${host}` : ""}`;
+}
+
+function nth(attempt: number): string {
+  return attempt > 1 ? `, attempt ${attempt}` : "";
 }
 
 export const SKIPPED: Record<string, string> = {

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { printedQuery } from "../../../api/queries";
 import type { Attempt, Path } from "../../../api/types";
 import { Fold } from "../../../ui/Fold";
-import { cost, duration, tokens } from "../../../ui/format";
+import { by, cost, duration, tokens } from "../../../ui/format";
 import { ErrorNote } from "../../../ui/Note";
 import { Text } from "../../../ui/Value";
 import { useWatched } from "../state/useRun";
@@ -12,13 +12,21 @@ import { useView } from "../state/view";
 import styles from "./steps.module.css";
 import { Transcript } from "./Transcript";
 
-export function AttemptView({ path, attempt, isLast = false }: { path: Path; attempt: Attempt; isLast?: boolean }) {
+interface Props {
+  path: Path;
+  kind: string;
+  attempt: Attempt;
+  isLast?: boolean;
+}
+
+export function AttemptView({ path, kind, attempt, isLast = false }: Props) {
   const { transcripts } = useWatched();
   const { prompt, has } = attempt;
   const talks = has.includes("transcript") || transcripts.of(path, attempt.attempt).length > 0;
   return (
     <section className={styles.attempt} aria-label={`Attempt ${attempt.attempt}`}>
       <Facts attempt={attempt} />
+      {LEAVES_FILES.has(kind) && <Elsewhere path={path} attempt={attempt} />}
       {!isLast && attempt.error && <p className={styles.error}>{attempt.error.message}</p>}
       {prompt && <Fold title="Prompt">{() => <Text text={prompt} />}</Fold>}
       {talks &&
@@ -47,9 +55,10 @@ function Facts({ attempt }: { attempt: Attempt }) {
   const { skew } = useWatched();
   const { agent, session, usage, rung, exit_code, cached } = attempt;
   const facts = [
-    `attempt ${attempt.attempt} ${attempt.status}`,
+    attempt.status === "waiting" ? `attempt ${attempt.attempt} waits for a worker` : `attempt ${attempt.attempt} ${attempt.status}`,
     duration((attempt.ended_at ?? now + skew) - attempt.started_at),
     agent,
+    (attempt.worker || attempt.host) && `by ${by(attempt)}`,
     session && `session ${session}`,
     usage && usage.input_tokens + usage.output_tokens > 0 && `${tokens(usage)} tokens`,
     usage && usage.usd > 0 && cost(usage),
@@ -62,6 +71,20 @@ function Facts({ attempt }: { attempt: Attempt }) {
       {facts.filter(Boolean).map((fact) => (
         <span key={String(fact)}>{fact}</span>
       ))}
+    </p>
+  );
+}
+
+/** Kinds of step that print or say something. */
+const LEAVES_FILES: ReadonlySet<string> = new Set(["run", "prompt", "tool"]);
+
+/** What an attempt printed stays on the machine that made it; without a word it would look as if there were nothing. */
+function Elsewhere({ path, attempt: { host, has, prompt, status } }: { path: Path; attempt: Attempt }) {
+  const { run } = useWatched();
+  if (!host || has.length > 0 || prompt || status === "waiting") return null;
+  return (
+    <p className="quiet">
+      What it said and printed is on {host}. There: <code>{`longhaul logs ${run} ${path}`}</code>
     </p>
   );
 }

@@ -35,7 +35,6 @@ export function FromHere({ path }: { path: Path }) {
           </Button>
         )}
         <Button
-          look="quiet"
           disabled={fork.isPending}
           onClick={() => fork.mutate()}
           title="A new run that shares everything before this step"

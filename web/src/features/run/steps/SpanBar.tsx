@@ -1,7 +1,7 @@
 // When a step was at work, seen against the whole run.
 
 import type { Path, Span } from "../../../api/types";
-import { duration } from "../../../ui/format";
+import { by, duration } from "../../../ui/format";
 import { useWatched } from "../state/useRun";
 import { useView } from "../state/view";
 import styles from "./steps.module.css";
@@ -45,5 +45,6 @@ function name({ what }: Span): string {
 
 function words(span: Span, start: number, end: number): string {
   const which = typeof span.what === "object" && "attempt" in span.what ? `attempt ${span.what.attempt}` : name(span);
-  return `${which} after ${duration(span.from - start)}, for ${duration((span.to ?? end) - span.from)}${span.end ? `, ${span.end}` : ""}`;
+  const who = span.worker || span.host ? ` by ${by(span)}` : "";
+  return `${which}${who} after ${duration(span.from - start)}, for ${duration((span.to ?? end) - span.from)}${span.end ? `, ${span.end}` : ""}`;
 }

@@ -1,7 +1,8 @@
 // A step: one line of what there is to know, and everything else on demand.
 
-import { cost, count, duration, awaited } from "../../../ui/format";
+import { awaited, by, cost, count, duration } from "../../../ui/format";
 import { StatusIcon, toneOf } from "../../../ui/Status";
+import { Words } from "../../../ui/Words";
 import type { FlatStep } from "../state/fold";
 import { lastPart } from "../state/path";
 import { useWatched } from "../state/useRun";
@@ -60,8 +61,11 @@ export function StepCard({ row, step, open, toggle, closed, fold }: Props) {
             <span className={styles.name}>{step.name ?? lastPart(step.path)}</span>
             <span className={styles.kind}>{kind}</span>
             <Where step={step} />
+            <Maker step={step} />
           </span>
-          <span className={styles.status}>{words(step)}</span>
+          <span className={styles.status}>
+            <Words text={words(step)} />
+          </span>
           <Numbers step={step} />
         </button>
       </div>
@@ -79,6 +83,19 @@ function Where({ step }: { step: FlatStep }) {
   if (turns.length === 0) return null;
   const word = (key: string) => (places.node(key)?.kind === "repeat" ? "round" : "item");
   return <span className={styles.where}>{turns.map(({ key, index }) => `${word(key)} ${index + 1}`).join(" · ")}</span>;
+}
+
+/** Where it is or was made, once more than one machine or worker could have. */
+function Maker({ step }: { step: FlatStep }) {
+  const { fold } = useWatched();
+  const maker = fold?.spans.maker(step.path);
+  if (!maker) return null;
+  const where = maker.host ? `on ${maker.host}` : `by ${maker.worker}`;
+  return (
+    <span className={styles.where} title={`made by ${by(maker)}`}>
+      {where}
+    </span>
+  );
 }
 
 function words(step: FlatStep): string {

@@ -39,7 +39,7 @@ export function StepDetails({ step, kind }: { step: FlatStep; kind: string }) {
         </p>
       )}
       {error && <ErrorNote error={error} />}
-      {last && <AttemptView path={step.path} attempt={last} isLast />}
+      {last && <AttemptView path={step.path} kind={kind} attempt={last} isLast />}
       {step.output !== undefined && step.output !== null && (
         <Output path={step.path} output={step.output} defaulted={step.defaulted ?? false} answered={kind === "prompt"} />
       )}
@@ -49,7 +49,7 @@ export function StepDetails({ step, kind }: { step: FlatStep; kind: string }) {
             attempts
               .slice(0, -1)
               .reverse()
-              .map((attempt) => <AttemptView key={attempt.attempt} path={step.path} attempt={attempt} />)
+              .map((attempt) => <AttemptView key={attempt.attempt} path={step.path} kind={kind} attempt={attempt} />)
           }
         </Fold>
       )}

@@ -1,0 +1,107 @@
+//! What keeps writers of a database apart, with somebody who stands still in the middle of a write.
+//!
+//! `scripts/mutate-fences` takes one predicate after another out of the statements, and looks whether a test notices.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use longhaul_core::id::RunId;
+use longhaul_store::conformance::{Given, held, id, made, making, server, start, task, worker};
+use longhaul_store::{Append, Blob, Caps, Claim, NewTask, Postgres, PostgresOptions};
+use tokio_postgres::Client;
+
+/// A store, and a connection past it.
+async fn store() -> (Given, Client) {
+    let address = server::shared().address();
+    let store = Postgres::open(&address.parse().unwrap(), PostgresOptions::default()).await.unwrap();
+    let (place, schema) = address.split_once("?schema=").unwrap();
+    let (client, connection) = tokio_postgres::connect(place, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
+    (Arc::new(store), client)
+}
+
+/// Somebody takes the oldest free task, and does not come to an end with it.
+const TAKING: &str = "BEGIN; SELECT claim_2('first', '[]', NULL, 10, 1, '', NULL, '{}', '{}')";
+
+async fn holders(store: &Given, run: &RunId) -> Vec<String> {
+    let tasks = store.tasks(run).await.unwrap().into_iter();
+    tasks
+        .map(|task| format!("{} {}", task.key, task.worker.map_or("-".to_owned(), |worker| worker.to_string())))
+        .collect()
+}
+
+fn asking(key: &str, label: &str) -> NewTask {
+    NewTask { labels: vec![label.to_owned()], ..task(key, 1) }
+}
+
+/// What is left is given, but nothing of others and nothing that takes more than the worker has.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_passes_over_a_task_still_gets_only_what_it_may() {
+    let (store, first) = store().await;
+    let run = made(&store, "wanted").await;
+    for new in [task("a", 1), held("b", 1, "third"), asking("c", "gpu"), task("d", 1)] {
+        start(&store, &run, new).await;
+    }
+    first.batch_execute(TAKING).await.unwrap();
+    let claimed = store.claim(Claim::new(worker("second"), 0, 10, 9)).await.unwrap();
+    assert_eq!(claimed.iter().map(|task| task.key.as_str()).collect::<Vec<_>>(), ["d"]);
+    first.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(holders(&store, &run).await, ["a first", "b third", "c -", "d second"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_passes_over_a_task_of_a_run_gets_nothing_of_another() {
+    let (store, first) = store().await;
+    let (run, other) = (made(&store, "this").await, made(&store, "other").await);
+    for (run, key) in [(&run, "a"), (&run, "b"), (&other, "c")] {
+        start(&store, run, task(key, 1)).await;
+    }
+    first.batch_execute(TAKING).await.unwrap();
+    let claim = Claim { run: Some(run.clone()), ..Claim::new(worker("second"), 0, 10, 9) };
+    assert_eq!(store.claim(claim).await.unwrap().len(), 1);
+    first.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(holders(&store, &run).await, ["a first", "b second"]);
+    assert_eq!(holders(&store, &other).await, ["c -"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_passes_over_a_task_keeps_to_the_caps() {
+    let (store, first) = store().await;
+    let run = made(&store, "capped").await;
+    for key in ["a", "b", "c"] {
+        start(&store, &run, task(key, 1)).await;
+    }
+    first.batch_execute(TAKING).await.unwrap();
+    let caps = Caps { all: Some(1), ..Caps::default() };
+    let claim = Claim { caps, ..Claim::new(worker("second"), 0, 10, 9) };
+    assert_eq!(store.claim(claim).await.unwrap().len(), 1);
+    first.batch_execute("COMMIT").await.unwrap();
+}
+
+/// What a run is given while it is removed goes with it, and leaves nothing that belongs to nobody.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_removed_is_not_written_to_meanwhile() {
+    let (store, first) = store().await;
+    let run = id("going");
+    let append = Append { blobs: vec![Blob::new("old")], ..making(&run) };
+    store.append(append).await.unwrap();
+    let nothing = "'{}', ".repeat(12);
+    let blob = "ARRAY[decode(repeat('ab', 32), 'hex')], ARRAY['new'::bytea]";
+    let append = format!(
+        "BEGIN; SELECT append_1('going', 1, ARRAY['\\x01'::bytea], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea], NULL, NULL, {nothing}{blob})"
+    );
+    first.batch_execute(&append).await.unwrap();
+    let removing = tokio::spawn({
+        let (store, run) = (Arc::clone(&store), run.clone());
+        async move { store.remove(&run).await }
+    });
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%remove_1%'";
+    while server::shared().sql(waiting) == "0" {
+        assert!(!removing.is_finished(), "it was removed while somebody wrote to it");
+        tokio::task::yield_now().await;
+    }
+    first.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(removing.await.unwrap(), Ok(()));
+    assert_eq!(store.check().await, Ok(vec![]));
+}
