@@ -4,6 +4,8 @@
 mod binary;
 #[path = "fleet/carry.rs"]
 mod carry;
+#[path = "fleet/fanout.rs"]
+mod fanout;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -26,7 +26,7 @@ use crate::event::{Envelope, Event, VERSION};
 use crate::index::Index;
 use crate::path::StepPath;
 use crate::plan::Plan;
-use crate::state::{Illegal, Phase, State};
+use crate::state::{Illegal, Phase, State, StepInst};
 
 pub use aside::{group, on_failure};
 pub use consent::{actions, run_grant};
@@ -127,18 +127,15 @@ fn record(
     let ends_unit = matches!(&event, Event::StepEnded { end, .. } if end.verdict.is_some());
     let some =
         ends_unit || matches!(event, Event::Rewound { .. } | Event::RetryScheduled { .. } | Event::UnitStopped { .. });
-    let open: Vec<(StepPath, u32)> = state
-        .open_attempts()
-        .filter(|_| all || some || matches!(event, Event::Reopened { .. }))
-        .map(|step| (step.path.clone(), step.attempts))
-        .collect();
+    let reopens = matches!(event, Event::Reopened { .. });
+    let named = |step: &StepInst| (step.path.clone(), step.attempts);
+    // Of very many that are under way most events stop none, and should not look at each.
+    let open: Vec<(StepPath, u32)> =
+        if all || some || reopens { state.open_attempts().map(named).collect() } else { Vec::new() };
     let over = matches!(event, Event::RunFinished { .. });
     // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away.
-    let queued: Vec<(StepPath, u32)> = state
-        .queued()
-        .filter(|_| over || some || matches!(event, Event::Reopened { .. } | Event::HostLeft { .. }))
-        .map(|step| (step.path.clone(), step.attempts))
-        .collect();
+    let takes_away = over || some || reopens || matches!(event, Event::HostLeft { .. });
+    let queued: Vec<(StepPath, u32)> = if takes_away { state.queued().map(named).collect() } else { Vec::new() };
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
     let given_up = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Attempt);
