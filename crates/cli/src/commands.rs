@@ -73,6 +73,7 @@ enum Command {
     Outputs(runs::OneArgs),
     Logs(logs::Args),
     Export(prune::ExportArgs),
+    Import(prune::ImportArgs),
     Prune(prune::Args),
     Store(store::Args),
     /// Say yes to a gate or a review
@@ -144,6 +145,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Outputs(args) => runs::outputs(&args),
         Command::Logs(args) => logs::run(&args),
         Command::Export(args) => prune::export(&args),
+        Command::Import(args) => prune::import(&args),
         Command::Prune(args) => prune::run(&args),
         Command::Store(args) => store::run(&args),
         Command::Approve(args) => tell::run(&args, What::Approve),

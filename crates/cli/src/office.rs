@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_core::decide::{agent_of_label, host_label};
+use longhaul_core::decide::{agent_of_label, host_label, project_label};
 use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Fleet, Project, Settings, place};
+use longhaul_project::{Disk, Fleet, Project, Settings, identity, place};
 use longhaul_runtime::{
     AUTO, Backends, Clock, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
 };
@@ -100,22 +100,32 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
 
 /// Opens the engine of a project. Must run inside a Tokio runtime.
 pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
-    open_as(project, args, agents, &WorkerArgs::default())
+    let engine = open_as(project, args, agents, &WorkerArgs::default())?;
+    engine.login().map_or(Ok(()), refuse)?;
+    Ok(engine)
 }
 
-/// Opens the engine of a project for a worker. Must run inside a Tokio runtime.
+fn refuse(login: &str) -> Result<()> {
+    anyhow::bail!(
+        "`{login}` is a login for `longhaul worker`, which takes steps and reports them; everything else is for the address with which the \
+         store was made"
+    )
+}
+
+/// Opens the engine of a project for a worker, who may have a login. Must run inside a Tokio runtime.
 pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Result<Engine> {
     let home = home(&project);
     let place = place(args, &project)?;
     if args.store.is_none() || place.file().is_none() {
         prepare(&home)?;
     }
-    let (store, clock) = open_store(&place)?;
+    let (store, clock) = open_any(&place)?;
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
     let runs_dir = beside(&place, &home).join("runs");
     let settings = Settings::of(&project)?;
     warn(&settings);
+    let member = member(&place, &project.root, worker, settings.fleet);
     let options = Options {
         channels: settings.channels,
         tools: settings.tools,
@@ -132,7 +142,7 @@ pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, w
         backends: Backends { program: std::env::current_exe()?, home: home.join("agents"), ..settings.backends },
         attempts_max: agents.slots.max(1),
         lease: lease(),
-        member: member(&place, worker, settings.fleet),
+        member,
         guard: std::env::current_exe().ok(),
     };
     Ok(Engine::new(failing(store)?, clock, options))
@@ -144,24 +154,39 @@ pub(crate) fn warn(settings: &Settings) {
 }
 
 /// What this process is among several. A file is never shared by machines.
-fn member(place: &Place, worker: &WorkerArgs, fleet: Fleet) -> Membership {
-    let host = process::host_name();
-    let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), host.clone(), host_label(&host)];
+fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Membership {
+    let (machine, host) = (process::host_name(), spot(root));
+    let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root))).flatten();
+    // The machine alone is what runs of earlier versions ask for.
+    let hosts = [host_label(&machine), host_label(&host)];
+    let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), machine.clone()];
     let mut labels: Vec<String> =
         worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
-    labels.extend(usual);
+    labels.extend(usual.into_iter().chain(hosts).chain(project.as_deref().map(project_label)));
     // Who may count the turns of an agent may take them.
     labels.extend(fleet.caps.labels.keys().filter(|label| agent_of_label(label).is_some()).cloned());
     labels.sort();
     labels.dedup();
     Membership {
-        name: worker.name.clone().unwrap_or_else(|| format!("{host}-{}", std::process::id())),
+        name: worker.name.clone().unwrap_or_else(|| format!("{machine}-{}", std::process::id())),
         host: place.file().is_none().then_some(host),
+        project,
         labels,
         caps: fleet.caps,
         host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
         when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
         carry: fleet.carry,
+    }
+}
+
+/// A checkout on a machine: files of one are not in another.
+pub(crate) fn spot(root: &Path) -> String {
+    match process::told_host_name() {
+        Some(told) => told,
+        None => {
+            let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+            format!("{}:{}", process::host_name(), root.display())
+        }
     }
 }
 
@@ -180,6 +205,12 @@ fn beside(place: &Place, home: &Path) -> PathBuf {
 
 /// The store, and the clock that goes with it. Blocks; meant for the start of a program.
 pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
+    let (store, clock) = open_any(place)?;
+    store.scope().map_or(Ok(()), |scope| refuse(scope.login()))?;
+    Ok((store, clock))
+}
+
+fn open_any(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
     let opened = async {
         let store = place.open(OPENING).await?;
         let clock = clock_of(&store).await?;
@@ -240,7 +271,7 @@ fn prepare(home: &Path) -> Result<()> {
     }
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
-        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\n")
+        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
     Ok(())
@@ -315,6 +346,19 @@ pub(crate) async fn traced(engine: &Engine, stop: &CancellationToken) {
     if let Some(collector) = Collector::of(|name| std::env::var(name).ok()) {
         engine.send_traces(collector, stop.clone(), &|why| ui::say(why)).await;
     }
+}
+
+/// Forgets runs that have long been over, if the settings say so.
+pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Result<()> {
+    let retention = Settings::of(&Project::current()?)?.retention;
+    let told = |went: Result<usize, &longhaul_runtime::Error>| {
+        ui::say(match went {
+            Ok(count) => format!("{} that were over for long are put away", ui::count(count, "run")),
+            Err(error) => format!("old runs were not put away: {error}; that is tried again in an hour"),
+        });
+    };
+    engine.keep_small(&retention, stop.clone(), &told).await;
+    Ok(())
 }
 
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process

@@ -25,6 +25,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptReleased { path, .. } => {
             format!("  ◇ {path} waits for a worker again: who took it is gone")
         }
+        Event::HostSettled { host } => format!("  ▸ the files of the run are on `{host}`"),
         Event::HostMissed { host, .. } => {
             format!(
                 "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"

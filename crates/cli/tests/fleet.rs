@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod binary;
+#[path = "fleet/carry.rs"]
+mod carry;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -20,6 +22,8 @@ const RUN: &str = "the-run";
 struct Fleet {
     store: String,
     machines: Vec<(String, TempDir)>,
+    /// Whether they are folders of one machine.
+    is_one: bool,
 }
 
 impl Fleet {
@@ -31,7 +35,15 @@ impl Fleet {
             std::fs::write(folder.path().join(".longhaul/config.toml"), settings).unwrap();
             ((*name).to_owned(), folder)
         };
-        Self { store: server::shared().address(), machines: ["alpha", "beta", "gamma"].iter().map(machine).collect() }
+        let machines = ["alpha", "beta", "gamma"].iter().map(machine).collect();
+        Self { store: server::shared().address(), machines, is_one: false }
+    }
+
+    fn git(&self, machine: &str, args: &[&str]) {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-C"];
+        let mut git = Command::new("git");
+        git.args(who).arg(self.folder(machine)).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(git.status().unwrap().success(), "{args:?}");
     }
 
     fn folder(&self, machine: &str) -> &Path {
@@ -40,7 +52,10 @@ impl Fleet {
 
     fn command(&self, machine: &str, args: &[&str]) -> Command {
         let mut command = binary::command(self.folder(machine), args);
-        command.env("LONGHAUL_STORE", &self.store).env("LONGHAUL_HOST", machine).env("LONGHAUL_LEASE_MS", "3000");
+        command.env("LONGHAUL_STORE", &self.store).env("LONGHAUL_LEASE_MS", "3000");
+        if !self.is_one {
+            command.env("LONGHAUL_HOST", machine);
+        }
         command.env("SEEN", self.folder("gamma").join("seen"));
         command
     }
@@ -314,4 +329,53 @@ fn an_agent_has_no_more_turns_at_once_than_the_fleet_may() {
     }
     assert!((1..=2).contains(&most), "{most}");
     assert_eq!((open, ended), (0, 8));
+}
+
+const FILES: &str = "
+name: work
+do:
+  - {id: one, run: 'echo here > left.txt'}
+  - {id: ok, approve: Go on?}
+  - {id: two, run: 'cat left.txt'}
+";
+
+/// What is in one checkout is not in another, whatever the machine is called.
+#[test]
+fn two_checkouts_of_a_machine_do_not_share_files() {
+    let fleet = Fleet { is_one: true, ..Fleet::of(FILES, "") };
+    fleet.detach("gamma");
+    let mut alpha = fleet.worker("alpha", &[]);
+    until("the gate", || fleet.is("waiting"));
+    assert_eq!(alpha.stop(), Some(0));
+    let _beta = fleet.worker("beta", &[]);
+    assert_eq!(fleet.told("beta", &["approve", RUN]).code, 0);
+    until("the wait", || fleet.happened("attempt_started") == 2);
+    let told = fleet.told("beta", &["status", RUN]).stdout;
+    let folder = fleet.folder("alpha").canonicalize().unwrap();
+    assert!(told.contains(&format!(":{}`, where the files of the run are", folder.display())), "{told}");
+    let _again = fleet.worker("alpha", &[]);
+    until("the end", || fleet.is("succeeded"));
+    assert!(fleet.folder("alpha").join("left.txt").exists());
+}
+
+/// Several projects can share a store; each one's work is done in its own checkouts.
+#[test]
+fn a_worker_takes_no_work_of_another_project() {
+    let fleet = Fleet::of("name: work\ndo:\n  - {id: one, run: 'pwd', workspace: any}\n", "");
+    for (machine, name) in [("gamma", "the project"), ("beta", "another one")] {
+        fleet.git(machine, &["init", "-q"]);
+        fleet.git(machine, &["add", "work.yaml"]);
+        fleet.git(machine, &["commit", "-q", "-m", name]);
+    }
+    fleet.git("alpha", &["init", "-q"]);
+    fleet.git("alpha", &["fetch", "-q", fleet.folder("gamma").to_str().unwrap(), "HEAD"]);
+    fleet.git("alpha", &["reset", "-q", "--hard", "FETCH_HEAD"]);
+    fleet.detach("gamma");
+    let _beta = fleet.worker("beta", &[]);
+    until("the wait", || fleet.is("waiting"));
+    let told = fleet.told("gamma", &["status", RUN]).stdout;
+    assert!(told.contains("waits for a worker in a checkout of its project; no such worker is there"), "{told}");
+    let _alpha = fleet.worker("alpha", &[]);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.made_on(), ["one alpha"]);
 }

@@ -5,6 +5,8 @@
 
 #![cfg(test)]
 
+#[path = "runs/archive.rs"]
+mod archive;
 mod binary;
 
 use std::path::{Path, PathBuf};

@@ -32,7 +32,9 @@ pub use aside::{group, on_failure};
 pub use consent::{actions, run_grant};
 pub(crate) use gone::WAIT;
 pub use hosted::{claims, held_until, named};
-pub use place::{Place, agent_label, agent_of_label, host_label, host_of_label, is_given, place};
+pub use place::{
+    Place, agent_label, agent_of_label, host_label, host_of_label, is_given, place, project_label, project_of_label,
+};
 pub use seal::seal;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;

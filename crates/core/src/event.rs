@@ -77,6 +77,11 @@ pub enum Event {
         /// Which attempt.
         attempt: u32,
     },
+    /// The files of the run are on this machine: it comes from a store that no other one shared.
+    HostSettled {
+        /// Which machine.
+        host: String,
+    },
     /// The machine on which the files of the run are has been silent for too long, and a step waits for it.
     HostMissed {
         /// Which machine.

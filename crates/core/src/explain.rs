@@ -1,6 +1,6 @@
 //! Why every unfinished step waits, in words.
 
-use crate::decide::{agent_of_label, host_of_label, is_given};
+use crate::decide::{agent_of_label, host_of_label, is_given, project_of_label};
 use crate::duration::format_ms;
 use crate::event::QuestionKind;
 use crate::path::StepPath;
@@ -115,6 +115,8 @@ pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
     let agents = labels.iter().filter_map(|label| agent_of_label(label));
     let turn: String = agents.map(|agent| format!(" that may begin another turn of {agent}")).collect();
+    let is_bound = labels.iter().any(|label| project_of_label(label).is_some());
+    let host = if is_bound && host.is_empty() { " in a checkout of its project".to_owned() } else { host };
     let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| is_given(label)).collect();
     match labels.as_slice() {
         [] => format!("`{path}` waits for a worker{turn}{host}"),
@@ -130,12 +132,14 @@ fn asks(now: i64, path: &StepPath, question: &Question) -> String {
         QuestionKind::Review => "a review",
         QuestionKind::Operator => "a decision",
         QuestionKind::Consent => "consent",
-        QuestionKind::Machine => "a decision about the machine that has its files",
+        QuestionKind::Machine => "a decision",
     };
     let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
     let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
-    format!("`{path}` waits for {what} since {}{since}{until}", moment(question.asked_at))
+    // What a workflow asks its author knows; this nobody has written.
+    let about = if question.kind == QuestionKind::Machine { format!(": {}", question.text) } else { String::new() };
+    format!("`{path}` waits for {what} since {}{since}{until}{about}", moment(question.asked_at))
 }
 
 /// A moment as people write it.

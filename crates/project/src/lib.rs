@@ -7,6 +7,7 @@
 pub mod builtin;
 pub mod cards;
 pub mod disk;
+mod identity;
 pub mod kept;
 pub mod library;
 pub mod place;
@@ -15,6 +16,7 @@ mod settings;
 pub mod trusted;
 
 pub use disk::Disk;
+pub use identity::identity;
 pub use library::{Entry, Library, Origin};
 pub use project::Project;
 pub use settings::{Fleet, Gates, Settings};

@@ -6,6 +6,7 @@
 mod agents;
 mod fleet;
 mod gates;
+mod retention;
 mod tools;
 mod unknown;
 
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_core::policy::Authority;
-use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Server, Setting, ToolServer, told_hash};
+use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, told_hash};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 pub use fleet::Fleet;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub warnings: Vec<String>,
     /// How workers work together.
     pub fleet: Fleet,
+    /// How long runs are kept that are over.
+    pub retention: Retention,
 }
 
 impl Settings {
@@ -112,9 +115,16 @@ impl Settings {
                  trust`, name a remote that git knows here, or write it into ~/.longhaul/config.toml"
             );
         }
+        if let Some(key) = retention::sensitive(&document).filter(|_| !may_all()) {
+            bail!(
+                "`{key}` says what is forgotten, and this file came with the project; look at it, then run `longhaul trust`, or \
+                 write it into ~/.longhaul/config.toml"
+            );
+        }
         self.warn(&folder.join("config.toml"), unknown::of_file(&document));
         gates::add(&document, &mut self.gates)?;
         fleet::add(&document, &mut self.fleet)?;
+        retention::add(&document, folder, &mut self.retention)?;
         tools::add(&document, Origin { folder, may_all }, &mut self.tools)?;
         agents::add(&document, folder, &mut self.backends)?;
         if let Some(item) = document.get("sandboxed") {

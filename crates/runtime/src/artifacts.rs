@@ -40,6 +40,11 @@ impl Artifacts {
         self.root.join(run.as_str())
     }
 
+    /// Where the files of a run are made again that were on another machine; of several times, each has its own.
+    pub(crate) fn carried(&self, run: &RunId, left_at: u64) -> PathBuf {
+        self.run(run).join("carried").join(left_at.to_string())
+    }
+
     /// The folder of an attempt, made.
     pub(crate) fn attempt(&self, run: &RunId, path: &StepPath, attempt: u32) -> io::Result<PathBuf> {
         let folder = self.attempt_dir(run, path, attempt);

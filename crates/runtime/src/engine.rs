@@ -49,6 +49,7 @@ use crate::slots::Slots;
 use crate::told;
 use crate::tools::ToolServer;
 use crate::turns::Turns;
+use crate::upkeep;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -249,7 +250,7 @@ impl Engine {
             artifacts: Artifacts::new(options.runs_dir.clone()),
             slots: Slots::new(options.attempts_max, &options.backends_max),
             first_agent: OnceCell::new(),
-            worker: crate::recover::this_worker(),
+            worker: crate::recover::this_worker(store.as_ref()),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
             turns: Turns::default(),
@@ -354,6 +355,9 @@ impl Engine {
         // On another machine the same folder may lie elsewhere.
         if self.shared.options.member.host.is_some() {
             about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
+        }
+        if let Some(project) = &self.shared.options.member.project {
+            about.insert("project".to_owned(), text(project));
         }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
             about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
@@ -476,7 +480,15 @@ impl Engine {
 
     /// Drives every run that has something to do, until `stop`.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
-        crate::worker::work(self, stop).await
+        match self.login() {
+            Some(_) => crate::scoped::work(self, stop).await,
+            None => crate::worker::work(self, stop).await,
+        }
+    }
+
+    /// The login with which the store was opened: with one, an engine can do nothing but [`Engine::work`].
+    pub fn login(&self) -> Option<&str> {
+        self.shared.store.scope().map(longhaul_store::Scope::login)
     }
 
     /// Keeps the leases of this engine alive until the answer is dropped.
@@ -516,7 +528,7 @@ impl Engine {
 }
 
 /// Journals that are none of the runs.
-const JOURNALS: [&str; 2] = [consent::LEDGER, shelf::SHELF];
+const JOURNALS: [&str; 3] = [consent::LEDGER, shelf::SHELF, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
     !JOURNALS.contains(&row.run.as_str())

@@ -24,8 +24,10 @@ pub(crate) type Attempt = (StepPath, u32);
 /// What an engine is among several.
 #[derive(Debug, Clone, Default)]
 pub struct Membership {
-    /// The machine, where several share the store.
+    /// The machine and the checkout, where several share the store.
     pub host: Option<String>,
+    /// Which project the checkout is of, where several share the store and that is known.
+    pub project: Option<String>,
     /// What people call this worker.
     pub name: String,
     /// What it can do: steps that ask for a label go to somebody who has it.

@@ -5,9 +5,11 @@
 
 mod admission;
 mod aftermath;
+mod archive;
 mod artifacts;
 mod backends;
 mod cache;
+mod carry;
 mod channels;
 mod clock;
 mod codec;
@@ -24,10 +26,12 @@ mod missed;
 mod perform;
 mod record;
 mod recover;
+mod reports;
 mod retain;
 mod roster;
 mod run_loop;
 mod schedule;
+mod scoped;
 mod secrets;
 mod shelf;
 mod slots;
@@ -38,6 +42,7 @@ mod traces;
 mod tree;
 mod trust;
 mod turns;
+mod upkeep;
 mod worker;
 
 pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
@@ -58,3 +63,4 @@ pub use shelf::{Decided, read_shelf};
 pub use tools::ToolServer;
 pub use traces::Collector;
 pub use trust::{told_files, told_hash};
+pub use upkeep::Retention;

@@ -67,6 +67,11 @@ pub enum Message {
         /// By whom.
         by: Option<String>,
     },
+    /// Its files are on this machine.
+    HostSettled {
+        /// Which.
+        host: String,
+    },
     /// The machine on which its files are has been silent for too long.
     HostMissed {
         /// Which.
@@ -125,6 +130,7 @@ impl Message {
             Self::Pause { by } => Event::Paused { by },
             Self::Unpause { by } => Event::Unpaused { by },
             Self::RevokeConsent { by } => Event::ConsentRevoked { by },
+            Self::HostSettled { host } => Event::HostSettled { host },
             Self::HostMissed { host, since, then } => Event::HostMissed { host, since, then },
             Self::Leave { host, by } => Event::HostLeft { host, by, carried: None },
             Self::Retry { from, by } => Event::Reopened { from, by },

@@ -19,7 +19,7 @@ const TASKS_MAX: usize = 1000;
 /// What a worker remembers of machines that are waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
-    /// Since when those are that no worker has ever named.
+    /// Since when each is waited for.
     first: HashMap<String, i64>,
     /// When runs are looked at again that wait for one.
     next: HashMap<RunId, i64>,
@@ -43,7 +43,8 @@ impl Missing {
             let first = *self.first.entry(host.to_owned()).or_insert(now);
             let since = seen.get(host).copied().unwrap_or(first);
             let is_due = self.next.get(&task.run).is_none_or(|next| *next <= now);
-            if is_due && now.saturating_sub(since) > grace {
+            // Who was not needed was not missed: a worker that left in peace is not remembered, an older one that died is.
+            if is_due && now.saturating_sub(since.max(first)) > grace {
                 let next = tell(shared, &task.run, (host, since), (now, grace)).await?;
                 self.next.insert(task.run.clone(), next);
             }

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::Artifacts;
 use crate::cache;
+use crate::carry::{self, Baggage};
 use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
@@ -44,6 +45,7 @@ pub(crate) fn begin(
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
     let told = Told::for_step(shared, &loaded.plan.0, started, start.step);
+    let (workspace, baggage) = (shared.options.workspace.clone(), Baggage::of(shared, &loaded.state, step));
     let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
@@ -62,6 +64,8 @@ pub(crate) fn begin(
             run,
             output,
             workflow_dir,
+            workspace,
+            baggage,
             cache,
             secrets,
             start,
@@ -100,6 +104,10 @@ async fn make(mut attempt: Attempt) -> Done {
     if let Err(problem) = resolve(&mut attempt.start) {
         return Done::failed(ErrorClass::Invalid, problem.0);
     }
+    match carry::arrive(&attempt).await {
+        Ok(folder) => attempt.workspace = folder.unwrap_or(attempt.workspace),
+        Err(done) => return *done,
+    }
     let entry = match cache::entry(&attempt).await {
         Ok(entry) => entry,
         Err(message) => return Done::failed(ErrorClass::Invalid, message),
@@ -110,7 +118,7 @@ async fn make(mut attempt: Attempt) -> Done {
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
     let reading = Reading::of(attempt.start.kind == "prompt", &attempt.compat);
     let folder = steps::leaves_files(&attempt).then(|| attempt.place());
-    let mut done = steps::make(attempt).await;
+    let mut done = steps::make(&attempt).await;
     done.redact(&secrets);
     if done.failure.is_none() {
         done = accept(&output, reading, done);
@@ -121,6 +129,7 @@ async fn make(mut attempt: Attempt) -> Done {
     if let (Some(folder), None) = (folder, &done.failure) {
         Artifacts::write_output(&folder, &done.result.output);
     }
+    carry::send(&attempt, &mut done).await;
     done
 }
 

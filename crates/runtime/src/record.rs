@@ -12,6 +12,7 @@ use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer, Wor
 
 use crate::codec;
 use crate::engine::{Error, Shared};
+use crate::reports::Reported;
 use crate::{admission, aftermath};
 
 /// What goes into a commit beside the events.
@@ -25,6 +26,8 @@ pub(crate) struct Extras {
     pub(crate) on_failure_before: Option<u32>,
     /// Tasks that end whoever holds them.
     pub(crate) lost: Vec<(StepPath, u32)>,
+    /// An attempt that another worker makes, who may not record it.
+    pub(crate) reported: Option<Reported>,
     /// Attempts whose result nobody wants any more: their tasks end without one.
     pub(crate) given_up: Vec<(StepPath, u32)>,
 }
@@ -46,8 +49,9 @@ pub(crate) async fn record(
     append.consumed = extras.consumed;
     append.head = Some(head(planner, state)?);
     timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
+    let makers = Makers { shared, lost: &extras.lost, reported: extras.reported.as_ref() };
     for envelope in events {
-        tasks(shared, state, &envelope.event, &extras.lost, &mut append);
+        tasks(makers, state, &envelope.event, &mut append);
     }
     on_failure(shared, extras.on_failure_before, state, events, &mut append);
     for (path, attempt) in &extras.given_up {
@@ -67,8 +71,29 @@ fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append
     append.timers_cleared = gone.map(|(id, _)| id.clone()).collect();
 }
 
+/// Who makes attempts.
+#[derive(Clone, Copy)]
+struct Makers<'a> {
+    shared: &'a Shared,
+    lost: &'a [(StepPath, u32)],
+    reported: Option<&'a Reported>,
+}
+
+impl Makers<'_> {
+    /// Who makes an attempt: this worker, unless another one reports on it.
+    fn of(&self, path: &StepPath, attempt: u32) -> WorkerId {
+        let reported = self.reported.filter(|((of, number), _)| (of, *number) == (path, attempt));
+        reported.map_or(&self.shared.worker, |(_, worker)| worker).clone()
+    }
+
+    fn held(&self, state: &State, path: &StepPath, attempt: u32) -> NewTask {
+        let (worker, labels) = (Some(self.of(path, attempt)), labels_of(state, path));
+        NewTask { worker, labels, ..new_task(self.shared, format!("{path}@{attempt}"), attempt) }
+    }
+}
+
 /// Tasks that an event begins or ends.
-fn tasks(shared: &Shared, state: &State, event: &Event, lost: &[(StepPath, u32)], append: &mut Append) {
+fn tasks(makers: Makers<'_>, state: &State, event: &Event, append: &mut Append) {
     match event {
         // What is handed out, nobody here works on.
         Event::AttemptStarted { hosted: true, .. } => {}
@@ -77,23 +102,17 @@ fn tasks(shared: &Shared, state: &State, event: &Event, lost: &[(StepPath, u32)]
             append.tasks_started.push(queued_task(format!("{path}@{attempt}"), *attempt, labels.clone()));
         }
         Event::AttemptStarted { path, attempt, .. } => {
-            append.tasks_started.push(new_task(shared, format!("{path}@{attempt}"), *attempt));
+            append.tasks_started.push(new_task(makers.shared, format!("{path}@{attempt}"), *attempt));
         }
         // It is this worker's from now on, under the same number.
         Event::AttemptAdopted { path, attempt } => {
             end_task(append, format!("{path}@{attempt}"), *attempt, None);
-            append.tasks_started.push(NewTask {
-                labels: labels_of(state, path),
-                ..new_task(shared, format!("{path}@{attempt}"), *attempt)
-            });
+            append.tasks_started.push(makers.held(state, path, *attempt));
         }
         // Only who took it in the store can begin it.
         Event::AttemptClaimed { path, attempt, .. } => {
-            end_task(append, format!("{path}@{attempt}"), *attempt, Some(shared.worker.clone()));
-            append.tasks_started.push(NewTask {
-                labels: labels_of(state, path),
-                ..new_task(shared, format!("{path}@{attempt}"), *attempt)
-            });
+            end_task(append, format!("{path}@{attempt}"), *attempt, Some(makers.of(path, *attempt)));
+            append.tasks_started.push(makers.held(state, path, *attempt));
         }
         Event::AttemptReleased { path, attempt } => {
             let key = format!("{path}@{attempt}");
@@ -103,7 +122,7 @@ fn tasks(shared: &Shared, state: &State, event: &Event, lost: &[(StepPath, u32)]
         Event::AttemptSucceeded { path, attempt, .. }
         | Event::AttemptFailed { path, attempt, .. }
         | Event::AttemptStopped { path, attempt, .. } => {
-            let worker = (!lost.contains(&(path.clone(), *attempt))).then(|| shared.worker.clone());
+            let worker = (!makers.lost.contains(&(path.clone(), *attempt))).then(|| makers.of(path, *attempt));
             end_task(append, format!("{path}@{attempt}"), *attempt, worker);
         }
         _ => {}

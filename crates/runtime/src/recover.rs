@@ -5,13 +5,15 @@ pub use longhaul_agents::process::is_dead;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_store::{Task, WorkerId};
+use longhaul_store::{Store, Task, WorkerId};
 
 use crate::engine::{Error, Shared};
+use crate::reports;
 
 /// The name of this process as a worker.
-pub(crate) fn this_worker() -> WorkerId {
-    WorkerId::new(process::own_name())
+pub(crate) fn this_worker(store: &dyn Store) -> WorkerId {
+    let worker = WorkerId::new(process::own_name());
+    store.scope().map_or(worker.clone(), |scope| worker.of_login(scope.login()))
 }
 
 /// Attempts that nobody looks after any more.
@@ -36,6 +38,25 @@ pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     }
 }
 
+/// Who has reported how its attempt ended may be gone.
+async fn forget_reported(
+    shared: &Shared,
+    run: &RunId,
+    tasks: &[Task],
+    open: &mut Vec<(StepPath, u32)>,
+) -> Result<(), Error> {
+    for at in (0..open.len()).rev() {
+        let key = format!("{}@{}", open[at].0, open[at].1);
+        let task = tasks.iter().find(|task| task.key == key);
+        if let Some(task) = task
+            && reports::has_ended(shared, run, task).await?
+        {
+            open.remove(at);
+        }
+    }
+    Ok(())
+}
+
 /// Attempts of a run that nobody looks after any more: their worker is dead, or its lease has run out.
 pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Result<Orphans, Error> {
     if state.open_attempts().chain(state.queued()).next().is_none() {
@@ -47,7 +68,8 @@ pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Resu
         let key = format!("{}@{}", step.path, step.attempts);
         tasks.iter().find(|task| task.key == key).is_none_or(gone)
     });
-    let open: Vec<(StepPath, u32)> = open.map(|step| (step.path.clone(), step.attempts)).collect();
+    let mut open: Vec<(StepPath, u32)> = open.map(|step| (step.path.clone(), step.attempts)).collect();
+    forget_reported(shared, run, &tasks, &mut open).await?;
     let has_agent = |(path, attempt): &(StepPath, u32)| shared.artifacts.has_agent(run, path, *attempt);
     let (alive, lost) = open.into_iter().partition(has_agent);
     let (mut released, mut taken) = (Vec::new(), Vec::new());

@@ -1,11 +1,13 @@
 //! Letting go of runs that are over.
 
+use std::path::Path;
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
 use longhaul_core::status;
 use longhaul_store::{Query, RunRow};
 
+use crate::carry;
 use crate::engine::{Engine, Error};
 
 /// Runs that are looked at in one go; what is beyond is found the next time.
@@ -21,11 +23,26 @@ impl Engine {
         Ok(rows.into_iter().skip(keep).filter(|row| row.updated_ms <= last_ms).collect())
     }
 
+    /// Forgets a run with its files, after it was written into a file of a folder, where one is given. Killed in between, nothing is
+    /// lost: the file is there, and the next one goes on.
+    pub async fn put_away(&self, run: &RunId, archive: Option<&Path>) -> Result<(), Error> {
+        if let Some(folder) = archive {
+            let (_, last_seq) = self.archive(run, folder).await?;
+            let now = self.shared.store.run(run).await?.map(|row| row.last_seq);
+            if now.is_some_and(|now| now != last_seq) {
+                return Err(Error::Refused(format!("{run} went on meanwhile")));
+            }
+        }
+        self.remove(run).await
+    }
+
     /// Forgets a run with its files. One that is not over is refused.
     pub async fn remove(&self, run: &RunId) -> Result<(), Error> {
         if !self.load(run).await?.state.is_finished() {
             return Err(Error::Refused(format!("{run} is not over; cancel it first")));
         }
+        // Whether a remote can be reached decides nothing about what is here.
+        let _ = carry::forget(&self.shared, run, true).await;
         // Files first: while the run is there, somebody can finish what was begun here.
         match std::fs::remove_dir_all(self.shared.artifacts.run(run)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),

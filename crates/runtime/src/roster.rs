@@ -28,7 +28,7 @@ const NOBODY: &str = "; no such worker is there";
 pub struct Roster {
     /// By the clock that workers are seen by.
     pub now: i64,
-    /// In the order of their names, whether they are still there or not.
+    /// In the order of their names, whether they are still there or not; without those that another one stands in for.
     pub workers: Vec<Present>,
     /// What is held by somebody who is no worker, such as `longhaul run`.
     pub others: Vec<Duty>,
@@ -46,6 +46,9 @@ pub struct Present {
     pub name: String,
     /// The machine it is on; empty where no other shares the store.
     pub host: String,
+    /// The login it has, if it can do its work and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
     /// What it can do.
     pub labels: Vec<String>,
     /// How many steps it takes at once.
@@ -135,7 +138,11 @@ fn roster(listed: &[Listed], held: &[Task], free: &[Task], names: &HashMap<RunId
     waiting.sort_by_key(|wanted| !wanted.nobody);
     Roster {
         now,
-        workers: listed.iter().map(|listed| present(listed, of(listed), now)).collect(),
+        workers: listed
+            .iter()
+            .filter(|one| !is_replaced(one, listed, now))
+            .map(|listed| present(listed, of(listed), now))
+            .collect(),
         others: held.iter().filter(is_other).map(|task| duty(task, names)).collect(),
         waiting,
     }
@@ -146,6 +153,7 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
         id: worker.id.as_str().to_owned(),
         name: worker.name.clone(),
         host: worker.host.clone(),
+        login: worker.id.login().map(str::to_owned),
         labels: given(&worker.labels),
         slots: worker.slots,
         busy: *busy,
@@ -182,6 +190,19 @@ fn can_any(listed: &[Listed], labels: &[String], now: i64) -> bool {
     there.into_iter().any(|worker| labels.iter().all(|label| worker.labels.contains(label)))
 }
 
+/// Whether nobody misses a silent worker: it holds nothing, and one on its machine can do all that it could. Most often that is the
+/// same one, started again.
+fn is_replaced(one: &Listed, listed: &[Listed], now: i64) -> bool {
+    let Listed { worker, busy } = one;
+    let stands_in = |other: &Listed| {
+        let other = &other.worker;
+        other.host == worker.host
+            && !is_silent(other.seen_ms, now)
+            && worker.labels.iter().all(|label| other.labels.contains(label))
+    };
+    is_silent(worker.seen_ms, now) && *busy == 0 && listed.iter().any(stands_in)
+}
+
 fn is_silent(seen_ms: i64, now: i64) -> bool {
     now.saturating_sub(seen_ms) > SILENT_MS
 }
@@ -189,4 +210,41 @@ fn is_silent(seen_ms: i64, now: i64) -> bool {
 /// The labels that people gave.
 fn given(labels: &[String]) -> Vec<String> {
     labels.iter().filter(|label| is_given(label)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_store::{Worker, WorkerId};
+
+    use super::*;
+
+    const NOW: i64 = 100_000;
+
+    /// A worker by its name, machine, labels, when it was seen, and how much it holds.
+    fn listed(name: &str, host: &str, labels: &str, seen_ms: i64, busy: u32) -> Listed {
+        let labels = labels.split(' ').map(str::to_owned).collect();
+        let (id, name, host, version) = (WorkerId::new(name), name.to_owned(), host.to_owned(), String::new());
+        Listed { worker: Worker { id, name, host, labels, slots: 1, version, since_ms: 0, seen_ms }, busy }
+    }
+
+    fn names(listed: &[Listed]) -> String {
+        let roster = roster(listed, &[], &[], &HashMap::new(), NOW);
+        let name = |worker: Present| format!("{}{}", worker.name, if worker.silent { "?" } else { "" });
+        roster.workers.into_iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_silent_worker_is_missed_unless_another_one_stands_in_for_it() {
+        let gone = listed("gone", "alpha", "linux gpu", 0, 0);
+        let there = |host: &str, labels: &str| listed("there", host, labels, NOW, 0);
+        assert_eq!(names(std::slice::from_ref(&gone)), "gone?");
+        assert_eq!(names(&[gone.clone(), there("alpha", "gpu linux big")]), "there");
+        assert_eq!(names(&[gone.clone(), there("alpha", "linux")]), "gone? there", "it could do more");
+        assert_eq!(names(&[gone.clone(), there("beta", "linux gpu")]), "gone? there", "it was elsewhere");
+        assert_eq!(names(&[gone.clone(), gone.clone()]), "gone? gone?", "neither is there");
+        let holds = listed("holds", "alpha", "linux", 0, 1);
+        assert_eq!(names(&[holds, there("alpha", "linux")]), "holds? there", "what it holds is to be seen");
+        let slow = listed("slow", "alpha", "linux", NOW - SILENT_MS, 0);
+        assert_eq!(names(&[slow, there("alpha", "linux")]), "slow there", "it is not silent yet");
+    }
 }

@@ -20,7 +20,8 @@ use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
-use crate::{aftermath, consent, fleet, gates, perform, recover};
+use crate::reports::Reported;
+use crate::{aftermath, carry, consent, fleet, gates, perform, recover, reports};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
 const SNAPSHOT_EVENTS: u64 = 500;
@@ -157,6 +158,7 @@ struct Runner {
 impl Runner {
     /// Whatever goes wrong, nothing goes on that nobody listens to.
     async fn go(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
+        let was_over = self.loaded.state.is_finished();
         let went = self.drive(orphans, stop).await;
         if went.is_err() {
             self.stop_all().await;
@@ -164,9 +166,20 @@ impl Runner {
         if self.loaded.state.is_finished() {
             // Who is not woken looks by itself, a little later.
             let _ = admission::leave(&self.shared, &self.loaded).await;
+            self.unburden(was_over).await;
         }
         let ours = std::mem::take(&mut self.fell);
         aftermath::settle(&self.shared, &self.run, &mut self.loaded, ours, stop).await.and(went)
+    }
+
+    /// Nobody goes on elsewhere with the files of a run that ended well. One that did not may start again.
+    async fn unburden(&self, was_over: bool) {
+        let state = &self.loaded.state;
+        let ended_well = state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
+        if state.carried.is_some() && ended_well && !was_over {
+            // What can not be taken away now goes when the run is forgotten.
+            let _ = carry::forget(&self.shared, &self.run, false).await;
+        }
     }
 
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
@@ -276,10 +289,11 @@ impl Runner {
             let given_up = |(path, attempt): &&(StepPath, u32)| !is_open(&self.loaded.state, path, *attempt);
             extras.given_up = advance.stops.iter().filter(given_up).cloned().collect();
             extras.lost.clone_from(&orphans.lost);
+            let reported = extras.reported.clone();
             match self.commit(&advance, extras).await {
                 Ok(()) => {
                     let asked = consent::asked(&advance.events);
-                    self.act(advance);
+                    self.act(advance, reported.as_ref());
                     let more = more | consent::offer(&self.shared, &self.run, &asked).await;
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
@@ -345,9 +359,12 @@ impl Runner {
         let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
         // One message a turn: the next one must be held against what this one changes.
         if let Some(message) = inbox.into_iter().next() {
-            let event = match serde_json::from_str::<Message>(&message.body) {
-                Ok(parsed) => parsed.into_event(),
-                Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
+            let event = match reports::taken_in(&self.shared, &self.run, state, &message).await? {
+                Some((event, reported)) => {
+                    extras.reported = reported;
+                    event
+                }
+                None => self.told(&message.body),
             };
             news.push(event);
             extras.consumed.push(message.id);
@@ -357,6 +374,14 @@ impl Runner {
             news.extend(due_timers(&self.loaded, now).into_iter().map(|timer| Event::TimerFired { timer }));
         }
         Ok((news, extras))
+    }
+
+    /// What a message says that is no report.
+    fn told(&self, body: &str) -> Event {
+        match serde_json::from_str::<Message>(body) {
+            Ok(parsed) => parsed.into_event(),
+            Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
+        }
     }
 
     async fn commit(&mut self, advance: &Advance, extras: Extras) -> Result<(), Error> {
@@ -381,7 +406,8 @@ impl Runner {
         Ok(())
     }
 
-    fn act(&mut self, advance: Advance) {
+    /// What somebody else makes who may not record it is `reported`, and not begun here.
+    fn act(&mut self, advance: Advance, reported: Option<&Reported>) {
         self.fell |= aftermath::is_begun(&advance.events);
         for event in &advance.events {
             if let Some(key) = attempt_of(&event.event) {
@@ -399,8 +425,11 @@ impl Runner {
             Event::AttemptClaimed { path, .. } => Some((start_of(planner, &self.loaded.state, path)?, false)),
             _ => None,
         });
-        let is_open = |start: &(Start, bool)| is_open(&self.loaded.state, &start.0.path, start.0.attempt);
-        let adopted: Vec<(Start, bool)> = adopted.filter(is_open).collect();
+        let is_ours = |start: &Start| {
+            reported.is_none_or(|((path, attempt), _)| (path, *attempt) != (&start.path, start.attempt))
+                && is_open(&self.loaded.state, &start.path, start.attempt)
+        };
+        let adopted: Vec<(Start, bool)> = adopted.filter(|(start, _)| is_ours(start)).collect();
         for start in advance.starts.into_iter().map(|start| (start, false)).chain(adopted) {
             let token = CancellationToken::new();
             self.open.insert((start.0.path.to_string(), start.0.attempt), token.clone());
@@ -514,7 +543,7 @@ fn attempt_of(event: &Event) -> Option<(String, u32)> {
 }
 
 /// What was stopped because the engine stops has neither failed nor been lost.
-fn as_stopped(event: Event) -> Event {
+pub(crate) fn as_stopped(event: Event) -> Event {
     match event {
         Event::AttemptFailed { path, attempt, result, .. } => {
             Event::AttemptStopped { path, attempt, usage: result.usage }
@@ -534,13 +563,13 @@ async fn until(shared: &Shared, due: Option<i64>) {
 }
 
 /// Whether an attempt is under way, and somebody wants its result.
-fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
+pub(crate) fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
     let open = |step: &StepInst| step.phase == Phase::Attempt && step.attempts == attempt;
     !state.is_finished() && state.find(path).is_some_and(open)
 }
 
 /// Whether an attempt waits for a worker.
-fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
+pub(crate) fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
     let queued = |step: &StepInst| step.phase == Phase::Queued && step.attempts == attempt;
     !state.is_finished() && state.find(path).is_some_and(queued)
 }
@@ -554,6 +583,8 @@ fn still_open(state: &State, event: &Event) -> bool {
         | Event::AttemptAdopted { path, attempt }
         | Event::FilesKept { path, attempt, .. }
         | Event::FilesRestored { path, attempt, .. }
+        | Event::FilesRebuilt { path, attempt, .. }
+        | Event::CarryFailed { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }

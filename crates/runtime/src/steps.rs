@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_agents::contract::Entry;
+use longhaul_agents::process::Mark;
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{self, Event, Failure};
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::write_whole;
 use crate::backends::Choice;
+use crate::carry::Baggage;
 use crate::engine::{Pulse, Said, Shared};
 use crate::secrets::Secrets;
 use crate::told::Told;
@@ -34,6 +36,10 @@ pub(crate) struct Attempt {
     pub(crate) start: Start,
     pub(crate) output: Output,
     pub(crate) workflow_dir: PathBuf,
+    /// Where the files are that its run works on.
+    pub(crate) workspace: PathBuf,
+    /// What it has to do with files of other machines.
+    pub(crate) baggage: Baggage,
     /// When an earlier result may be used.
     pub(crate) cache: Option<Cache>,
     pub(crate) secrets: Secrets,
@@ -121,8 +127,16 @@ impl Attempt {
 
     /// The folder that the work runs in.
     pub(crate) fn cwd(&self) -> PathBuf {
-        let workspace = &self.shared.options.workspace;
+        let workspace = &self.workspace;
         self.start.cwd.as_ref().map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd))
+    }
+
+    /// What its processes carry in their environment.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            engine: self.shared.worker.as_str().to_owned(),
+            attempt: format!("{}/{}@{}", self.run, self.start.path, self.start.attempt),
+        }
     }
 
     /// How long it may take; `usual` where the step does not say.
@@ -176,15 +190,15 @@ pub(crate) fn leaves_files(attempt: &Attempt) -> bool {
 }
 
 /// Makes an attempt.
-pub(crate) async fn make(attempt: Attempt) -> Done {
+pub(crate) async fn make(attempt: &Attempt) -> Done {
     match attempt.start.kind.as_str() {
-        "run" => run::make(&attempt).await,
-        "prompt" => prompt::make(&attempt).await,
-        "http" => http::make(&attempt).await,
-        "notify" => notify::make(&attempt).await,
-        "glob" => files::make(&attempt).await,
-        "noop" => noop(&attempt),
-        "tool" => Box::pin(tool::make(&attempt)).await,
+        "run" => run::make(attempt).await,
+        "prompt" => prompt::make(attempt).await,
+        "http" => http::make(attempt).await,
+        "notify" => notify::make(attempt).await,
+        "glob" => files::make(attempt).await,
+        "noop" => noop(attempt),
+        "tool" => Box::pin(tool::make(attempt)).await,
         other => Done::failed(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
     }
 }

@@ -7,6 +7,7 @@
 //! **Invariant:** nothing is put back before what is there was recorded. Ignored files, the engine's own folder and
 //! everything outside the folder that the work is in are not touched.
 
+mod carry;
 mod git;
 
 use std::io;
@@ -92,6 +93,14 @@ impl Tree {
 
     /// Records the files. `like` names files that count even if they are ignored by now.
     async fn record(&self, name: &str, like: Option<&str>) -> Result<Recorded, Trouble> {
+        let (stand, index) = self.added(like).await?;
+        let tree = self.git.line(Some(&index), &["write-tree"]).await?;
+        let message = format!("{name}\n\n{}", stand.words());
+        self.record_as(name, &message, (tree, stand, index), None).await
+    }
+
+    /// Where HEAD and the index stand, and an index with the files as they are.
+    async fn added(&self, like: Option<&str>) -> Result<(Stand, PathBuf), Trouble> {
         let index = self.copy_index().await?;
         let stand = self.stand(&index).await?;
         if let Some(like) = like {
@@ -100,13 +109,23 @@ impl Tree {
         let scope = self.scope.iter().map(String::as_str);
         let add: Vec<&str> = ["add", "--all", "--"].into_iter().chain(scope).collect();
         self.git.line(Some(&index), &add).await?;
-        let tree = self.git.line(Some(&index), &["write-tree"]).await?;
+        Ok((stand, index))
+    }
+
+    /// Has git keep files as a commit under a name, with one more parent where there is one.
+    async fn record_as(
+        &self,
+        name: &str,
+        message: &str,
+        (tree, stand, index): (String, Stand, PathBuf),
+        also: Option<String>,
+    ) -> Result<Recorded, Trouble> {
         let staged = match &stand.staged {
             Some(staged) => Some(self.commit(staged, stand.head.as_slice(), "index").await?),
             None => None,
         };
-        let parents: Vec<String> = stand.head.iter().cloned().chain(staged).collect();
-        let commit = self.commit(&tree, &parents, &format!("{name}\n\n{}", stand.words())).await?;
+        let parents: Vec<String> = stand.head.iter().cloned().chain(staged).chain(also).collect();
+        let commit = self.commit(&tree, &parents, message).await?;
         self.git.line(None, &["update-ref", name, &commit]).await?;
         Ok(Recorded { commit, index })
     }

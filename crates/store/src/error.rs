@@ -61,6 +61,9 @@ pub enum Error {
         /// The newest version that this program knows.
         known: u32,
     },
+    /// Whoever asks may not do that. Asking again changes nothing.
+    #[error("the store does not allow that: {0}")]
+    Denied(String),
     /// The store does not answer. Nothing was done; see that it runs and can be reached, and try again.
     #[error("the store can not be reached; nothing was done: {0}")]
     Unreachable(String),

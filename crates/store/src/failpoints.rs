@@ -12,8 +12,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Claim, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Store,
-    StoredEvent, Task, Timer, Worker, WorkerId,
+    Append, Claim, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Scope,
+    Store, StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
 /// Where a process ends.
@@ -239,6 +239,10 @@ impl Store for Failpoints {
 
     fn check(&self) -> Pending<'_, Vec<Problem>> {
         self.inner.check()
+    }
+
+    fn scope(&self) -> Option<&dyn Scope> {
+        self.inner.scope()
     }
 
     fn now_ms(&self) -> Pending<'_, Option<i64>> {

@@ -19,6 +19,7 @@ mod memory;
 mod place;
 mod postgres;
 mod row;
+mod scope;
 mod sqlite;
 mod worker;
 
@@ -37,8 +38,9 @@ pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
 pub use place::Place;
-pub use postgres::{Address, Options as PostgresOptions, Postgres};
+pub use postgres::{Address, Admitted, Expelled, Login, NewLogin, Options as PostgresOptions, Postgres, Scoped};
 pub use row::{Glance, Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
+pub use scope::{REPORT_BYTES_MAX, Report, Scope};
 pub use sqlite::{Options, Sqlite, Synchronous};
 pub use worker::{FORGOTTEN_MS, Listed, Worker};
 
@@ -173,6 +175,11 @@ pub trait Store: Send + Sync {
 
     /// Looks at everything: checksums, gaps, orphans. Empty when all is well.
     fn check(&self) -> Pending<'_, Vec<Problem>>;
+
+    /// What may be done here, where that is less than everything: see [`Scope`].
+    fn scope(&self) -> Option<&dyn Scope> {
+        None
+    }
 
     /// What time it is where the store is; `None` for one that is never shared by machines, whose clocks could differ.
     fn now_ms(&self) -> Pending<'_, Option<i64>> {

@@ -27,7 +27,11 @@ impl Place {
             Self::File(file) => Arc::new(Sqlite::open(file, Options::default())?),
             Self::Database(address) => {
                 let options = PostgresOptions { opening: patience, ..PostgresOptions::default() };
-                Arc::new(Postgres::open(address, options).await?)
+                let store = Postgres::open(address, options).await?;
+                match store.login().await? {
+                    Some(login) => Arc::new(store.scoped(login)),
+                    None => Arc::new(store),
+                }
             }
         })
     }

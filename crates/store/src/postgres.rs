@@ -12,9 +12,11 @@ mod ask;
 mod check;
 mod fault;
 mod fleet;
+mod logins;
 mod news;
 mod runs;
 mod schema;
+mod scoped;
 mod session;
 mod tls;
 mod waiting;
@@ -26,6 +28,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 pub use address::Address;
+pub use logins::{Admitted, Expelled, Login, NewLogin};
+pub use scoped::Scoped;
 
 use crate::append::validated;
 use crate::{

@@ -36,6 +36,7 @@ fn what(event: &Event, zero: i64) -> String {
         Event::AttemptReleased { path, attempt } => format!("{path}@{attempt} waits for a worker again"),
         Event::HostMissed { host, .. } => format!("nothing is heard of {host}"),
         Event::HostSeen { host } => format!("{host} is there again"),
+        Event::HostSettled { host } => format!("the files are on {host}"),
         Event::HostLeft { host, carried: Some(carried), .. } => {
             format!("{host} is given up; its files are made again from {}", carried.commit)
         }

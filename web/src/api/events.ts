@@ -24,8 +24,13 @@ export type Happened =
   | { event: "attempt_started"; path: Path; attempt: number; hosted?: boolean; host?: string; queued?: string[] }
   | { event: "attempt_claimed"; path: Path; attempt: number; worker: string; host?: string }
   | { event: "attempt_released"; path: Path; attempt: number }
+  | { event: "host_settled"; host: string }
   | { event: "host_missed"; host: string; since: number }
-  | { event: "host_left"; host: string; by?: string }
+  | { event: "host_left"; host: string; by?: string; carried?: { commit: string } }
+  | { event: "host_seen"; host: string }
+  | { event: "files_rebuilt"; path: Path; attempt: number; host: string; commit: string }
+  | { event: "carry_failed"; path: Path; attempt: number; why: string }
+  | { event: "imported"; by?: string }
   | { event: "claimed"; path: Path; attempt: number; by: string; until: number }
   | { event: "heartbeat_seen"; path: Path; attempt: number; hint?: string; until: number }
   | { event: "handed_back"; path: Path; attempt: number }

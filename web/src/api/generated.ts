@@ -1062,6 +1062,8 @@ export interface components {
             id: string;
             /** @description What it can do. */
             labels: string[];
+            /** @description The login it has, if it can do its work and nothing else. */
+            login?: string | null;
             /** @description What people call it. */
             name: string;
             /**

@@ -32,10 +32,14 @@ export function cost(usage: Usage): string {
   return `${money(usage.usd)}${usage.usd_unknown ? " or more" : ""}`;
 }
 
+export function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Words of the server that stand alone: a command line begins them in small letters. */
 export function sentence(text: string): string {
   const end = /[.!?]$/.test(text) ? "" : ".";
-  return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}${end}`;
+  return text && `${capital(text)}${end}`;
 }
 
 export function count(n: number, one: string, many = `${one}s`): string {

@@ -25,9 +25,13 @@ pub fn is_dead(name: &str) -> bool {
 
 /// What the machine is called. Debug builds can be told another name, to test several machines on one.
 pub fn host_name() -> String {
-    let told = std::env::var("LONGHAUL_HOST").ok().filter(|_| cfg!(debug_assertions));
-    let name = told.unwrap_or_else(|| fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default());
-    name.trim().replace(':', "-")
+    let name = || fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    told_host_name().unwrap_or_else(name).trim().replace(':', "-")
+}
+
+/// What tests call the machine, when one plays several.
+pub fn told_host_name() -> Option<String> {
+    std::env::var("LONGHAUL_HOST").ok().filter(|_| cfg!(debug_assertions))
 }
 
 /// The machine since it was started: a process of before is of another one, about which nothing need be known.

@@ -1,5 +1,7 @@
-//! `longhaul prune`: forgets old runs. `longhaul export`: a run as one document, to keep it elsewhere.
+//! `longhaul prune`: forgets old runs. `longhaul import`: brings one back. `longhaul export`: a run as one document, to keep it
+//! elsewhere.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use longhaul_core::duration::parse_ms;
 use serde_json::json;
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::ui;
+use crate::{identity, ui};
 
 /// Forget runs that have been over for long, with their files
 ///
@@ -21,6 +23,9 @@ pub(crate) struct Args {
     /// Keep the newest so many in any case
     #[arg(long, default_value_t = 0, value_name = "N")]
     keep: usize,
+    /// Write each one into a file of this folder before; `longhaul import` brings it back
+    #[arg(long, value_name = "FOLDER")]
+    archive: Option<PathBuf>,
     /// Do it
     #[arg(long, short)]
     yes: bool,
@@ -38,19 +43,29 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let rows = engine.old_runs(Duration::from_millis(age_ms), args.keep).await?;
         if args.yes {
             for row in &rows {
-                engine.remove(&row.run).await?;
+                engine.put_away(&row.run, args.archive.as_deref()).await?;
             }
         }
         let runs: Vec<&str> = rows.iter().map(|row| row.run.as_str()).collect();
         if args.json {
-            ui::print_json(&json!({"runs": runs, "removed": args.yes}))?;
+            let mut said = json!({"runs": runs, "removed": args.yes});
+            if let Some(folder) = &args.archive {
+                said["archive"] = json!(folder);
+            }
+            ui::print_json(&said)?;
             return Ok(ExitCode::SUCCESS);
         }
         for row in &rows {
             ui::print_line(format!("{}  {:<10} {}", row.run, row.head.status, row.head.workflow))?;
         }
         let count = ui::count(rows.len(), "run");
-        ui::say(if args.yes { format!("{count} removed") } else { format!("{count} would go; do it with --yes") });
+        ui::say(match (&args.archive, args.yes) {
+            (Some(folder), true) => {
+                format!("{count} removed; longhaul import brings one back from {}", folder.display())
+            }
+            (None, true) => format!("{count} removed"),
+            (_, false) => format!("{count} would go; do it with --yes"),
+        });
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -81,6 +96,38 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
             "outputs": state.finished.as_ref().map(|finished| &finished.outputs),
             "plan": loaded.plan.0, "events": events,
         }))?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Bring runs back that `longhaul prune --archive` has written into files
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// The files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let by = identity::caller().who.name().map(str::to_owned);
+        let mut runs = Vec::new();
+        for file in &args.files {
+            let run = engine.import(file, by.clone()).await?;
+            if !args.json {
+                ui::say(format!("{run} is back; longhaul status {run} shows it"));
+            }
+            runs.push(run);
+        }
+        if args.json {
+            ui::print_json(&json!({"runs": runs}))?;
+        }
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -113,7 +113,10 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
             }
         }
     };
-    tokio::join!(work, times, office::traced(engine, stop));
+    let (.., small) = tokio::join!(work, times, office::traced(engine, stop), office::kept_small(engine, stop));
+    if let Err(error) = small {
+        terminal::say(format!("old runs stay: {error:#}"));
+    }
 }
 
 /// Says where it listens, and how to come in.

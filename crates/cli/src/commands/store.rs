@@ -1,17 +1,22 @@
 //! `longhaul store`: looks at what keeps the runs, copies it, and moves it elsewhere.
 
+mod logins;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use longhaul_runtime::{Clock, is_dead};
-use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
+use longhaul_core::status;
+use longhaul_core::view::Brief;
+use longhaul_project::Project;
+use longhaul_runtime::{Clock, Message, is_dead};
+use longhaul_store::{Copied, NewMessage, Options, Place, Query, Sqlite, Store, copy};
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
 use crate::ui;
 
-/// Check, back up or move what keeps the runs
+/// Check, back up or move what keeps the runs; let machines in
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -45,6 +50,37 @@ enum What {
         /// To where; runs that are there already are refused
         to: String,
     },
+    /// Make an address of the database with which `longhaul worker` can do its work, and nothing else; shown once
+    Login {
+        /// What to call it
+        name: String,
+        /// Steps that it may take: those that ask for nothing else than these labels [default: all]
+        #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+        labels: Vec<String>,
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the logins
+    Logins {
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a login back: it can do nothing from now on
+    Logout {
+        /// Which
+        name: String,
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -53,6 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             What::Check { engine, json } => check(engine, *json).await,
             What::Backup { file, engine } => back_up(engine, file).await,
             What::Copy { from, to } => move_all(from, to).await,
+            What::Login { name, labels, engine, json } => logins::make(engine, name, labels, *json).await,
+            What::Logins { engine, json } => logins::list(engine, *json).await,
+            What::Logout { name, engine, json } => logins::end(engine, name, *json).await,
         }
     })
 }
@@ -110,8 +149,29 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
         bail!("{from} is not there");
     }
     let Copied { runs, events } = transfer(&from, &to).await?;
+    if let (Some(file), None) = (from.file(), to.file()) {
+        settle(file, &to).await?;
+    }
     ui::say(format!("{} with {} copied to {to}", ui::count(runs, "run"), ui::count(events as usize, "event")));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says of runs that are not over that their files are here: from now on other machines could go on with them.
+async fn settle(file: &Path, to: &Place) -> Result<()> {
+    let (store, clock) = office::open_store(to)?;
+    let folder = std::path::absolute(file)?;
+    let host = office::spot(&Project::around(folder.parent().unwrap_or(&folder)).root);
+    let body = serde_json::to_string(&Message::HostSettled { host })?;
+    let statuses = status::OPEN.map(str::to_owned).to_vec();
+    for row in store.runs(Query { statuses, limit: usize::MAX >> 1, ..Query::default() }).await? {
+        let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
+        if brief.attempts > 0 {
+            let dedup = format!("{} came from a file", row.run);
+            let (source, body, at_ms) = ("copy".to_owned(), body.clone(), clock.now_ms());
+            store.post(NewMessage { run: row.run, source, dedup, body, at_ms }).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn transfer(from: &Place, to: &Place) -> Result<Copied> {

@@ -27,6 +27,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let engine = office::open_as(Project::current()?, &args.engine, &args.agents, &args.worker)?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
+        if let Some(login) = engine.login() {
+            ui::say(format!(
+                "working for whoever drives the runs, with the login `{login}`; Ctrl-C stops what is under way"
+            ));
+            engine.work(stop).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
         ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
@@ -37,7 +44,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             stop.cancel();
             worked
         };
-        tokio::join!(work, times, office::traced(&engine, &stop)).0?;
+        let (worked, ..) =
+            tokio::join!(work, times, office::traced(&engine, &stop), office::kept_small(&engine, &stop));
+        worked?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -52,6 +52,7 @@ fn line(worker: &Present, now: i64) -> String {
         (false, _) => format!("seen {} ago", format_ms(ago)),
     };
     let host = if worker.host.is_empty() { String::new() } else { format!(" on {}", worker.host) };
+    let host = worker.login.as_ref().map_or(host.clone(), |login| format!("{host} with login {login}"));
     format!(
         "{}{host}  {}/{} busy  {seen}  {}",
         ui::bold(&worker.name),

@@ -195,8 +195,8 @@ fn chaos() {
     let (newest, over) = (Mutex::new(None), || is_over.load(Ordering::SeqCst));
     let (started, acknowledged, breaks) = std::thread::scope(|scope| {
         let supply = scope.spawn(|| supply(&here, &onlooker, end));
-        let visit = scope.spawn(|| Visitor::new(visitors, seed ^ 7, &newest).visit(end, &over));
-        let follow = scope.spawn(|| follow(&watched, || newest.lock().unwrap().clone(), &over));
+        let visit = scope.spawn(|| Visitor::new(visitors, seed ^ 7, &newest).visit(end, over));
+        let follow = scope.spawn(|| follow(&watched, || newest.lock().unwrap().clone(), over));
         while Instant::now() < end {
             line.lose(dice.roll(2));
             *faults.entry(harm(&mut dice, &mut hosts, &server)).or_insert(0) += 1;

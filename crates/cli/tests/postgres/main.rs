@@ -9,6 +9,7 @@ mod crashes;
 mod encrypted;
 mod hosts;
 mod link;
+mod logins;
 mod machine;
 mod moving;
 mod nodes;

@@ -39,6 +39,11 @@ fn runs_in_flight_are_parked_moved_and_go_on() {
     let worker = there.worker(None);
     until("the gate", || there.status(RUN) == "waiting");
     assert_eq!(worker.stop(), Some(0));
+    // From now on other machines could go on with it, but its files are here.
+    let settled = |event: &&serde_json::Value| event["event"] == "host_settled";
+    let host = there.events().iter().find(settled).map(|event| event["host"].as_str().unwrap().to_owned());
+    let folder = here.path().canonicalize().unwrap();
+    assert!(host.as_ref().is_some_and(|host| host.ends_with(&format!(":{}", folder.display()))), "{host:?}");
     assert!(ok(&there, &["store", "check"]).contains("all is well"));
     ok(&there, &["store", "backup", "back.db"]);
 

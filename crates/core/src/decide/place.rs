@@ -28,6 +28,7 @@ pub struct Place<'a> {
 
 const HOST: &str = "host:";
 const AGENT: &str = "agent:";
+const PROJECT: &str = "project:";
 
 /// The label that workers of a machine have.
 pub fn host_label(host: &str) -> String {
@@ -37,6 +38,16 @@ pub fn host_label(host: &str) -> String {
 /// The label of steps that an agent makes whose turns are counted over all machines.
 pub fn agent_label(agent: &str) -> String {
     format!("{AGENT}{agent}")
+}
+
+/// The label that workers in a checkout of a project have.
+pub fn project_label(project: &str) -> String {
+    format!("{PROJECT}{project}")
+}
+
+/// The project that a label asks for.
+pub fn project_of_label(label: &str) -> Option<&str> {
+    label.strip_prefix(PROJECT)
 }
 
 /// The machine that a label asks for.
@@ -51,7 +62,7 @@ pub fn agent_of_label(label: &str) -> Option<&str> {
 
 /// Whether people gave the label. The others only route work, or count it.
 pub fn is_given(label: &str) -> bool {
-    host_of_label(label).is_none() && agent_of_label(label).is_none()
+    [HOST, AGENT, PROJECT].iter().all(|prefix| !label.starts_with(prefix))
 }
 
 /// Has attempts that are about to be recorded wait for a worker, where whoever records them can not make them.
@@ -90,7 +101,9 @@ pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, pla
 /// The labels that a worker must have, in one order, so that equal lists are equal texts.
 fn needs(state: &State, step: &Step, is_shared: bool, agent: Option<&str>) -> Vec<String> {
     let host = state.host.as_deref().filter(|_| is_shared && step.uses_files()).map(host_label);
-    let mut needs: Vec<String> = step.runs_on.iter().cloned().chain(host).chain(agent.map(agent_label)).collect();
+    let project = state.project().filter(|_| is_shared && step.uses_checkout()).map(project_label);
+    let own = host.into_iter().chain(project).chain(agent.map(agent_label));
+    let mut needs: Vec<String> = step.runs_on.iter().cloned().chain(own).collect();
     needs.sort();
     needs.dedup();
     needs

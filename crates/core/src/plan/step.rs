@@ -126,7 +126,12 @@ pub struct Step {
 impl Step {
     /// Whether it works with the files of its run, so that it has to be where they are.
     pub fn uses_files(&self) -> bool {
-        !self.anywhere && !matches!(&self.form, Form::Work(work) if matches!(work.kind.as_str(), "http" | "notify"))
+        !self.anywhere && self.uses_checkout()
+    }
+
+    /// Whether it works in a checkout of its project at all.
+    pub fn uses_checkout(&self) -> bool {
+        !matches!(&self.form, Form::Work(work) if matches!(work.kind.as_str(), "http" | "notify"))
     }
 
     /// Whether an agent does its work.

@@ -82,6 +82,7 @@ impl Apply<'_> {
                 self.attempt_claimed(path, *attempt, host.as_deref())?
             }
             Event::AttemptReleased { path, attempt } => self.attempt_released(path, *attempt)?,
+            Event::HostSettled { host } => self.state.settle_on(Some(host)),
             Event::HostMissed { host, since, then } => self.host_missed(host, *since, *then),
             Event::HostSeen { host } => self.host_seen(host),
             Event::HostLeft { host, carried, .. } => self.host_left(host, carried.as_ref()),

@@ -40,6 +40,11 @@ impl State {
         (step.phase, step.labels) = (Phase::Queued, labels);
     }
 
+    /// The project whose checkouts it works in, where that is known.
+    pub fn project(&self) -> Option<&str> {
+        self.started.as_ref()?.about.get("project")?.as_str()
+    }
+
     /// A step that uses the files of its run is made on a machine.
     pub(crate) fn settle_on(&mut self, host: Option<&str>) {
         if self.host.is_none() {

@@ -19,6 +19,8 @@ impl Apply<'_> {
         }
         let from = from.map(|path| self.startable(path)).transpose()?;
         self.state.finished = None;
+        // Where it has ended well, nobody has kept its files for other machines.
+        self.state.carried.take_if(|_| well);
         self.state.on_failure.open = false;
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.resume_stopped();

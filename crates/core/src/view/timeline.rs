@@ -97,6 +97,7 @@ impl Fold {
             | Event::RetryScheduled { .. }
             | Event::AttemptAdopted { .. }
             | Event::AttemptReleased { .. }
+            | Event::HostSettled { .. }
             | Event::HostMissed { .. }
             | Event::HostLeft { .. }
             | Event::HostSeen { .. }

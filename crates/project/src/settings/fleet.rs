@@ -14,6 +14,8 @@ use super::entries;
 pub struct Fleet {
     /// How many attempts all of them make at once.
     pub caps: Caps,
+    /// What the project is called, where its history does not tell which one it is.
+    pub project: Option<String>,
     /// How long a machine may be silent before a run that needs it asks what to do.
     pub host_grace_ms: Option<i64>,
     /// What is done about one that is silent for longer.
@@ -40,12 +42,13 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
             "max" => fleet.caps.all = Some(fleet.caps.all.map_or_else(|| max(item, "fleet.max"), Ok)?),
             "labels" => maxima(item, "fleet.labels", str::to_owned, &mut fleet.caps)?,
             "backends" => maxima(item, "fleet.backends", agent_label, &mut fleet.caps)?,
+            "project" => fleet.project = Some(fleet.project.take().map_or_else(|| called(item), Ok)?),
             "host_grace" => fleet.host_grace_ms = Some(fleet.host_grace_ms.map_or_else(|| grace(item), Ok)?),
             "when_host_gone" => fleet.when_host_gone = Some(fleet.when_host_gone.map_or_else(|| gone(item), Ok)?),
             "carry" => fleet.carry = Some(fleet.carry.take().map_or_else(|| remote(item), Ok)?),
             other => {
                 return Err(anyhow!(
-                    "`fleet.{other}` is not a setting; there are max, labels, backends, host_grace, when_host_gone and carry"
+                    "`fleet.{other}` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry"
                 ));
             }
         }
@@ -82,6 +85,11 @@ fn remote(item: &Item) -> Result<String> {
     let is_one = |text: &&str| !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
     let remote = item.as_str().filter(is_one).filter(|text| !text.contains("::"));
     remote.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.carry` is neither a remote of git nor an address of one"))
+}
+
+fn called(item: &Item) -> Result<String> {
+    let name = item.as_str().filter(|name| !name.trim().is_empty());
+    name.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.project` is not a name"))
 }
 
 fn grace(item: &Item) -> Result<i64> {
@@ -126,7 +134,7 @@ mod tests {
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
             (
                 "[fleet]\nmux = 1",
-                "`fleet.mux` is not a setting; there are max, labels, backends, host_grace, when_host_gone and carry",
+                "`fleet.mux` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry",
             ),
             ("[fleet]\nwhen_host_gone = 'cry'", "`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\""),
             ("[fleet]\ncarry = '--upload-pack=x'", "`fleet.carry` is neither a remote of git nor an address of one"),

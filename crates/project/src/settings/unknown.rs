@@ -20,6 +20,7 @@ const TOP: &[&str] = &[
     "policy",
     "power",
     "prices",
+    "retention",
     "roles",
     "sandboxed",
     "store",

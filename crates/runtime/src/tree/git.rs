@@ -6,8 +6,22 @@ use std::path::PathBuf;
 use longhaul_agents::process::{self, Command, Ended, Files, InheritEnv, Mark};
 use tokio_util::sync::CancellationToken;
 
-/// What git needs to find its programs and settings. Variables that point it elsewhere are not among it.
-const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TMPDIR", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"];
+/// What git needs to find its programs and settings, and to reach a remote. Variables that point it elsewhere are not among it.
+const ENVIRONMENT: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_SSH_COMMAND",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_FILE",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
 
 /// No hooks, no helpers; what is written survives a power cut.
 const SETTINGS: &[&str] = &[
@@ -119,6 +133,8 @@ fn identity() -> Vec<(OsString, OsString)> {
     let who = ["GIT_AUTHOR", "GIT_COMMITTER"];
     let names = who.iter().map(|who| (format!("{who}_NAME"), "Longhaul"));
     let mails = who.iter().map(|who| (format!("{who}_EMAIL"), "longhaul@localhost"));
-    let fixed = [("LC_ALL".to_owned(), "C"), ("GIT_OPTIONAL_LOCKS".to_owned(), "0")];
+    // Nobody is there to answer it.
+    let quiet = ("GIT_TERMINAL_PROMPT".to_owned(), "0");
+    let fixed = [("LC_ALL".to_owned(), "C"), ("GIT_OPTIONAL_LOCKS".to_owned(), "0"), quiet];
     names.chain(mails).chain(fixed).map(|(name, value)| (name.into(), OsStr::new(value).to_owned())).collect()
 }

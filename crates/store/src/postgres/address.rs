@@ -40,6 +40,20 @@ impl Address {
         text.starts_with("postgres://") || text.starts_with("postgresql://")
     }
 
+    /// The same place for another user.
+    pub(super) fn of_login(&self, role: &str, password: &str, database: &str) -> String {
+        let (place, options) = self.url.split_once('?').unwrap_or((&self.url, ""));
+        let (scheme, rest) = place.split_once("://").unwrap_or(("postgres", place));
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        // Without a name the database is called like the user.
+        let path = if path.len() > 1 { path.to_owned() } else { format!("/{database}") };
+        let is_kept = |option: &&str| !["user=", "password=", "dbname="].iter().any(|own| option.starts_with(own));
+        let options: Vec<&str> = options.split('&').filter(|option| !option.is_empty()).filter(is_kept).collect();
+        let mark = if options.is_empty() { "" } else { "?" };
+        format!("{scheme}://{role}:{password}@{host}{path}{mark}{}", options.join("&"))
+    }
+
     /// What is set by the caller alone: what the server does not know is taken out before.
     fn parse(text: &str) -> Result<Self, String> {
         let (place, options) = text.split_once('?').unwrap_or((text, ""));
@@ -128,6 +142,21 @@ mod tests {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), shown);
             assert_eq!(format!("{address:?}"), format!("Address({shown})"));
+        }
+    }
+
+    #[test]
+    fn a_login_has_the_same_place() {
+        for (text, other) in [
+            ("postgres://me:p%40ss@db:5432/work?sslmode=require", "postgres://gpu:x@db:5432/work?sslmode=require"),
+            ("postgres://db", "postgres://gpu:x@db/runs"),
+            ("postgres:///work?host=/run&user=me&password=y&schema=s", "postgres://gpu:x@/work?host=/run&schema=s"),
+            ("postgres://me@a,b:2/", "postgres://gpu:x@a,b:2/runs"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            let made = address.of_login("gpu", "x", "runs");
+            assert_eq!(made, other);
+            assert!(made.parse::<Address>().is_ok(), "{made}");
         }
     }
 

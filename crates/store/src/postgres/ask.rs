@@ -81,6 +81,20 @@ impl Desk {
         }
     }
 
+    /// Statements that are carried out together or not at all. They are not asked again: they carry no name.
+    pub(super) async fn together(&self, statements: &[&str]) -> Result<(), Error> {
+        let deadline = Instant::now() + self.options.patience;
+        let client = self.connection(deadline).await.map_err(|fault| given_up(fault, false))?;
+        let text = statements.join(";\n");
+        match timeout_at(deadline, client.batch_execute(&text)).await {
+            Ok(done) => done.map_err(|error| given_up(self.judge(client, &error), true)),
+            Err(_) => {
+                drop(Object::take(client));
+                Err(given_up(Fault::Lost("there was no answer in time".to_owned()), true))
+            }
+        }
+    }
+
     async fn try_once(
         &self,
         sql: &str,

@@ -28,6 +28,7 @@ impl Fault {
             "LH003" => Self::Final(Error::Conflict { actual: message.parse().unwrap_or(0) }),
             "LH004" => Self::Final(Error::UnknownRun),
             "LH005" => Self::Final(Error::Invalid("a snapshot is of a seq that the run has reached")),
+            "LH006" => Self::Final(Error::Denied(message.to_owned())),
             _ if is_crossed(code) => Self::Crossed,
             // The server goes down, or has become one that only reads: another connection may find its successor.
             class
@@ -53,6 +54,7 @@ impl Fault {
     /// Of a connection that was not made.
     pub(super) fn unmade(error: &tokio_postgres::Error) -> Self {
         match error.as_db_error() {
+            Some(said) if said.code().code().starts_with("28") => Self::Final(Error::Denied(said.message().to_owned())),
             Some(said) if never(said.code()) => Self::Final(Error::Unreachable(said.message().to_owned())),
             None if is_somebody_else(error) => Self::Final(Error::Unreachable(words(error))),
             _ => Self::Unreached(words(error)),
@@ -77,9 +79,9 @@ fn is_crossed(code: &SqlState) -> bool {
     .contains(code)
 }
 
-/// Waiting does not help against a wrong password.
+/// Waiting does not help against a wrong name.
 fn never(code: &SqlState) -> bool {
-    ["28", "3D", "3F", "42"].iter().any(|class| code.code().starts_with(class))
+    ["3D", "3F", "42"].iter().any(|class| code.code().starts_with(class))
 }
 
 /// The certificate is not that of the server that is meant; it will not be in a moment.
@@ -92,6 +94,8 @@ fn is_somebody_else(error: &tokio_postgres::Error) -> bool {
 fn known(code: &SqlState, message: &str) -> Error {
     if *code == SqlState::DISK_FULL {
         Error::Full
+    } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+        Error::Denied(message.to_owned())
     } else if *code == SqlState::QUERY_CANCELED {
         Error::Busy
     } else if [SqlState::CHARACTER_NOT_IN_REPERTOIRE, SqlState::UNTRANSLATABLE_CHARACTER].contains(code) {

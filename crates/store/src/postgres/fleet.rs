@@ -40,7 +40,8 @@ pub(super) async fn claim(store: &Postgres, claim: &Claim) -> Result<Vec<Task>, 
     taken(store, &answer.rows)
 }
 
-fn json(labels: &[String]) -> String {
+/// A list as the database keeps it.
+pub(super) fn json(labels: &[String]) -> String {
     serde_json::Value::from(labels.to_vec()).to_string()
 }
 

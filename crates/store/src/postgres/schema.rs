@@ -15,8 +15,12 @@ use super::{Options, session};
 use crate::Error;
 
 /// Each version, with the oldest program that can use the tables once it is applied.
-const MIGRATIONS: [(&str, i32); 3] =
-    [(include_str!("001.sql"), 1), (include_str!("002.sql"), 1), (include_str!("003.sql"), 1)];
+const MIGRATIONS: [(&str, i32); 4] = [
+    (include_str!("001.sql"), 1),
+    (include_str!("002.sql"), 1),
+    (include_str!("003.sql"), 1),
+    (include_str!("004.sql"), 1),
+];
 /// The oldest server that is known to do.
 const SERVER: i32 = 150_000;
 /// Between two tries to reach the server.
@@ -107,6 +111,9 @@ fn explained(schema: &str, fault: Fault) -> Fault {
         Fault::Final(Error::Io(why)) => {
             Fault::Final(Error::Io(format!("the tables in the schema `{schema}` can not be made: {why}")))
         }
+        Fault::Final(Error::Denied(why)) => {
+            Fault::Final(Error::Denied(format!("the tables in the schema `{schema}` can not be made: {why}")))
+        }
         other => other,
     }
 }
@@ -118,7 +125,7 @@ mod tests {
     #[test]
     fn newer_tables_are_used_only_if_they_say_so() {
         assert_eq!(usable(1, 1), Ok(1));
-        assert_eq!(usable(4, 3), Ok(4));
-        assert_eq!(usable(5, 4), Err(Error::TooNew { found: 5, known: 3 }));
+        assert_eq!(usable(5, 4), Ok(5));
+        assert_eq!(usable(6, 5), Err(Error::TooNew { found: 6, known: 4 }));
     }
 }

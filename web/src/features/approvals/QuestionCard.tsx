@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { Question } from "../../api/types";
 import { ago, duration, moment } from "../../ui/format";
 import { Value } from "../../ui/Value";
+import { Words } from "../../ui/Words";
 import { useNow } from "../../ui/useNow";
 import { AnswerForm } from "./AnswerForm";
 import styles from "./approvals.module.css";
@@ -14,6 +15,7 @@ const WORDS: Record<Question["kind"], string> = {
   review: "Review",
   operator: "Decision",
   consent: "Consent",
+  machine: "Machine",
 };
 
 export function QuestionCard({ question, where }: { question: Question; where?: ReactNode }) {
@@ -33,7 +35,9 @@ export function QuestionCard({ question, where }: { question: Question; where?: 
         )}
       </header>
       {where}
-      <p className={styles.text}>{question.text}</p>
+      <p className={styles.text}>
+        <Words text={question.text} />
+      </p>
       {question.error && <p className={styles.error}>{question.error.message}</p>}
       {question.output !== undefined && <Value value={question.output} />}
       <AnswerForm question={question} />

@@ -1,12 +1,16 @@
 // What can be said to a question, kind by kind.
 
 import type { Answer, Question } from "../../api/types";
+import { capital } from "../../ui/format";
 
 export interface Choice {
   title: string;
   answer: Answer;
   look: "main" | "plain" | "danger";
 }
+
+/** How what can be done about a machine is offered: waiting harms nothing. */
+const LOOKS: Record<string, Choice["look"]> = { wait: "main", cancel: "danger" };
 
 /** The answers that need nothing typed. */
 export function choicesFor({ kind, choices = [] }: Question): Choice[] {
@@ -25,8 +29,9 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
         { title: "Go on without it", answer: "skip", look: "plain" },
         ...own.filter(({ title }) => !["retry", "skip", "fail"].includes(title)),
       ];
-    case "question":
     case "machine":
+      return own.map(({ title, answer }) => ({ title: capital(title), answer, look: LOOKS[title] ?? "plain" }));
+    case "question":
       return own;
   }
 }

@@ -28,6 +28,9 @@ export function Waiting({ waiting }: { waiting: OpenDuty[] }) {
   );
 }
 
+/** The step, which the link before the sentence has named. */
+const NAMED = /^`[^`]*` /;
+
 function List({ open }: { open: OpenDuty[] }) {
   return (
     <ul className={styles.waiting}>
@@ -35,7 +38,7 @@ function List({ open }: { open: OpenDuty[] }) {
         <li key={`${one.run} ${one.path}`}>
           <DutyLink duty={one} />
           <p>
-            <Words text={one.text} />
+            <Words text={one.text.replace(NAMED, "")} />
           </p>
           {one.nobody && <Remedy open={one} />}
         </li>

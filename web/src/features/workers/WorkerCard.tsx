@@ -29,7 +29,7 @@ export function WorkerCard({ worker, now }: { worker: Worker; now: number }) {
       </ul>
       <p className={styles.facts}>
         <span title={moment(worker.seen)}>{worker.silent ? `silent for ${duration(now - worker.seen)}` : `seen ${ago(worker.seen, now)}`}</span>
-        <span title={moment(worker.since)}>there for {duration(Math.max(worker.seen - worker.since, 0))}</span>
+        <span title={moment(worker.since)}>started {ago(worker.since, now)}</span>
         <span>version {worker.version}</span>
       </p>
       {worker.silent && <Silent busy={busy} />}

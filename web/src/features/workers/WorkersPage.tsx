@@ -68,10 +68,11 @@ function More({ about }: { about: About | undefined }) {
   const isShared = about?.store.startsWith("postgres");
   return (
     <p className={styles.more}>
-      One more: <code>longhaul worker --labels gpu --slots 4</code>
-      {isShared === true && ", on any machine that reaches the database. "}
-      {isShared === false && ", on this machine: the store is a file. Several machines share a PostgreSQL database. "}
-      {isShared !== undefined && "Steps choose by labels, with runs_on."}
+      {about?.drives && "This server is one of them. "}
+      To have one more, run <code>longhaul worker --labels gpu --slots 4</code>
+      {isShared === true && " on any machine that reaches the database"}
+      {isShared === false && " on this machine: the store is a file, and several machines can only share a PostgreSQL database"}. A step
+      asks for labels with <code>runs_on</code>.
     </p>
   );
 }

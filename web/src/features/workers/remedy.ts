@@ -9,6 +9,6 @@ const OWN: ReadonlySet<string> = new Set(["linux", "macos", "x86_64", "aarch64"]
 export function remedy({ labels, host }: Pick<OpenDuty, "labels" | "host">): { where: string; command: string } {
   const own = labels.filter((label) => OWN.has(label));
   const given = labels.filter((label) => !OWN.has(label));
-  const machine = host ? ` on ${host}` : own.length ? ` on a machine that is ${own.join(" and ")}` : "";
+  const machine = host ? ` on ${host}` : own.length ? ` on a machine with ${own.join(" and ")}` : "";
   return { where: `Start a worker${machine}:`, command: given.length ? `longhaul worker --labels ${given.join(",")}` : "longhaul worker" };
 }

@@ -19,7 +19,7 @@ it("counts those who are there, and not the slots of those who are not", () => {
 it("says where a worker is missing, and how it is started", () => {
   expect(remedy({ labels: [] })).toEqual({ where: "Start a worker:", command: "longhaul worker" });
   expect(remedy({ labels: ["gpu", "big"] })).toEqual({ where: "Start a worker:", command: "longhaul worker --labels gpu,big" });
-  expect(remedy({ labels: ["macos"] })).toEqual({ where: "Start a worker on a machine that is macos:", command: "longhaul worker" });
+  expect(remedy({ labels: ["macos"] })).toEqual({ where: "Start a worker on a machine with macos:", command: "longhaul worker" });
   const there = { where: "Start a worker on beta:", command: "longhaul worker --labels gpu" };
   expect(remedy({ labels: ["linux", "gpu"], host: "beta" })).toEqual(there);
 });

@@ -26,6 +26,8 @@ export function WorkflowPage({ name }: { name: string }) {
   return data ? <Page workflow={data} /> : null;
 }
 
+const BROKEN = "It has mistakes: see Checks.";
+
 function Page({ workflow }: { workflow: Workflow }) {
   const may = useMay();
   const [running, run] = useState(false);
@@ -50,7 +52,7 @@ function Page({ workflow }: { workflow: Workflow }) {
             </p>
           ))}
         </div>
-        <Button look="main" disabled={!workflow.ok || !may} title={may ? undefined : ONLY_LOOKS} onClick={() => run(true)}>
+        <Button look="main" disabled={!workflow.ok || !may} title={may ? (workflow.ok ? undefined : BROKEN) : ONLY_LOOKS} onClick={() => run(true)}>
           Run it
         </Button>
       </header>

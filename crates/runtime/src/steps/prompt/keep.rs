@@ -3,7 +3,6 @@
 //! **Invariant:** an agent whose step says `on_interrupt: restore` is not begun before git has its files, under a name
 //! that follows from its attempt. So whoever comes after a crash finds them, whether the journal knows of them or not.
 
-use longhaul_agents::process::Mark;
 use longhaul_core::event::Event;
 use longhaul_core::plan::ErrorClass;
 
@@ -32,13 +31,9 @@ pub(super) async fn files(attempt: &Attempt) -> Result<(), Box<Done>> {
 
 async fn tree(attempt: &Attempt) -> Result<Tree, Trouble> {
     let scratch = attempt.folder().map_err(|error| Trouble::Git(error.to_string()))?.join("git");
-    let mark = Mark {
-        engine: attempt.shared.worker.as_str().to_owned(),
-        attempt: format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt),
-    };
     attempt.shared.guarded().await;
     let own = attempt.shared.artifacts.home();
-    Tree::of((&attempt.cwd(), own), scratch, mark, attempt.cancel.clone()).await
+    Tree::of((&attempt.cwd(), own), scratch, attempt.mark(), attempt.cancel.clone()).await
 }
 
 /// Without a record there was nothing to interrupt.

@@ -26,7 +26,7 @@ interface Props {
 }
 
 const READABLE = 0.7;
-const SMALLEST = 0.3;
+const SMALLEST = 0.25;
 
 // Not `group`: the library has looks of its own for that.
 const TYPES = { step: StepNode, frame: GroupNode };

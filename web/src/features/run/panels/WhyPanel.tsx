@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { workersQuery } from "../../../api/queries";
 import type { Path, Why } from "../../../api/types";
+import { sentence } from "../../../ui/format";
 import { Note } from "../../../ui/Note";
 import { Words } from "../../../ui/Words";
 import styles from "../run.module.css";
@@ -60,12 +61,12 @@ const SO_FAR = / \([^()]* so far\)/;
 
 function Sentence({ why }: { why: Why }) {
   const { select } = useView();
-  const text = <Words text={why.text.replace(SO_FAR, "")} />;
-  if (why.path === undefined) return text;
+  const text = why.text.replace(SO_FAR, "");
+  if (why.path === undefined) return <Words text={sentence(text)} />;
   const { path } = why;
   return (
     <button type="button" className={styles.link} onClick={() => select(path)}>
-      {text}
+      <Words text={text} />
     </button>
   );
 }

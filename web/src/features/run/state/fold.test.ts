@@ -143,6 +143,21 @@ describe("a run that does other things", () => {
     expect((all.startOf("fetch") ?? 0) - start.started_at).toBe(2_000);
   });
 
+  it("is asked about a machine while an attempt waits for it, and the wait goes on", () => {
+    const asked = [
+      { event: "attempt_started", path: "fetch", attempt: 1, queued: ["host:beta"] },
+      { event: "question_asked", path: "fetch", kind: "machine", text: "What now?" },
+    ];
+    const seen = [asked, [...asked, { event: "answered", path: "fetch", answer: { value: { value: "wait" } } }]].map((events) => {
+      const { head, steps, timeline } = happen(...events);
+      return [head.status, head.waiting_for, steps.get("fetch")?.status, timeline.map(({ what, to }) => [what, to])];
+    });
+    expect(seen).toEqual([
+      ["waiting", ["machine"], "waiting", [["wait", undefined]]],
+      ["waiting", ["worker"], "waiting", [["wait", undefined]]],
+    ]);
+  });
+
   it("asks the server what follows from a machine that is missed or given up", () => {
     expect(happen({ event: "host_missed", host: "beta", since: 0 }).stale).toBe(true);
     expect(happen({ event: "host_left", host: "beta" }).stale).toBe(true);

@@ -37,8 +37,13 @@ const HANDLERS: Handlers = {
     fold.spans.begin(path, { attempt }, at, { worker, host });
   },
   attempt_released: onlyTheServerKnows,
+  host_settled: nothing,
   host_missed: onlyTheServerKnows,
   host_left: onlyTheServerKnows,
+  host_seen: onlyTheServerKnows,
+  files_rebuilt: nothing,
+  carry_failed: nothing,
+  imported: nothing,
   attempt_adopted: nothing,
   claimed(fold, { path, by }, at) {
     fold.change(path, { agent: { name: by, since: fold.steps.get(path)?.agent?.since ?? at } });
@@ -85,13 +90,16 @@ const HANDLERS: Handlers = {
   question_asked(fold, { path, kind, error }, at) {
     fold.stale = true;
     fold.wait(path, awaited(kind), at);
+    // Its attempt waits on while a person is asked where to go on.
+    if (kind === "machine") return;
     fold.change(path, { started_at: fold.startOf(path) ?? at, ...(error ? { error } : {}) });
     fold.spans.begin(path, "question", at);
   },
   answered(fold, { path }, at) {
     fold.stale = true;
-    fold.waiting.delete(path);
     fold.questions = fold.questions.filter((question) => question.path !== path);
+    if (fold.waiting.get(path) === "machine") return fold.wait(path, "worker", at);
+    fold.waiting.delete(path);
     fold.change(path, { status: "running", waiting_for: undefined });
     fold.spans.end(path, at, "answered");
   },

@@ -19,6 +19,11 @@ it("tells which machine does what, and what is missed", () => {
       { event: "attempt_released", ...step },
       { event: "host_missed", host: "beta", since: 0 },
       { event: "host_left", host: "beta", by: "jane" },
+      { event: "host_left", host: "beta", carried: { commit: "c0ffee1234567" } },
+      { event: "host_seen", host: "beta" },
+      { event: "files_rebuilt", ...step, host: "alpha", commit: "c0ffee1234567" },
+      { event: "carry_failed", ...step, why: "no remote" },
+      { event: "imported", by: "jane" },
     ].map(told),
   ).toEqual([
     "train starts on alpha",
@@ -32,6 +37,11 @@ it("tells which machine does what, and what is missed", () => {
     "train waits for a worker again: the one that took it is gone",
     "nothing was heard of the machine beta for 10m, and the files of the run are there",
     "what comes next may be done on any machine: the files on beta are given up, says jane",
+    "what comes next may be done on any machine: the files on beta are made again elsewhere, from commit c0ffee1234",
+    "the machine beta is there again",
+    "train: the files of the run were made again on alpha, from commit c0ffee1234",
+    "train: the files it left could not be sent to where other machines find them: no remote",
+    "the run was brought back from an archive by jane",
   ]);
 });
 

@@ -15,10 +15,20 @@ export function story(envelope: Envelope): string {
       return `${event.path} was taken by ${by(event)}`;
     case "attempt_released":
       return `${event.path} waits for a worker again: the one that took it is gone`;
+    case "host_settled":
+      return `the files of the run are on ${event.host}`;
     case "host_missed":
       return `nothing was heard of the machine ${event.host} for ${duration(event.at - event.since)}, and the files of the run are there`;
     case "host_left":
-      return `what comes next may be done on any machine: the files on ${event.host} are given up${event.by ? `, says ${event.by}` : ""}`;
+      return `what comes next may be done on any machine: the files on ${event.host} are ${left(event.carried)}${event.by ? `, says ${event.by}` : ""}`;
+    case "host_seen":
+      return `the machine ${event.host} is there again`;
+    case "files_rebuilt":
+      return `${event.path}: the files of the run were made again on ${event.host}, ${from(event)}`;
+    case "carry_failed":
+      return `${event.path}: the files it left could not be sent to where other machines find them: ${event.why}`;
+    case "imported":
+      return `the run was brought back from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
       return `${event.path} was at work all the time`;
     case "claimed":
@@ -87,6 +97,14 @@ export function story(envelope: Envelope): string {
     default:
       return unknown(event as unknown as Unknown);
   }
+}
+
+function left(carried?: { commit: string }): string {
+  return carried ? `made again elsewhere, ${from(carried)}` : "given up";
+}
+
+function from({ commit }: { commit: string }): string {
+  return `from commit ${commit.slice(0, 10)}`;
 }
 
 type Unknown = { event: string; path?: unknown; host?: unknown };

@@ -1,0 +1,108 @@
+//! `longhaul store login`, `logins` and `logout`: addresses with which a machine can do its work, and nothing else.
+//!
+//! **Invariant:** an address with its password is printed once, to stdout, and is kept nowhere.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use longhaul_core::explain::moment;
+use longhaul_runtime::Clock;
+use longhaul_store::{Address, Login, NewLogin, Place, Postgres, PostgresOptions};
+use serde_json::json;
+
+use crate::office::{self, EngineArgs};
+use crate::ui;
+
+/// Makes a login, and prints its address.
+pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_json: bool) -> Result<ExitCode> {
+    let (address, store, clock) = open(engine).await?;
+    let labels: Vec<String> =
+        labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
+    let login =
+        NewLogin { name: name.to_owned(), labels: (!labels.is_empty()).then_some(labels), at_ms: clock.now_ms() };
+    let made = store.admit(&address, &login).await.map_err(|error| match error {
+        longhaul_store::Error::Exists => {
+            anyhow::anyhow!(
+                "`{name}` is there already; choose another name, or remove it: longhaul store logout {name}"
+            )
+        }
+        longhaul_store::Error::Io(why) if why.contains("already exists") => {
+            anyhow::anyhow!("the database has a role of this name that is no login of this store; choose another name")
+        }
+        other => other.into(),
+    })?;
+    let left = made.left_to_do.as_deref();
+    if is_json {
+        ui::print_json(&json!({"login": name, "role": made.role, "address": made.address, "left_to_do": left}))?;
+    } else {
+        ui::print_line(&made.address)?;
+    }
+    Ok(match left {
+        None => {
+            ui::say(format!(
+                "this is shown once; on the other machine: LONGHAUL_STORE='…' longhaul worker; to take it back: longhaul store logout {name}"
+            ));
+            ExitCode::SUCCESS
+        }
+        Some(left) => to_do("this user may not make roles; the address holds once an administrator has run:", left),
+    })
+}
+
+/// Lists the logins.
+pub(super) async fn list(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
+    let (_, store, _) = open(engine).await?;
+    let logins = store.logins().await?;
+    if is_json {
+        let told = |login: &Login| {
+            json!({"login": login.name, "role": login.role, "labels": login.labels, "since": moment(login.since_ms),
+                "busy": login.busy})
+        };
+        ui::print_json(&json!({ "logins": logins.iter().map(told).collect::<Vec<_>>() }))?;
+    } else if logins.is_empty() {
+        ui::say("there is no login; make one with: longhaul store login NAME");
+    } else {
+        for login in &logins {
+            ui::print_line(line(login))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(login: &Login) -> String {
+    let labels = login.labels.as_ref().map_or("takes everything".to_owned(), |labels| labels.join(", "));
+    format!("{}  {} busy  since {}  {}", ui::bold(&login.name), login.busy, moment(login.since_ms), ui::dim(labels))
+}
+
+/// Takes a login back.
+pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Result<ExitCode> {
+    let (_, store, _) = open(engine).await?;
+    let Some(gone) = store.expel(name).await? else {
+        bail!("there is no login `{name}`; longhaul store logins lists them");
+    };
+    let left = gone.left_to_do.as_deref();
+    if is_json {
+        ui::print_json(&json!({"login": name, "role": gone.role, "left_to_do": left}))?;
+    } else {
+        ui::say(format!("`{name}` can do nothing any more; steps that it was at are lost when their lease ends"));
+    }
+    Ok(match left {
+        None => ExitCode::SUCCESS,
+        Some(left) => to_do("this user may not remove roles; its role is gone once an administrator has run:", left),
+    })
+}
+
+fn to_do(what: &str, statements: &str) -> ExitCode {
+    ui::say(format!("{what}\n{statements}"));
+    ExitCode::FAILURE
+}
+
+/// The database as its owner sees it.
+async fn open(engine: &EngineArgs) -> Result<(Address, Postgres, std::sync::Arc<dyn Clock>)> {
+    let place = office::store_place(engine)?;
+    let Place::Database(address) = &place else {
+        bail!("{place} is a file, which belongs to one user; logins are for a database: --store postgres://…");
+    };
+    // Refuses a login, and knows what time it is there.
+    let (_, clock) = office::open_store(&place)?;
+    Ok((address.as_ref().clone(), Postgres::open(address, PostgresOptions::default()).await?, clock))
+}

@@ -1,0 +1,69 @@
+//! Which project a checkout is of, wherever it lies.
+//!
+//! **Invariant:** two checkouts of one repository have one identity on every machine, and those of two repositories have two. Who can not
+//! be sure has none.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// As much of a commit's name as is needed.
+const LENGTH: usize = 16;
+
+/// The first commit of the repository around a folder. A clone that was cut off does not know it.
+pub fn identity(root: &Path) -> Option<String> {
+    if git(root, &["rev-parse", "--is-shallow-repository"])?.trim() != "false" {
+        return None;
+    }
+    // Histories that were joined have several.
+    let first = git(root, &["rev-list", "--max-parents=0", "HEAD"])?;
+    first.lines().min().map(|commit| commit.chars().take(LENGTH).collect())
+}
+
+fn git(root: &Path, args: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    command.args(["-c", "core.fsmonitor=false", "-C"]).arg(root).args(args);
+    command.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(root: &Path, args: &[&str]) {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+        let status = Command::new("git").arg("-C").arg(root).args(who).args(args).stdout(Stdio::null()).status();
+        assert!(status.unwrap().success(), "{args:?}");
+    }
+
+    fn repository(name: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        told(folder.path(), &["init", "-q"]);
+        told(folder.path(), &["commit", "-q", "--allow-empty", "-m", name]);
+        folder
+    }
+
+    #[test]
+    fn clones_are_the_same_project_and_other_repositories_are_not() {
+        let (one, other, place) = (repository("one"), repository("other"), tempfile::tempdir().unwrap());
+        let clone = place.path().join("clone");
+        told(place.path(), &["clone", "-q", one.path().to_str().unwrap(), "clone"]);
+        told(&clone, &["commit", "-q", "--allow-empty", "-m", "more"]);
+        assert!(identity(one.path()).is_some());
+        assert_eq!(identity(&clone), identity(one.path()));
+        assert_ne!(identity(other.path()), identity(one.path()));
+    }
+
+    #[test]
+    fn what_has_no_history_or_only_its_end_is_of_no_known_project() {
+        let (one, place) = (repository("one"), tempfile::tempdir().unwrap());
+        told(one.path(), &["commit", "-q", "--allow-empty", "-m", "two"]);
+        let from = format!("file://{}", one.path().display());
+        told(place.path(), &["clone", "-q", "--depth", "1", &from, "clone"]);
+        assert_eq!(identity(&place.path().join("clone")), None);
+        assert_eq!(identity(place.path()), None);
+        told(place.path(), &["init", "-q", "empty"]);
+        assert_eq!(identity(&place.path().join("empty")), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Logins: roles with which machines do their work and nothing else.
+//!
+//! **Invariant:** a password is made here, leaves in the address that is answered, and is nowhere else: the database is told only by
+//! what it can be recognised.
+
+use postgres_protocol::password::scram_sha_256;
+use uuid::Uuid;
+
+use super::Postgres;
+use super::address::Address;
+use crate::Error;
+
+/// The longest name of a role that PostgreSQL keeps whole.
+const ROLE_BYTES_MAX: usize = 63;
+
+/// A login to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewLogin {
+    /// What people call it.
+    pub name: String,
+    /// What it may take: tasks that ask for nothing else. Without a list, everything.
+    pub labels: Option<Vec<String>>,
+    /// When it is made.
+    pub at_ms: i64,
+}
+
+/// A login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// What people call it.
+    pub name: String,
+    /// The role of the database.
+    pub role: String,
+    /// What it may take; everything, without a list.
+    pub labels: Option<Vec<String>>,
+    /// When it was made.
+    pub since_ms: i64,
+    /// How many tasks its workers hold.
+    pub busy: u64,
+}
+
+/// What became of a login that was to be made.
+pub struct Admitted {
+    /// With its password, for whoever gets it.
+    pub address: String,
+    /// The role.
+    pub role: String,
+    /// What somebody must run who may make roles, because this user may not; nothing was done.
+    pub left_to_do: Option<String>,
+}
+
+/// What became of a login that was to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expelled {
+    /// The role that may do nothing any more.
+    pub role: String,
+    /// What somebody must run who may remove roles, because this user may not.
+    pub left_to_do: Option<String>,
+}
+
+impl Postgres {
+    /// Makes a login with a password by chance.
+    pub async fn admit(&self, address: &Address, login: &NewLogin) -> Result<Admitted, Error> {
+        let schema = &address.schema;
+        let role = role_of(schema, &login.name)?;
+        if self.logins().await?.iter().any(|known| known.name == login.name) {
+            return Err(Error::Exists);
+        }
+        let password = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let verifier = scram_sha_256(password.as_bytes());
+        let create = format!(
+            "CREATE ROLE \"{role}\" LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{verifier}'"
+        );
+        let labels = login.labels.as_ref().map_or("NULL".to_owned(), |labels| {
+            let list = serde_json::Value::from(labels.clone()).to_string();
+            format!("'{}'", list.replace('\'', "''"))
+        });
+        let admit = format!("SELECT {schema}.admit_1('{}', '{role}', {labels}, {at})", login.name, at = login.at_ms);
+        let at = self.desk.read("SELECT current_database()::text", &[]).await?;
+        let database: String = at.first().map(|row| row.get(0)).unwrap_or_default();
+        let made = Admitted { address: address.of_login(&role, &password, &database), role, left_to_do: None };
+        match self.desk.together(&[&create, &admit]).await {
+            Ok(()) => Ok(made),
+            Err(Error::Denied(_)) => Ok(Admitted { left_to_do: Some(format!("{create};\n{admit};")), ..made }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The logins, by name.
+    pub async fn logins(&self) -> Result<Vec<Login>, Error> {
+        let sql = "SELECT name, role::text, labels::text, since_ms,
+                   (SELECT count(*) FROM task WHERE login_of_1(worker) = name) FROM login ORDER BY name";
+        self.desk.read(sql, &[]).await?.iter().map(login).collect()
+    }
+
+    /// Takes everything from a login at once, ends its sessions, and removes its role.
+    pub async fn expel(&self, name: &str) -> Result<Option<Expelled>, Error> {
+        let answer = self.desk.write("SELECT expel_1($1)::text", &[&name], 0).await?;
+        let Some(role) = answer.rows.first().and_then(|row| row.get::<_, Option<String>>(0)) else { return Ok(None) };
+        let drop = format!("DROP ROLE IF EXISTS \"{role}\"");
+        // Whoever makes a role may make itself a member of it, and only members end its sessions.
+        let join = format!("GRANT \"{role}\" TO CURRENT_USER");
+        let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'");
+        let ended = match self.desk.together(&[&end]).await {
+            Err(Error::Denied(_)) => self.desk.together(&[&join, &end]).await,
+            ended => ended,
+        };
+        // Sessions that are left can do nothing, but they keep no role from being removed either.
+        let left_to_do = match ended.and(self.desk.together(&[&drop]).await) {
+            Ok(()) => None,
+            Err(Error::Denied(_)) => Some(format!("{end};\n{drop};")),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Expelled { role, left_to_do }))
+    }
+}
+
+fn login(row: &tokio_postgres::Row) -> Result<Login, Error> {
+    let labels: Option<&str> = row.get(2);
+    let labels = labels.map(serde_json::from_str).transpose();
+    Ok(Login {
+        name: row.get(0),
+        role: row.get(1),
+        labels: labels.map_err(|error| Error::Corrupt(format!("labels of a login: {error}")))?,
+        since_ms: row.get(3),
+        busy: row.get::<_, i64>(4).cast_unsigned(),
+    })
+}
+
+/// Roles belong to all databases of a server, so they are named after the tables that they are for.
+fn role_of(schema: &str, name: &str) -> Result<String, Error> {
+    let good = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    if !starts || !name.bytes().all(good) || schema.len() + 1 + name.len() > ROLE_BYTES_MAX {
+        return Err(Error::Invalid("a login is called by a few small letters, digits and -, with a letter first"));
+    }
+    Ok(format!("{schema}_{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_such_that_nothing_need_be_quoted() {
+        assert_eq!(role_of("longhaul", "gpu-box"), Ok("longhaul_gpu-box".to_owned()));
+        for name in ["", "A", "1a", "-a", "a b", "a'b", "a\"b", "a:b", "ä", &"a".repeat(60)] {
+            assert!(role_of("longhaul", name).is_err(), "{name}");
+        }
+    }
+}
