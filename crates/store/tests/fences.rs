@@ -100,7 +100,7 @@ async fn waits<T: Send + 'static>(
 fn appending((run, number): (&str, u128), expected: u64, blobs: &str) -> String {
     let event =
         format!("ARRAY[decode(lpad('{number}', 32, '0'), 'hex')], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea]");
-    format!("BEGIN; SELECT append_1('{run}', {expected}, {event}, NULL, NULL, {}{blobs})", "'{}', ".repeat(12))
+    format!("BEGIN; SELECT append_2('{run}', {expected}, {event}, NULL, NULL, {}{blobs})", "'{}', ".repeat(12))
 }
 
 /// What a run is given while it is removed goes with it, and leaves nothing that belongs to nobody.
@@ -142,17 +142,30 @@ async fn a_snapshot_of_a_run_that_is_being_removed_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_try_that_meets_the_first_is_recognised() {
     let (store, first) = store().await;
+    is_recognised(&store, &first).await;
+}
+
+/// The same, as programs of version 2 do it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_try_of_an_older_program_that_meets_the_first_is_recognised() {
+    let (store, first) = store().await;
+    let lead = "DROP FUNCTION append_2; ALTER FUNCTION append_1 RENAME TO append_2";
+    first.batch_execute(lead).await.unwrap();
+    is_recognised(&store, &first).await;
+}
+
+async fn is_recognised(store: &Given, first: &Client) {
     for (expected, run, number) in [(0, "fresh", 1), (1, "known", 2)] {
         let again = |number: u128| Append {
             events: vec![NewEvent { id: EventId(number), at_ms: 1, body: String::new() }],
             ..Append { expected, ..making(&id(run)) }
         };
         if expected > 0 {
-            made(&store, run).await;
+            made(store, run).await;
         }
         first.batch_execute(&appending((run, number), expected, "'{}', '{}'")).await.unwrap();
-        let (asked, append) = (Arc::clone(&store), again(number));
-        let answer = waits(async move { asked.append(append).await }, &first, "append_").await;
+        let (asked, append) = (Arc::clone(store), again(number));
+        let answer = waits(async move { asked.append(append).await }, first, "append_2").await;
         assert_eq!(answer, Err(Error::AlreadyApplied), "{run}");
         let other = store.append(again(9)).await;
         assert!([Err(Error::Exists), Err(Error::Conflict { actual: 2 })].contains(&other), "{run}: {other:?}");
