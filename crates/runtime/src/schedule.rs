@@ -133,7 +133,7 @@ impl Engine {
         for row in &rows {
             let started = match self.load(&row.run).await {
                 Err(error) if error.is_damage() => None,
-                loaded => Some(loaded?.state).filter(|state| counts(state)).and_then(|state| state.started),
+                loaded => Some(loaded?.state).filter(&counts).and_then(|state| state.started),
             };
             let Some(started) = started else { continue };
             if started.owner.and_then(|owner| owner.user).as_deref() == user {
@@ -160,7 +160,7 @@ struct Crowd {
 /// Whether a run has something to do, or will have by itself: one that is paused or waits for people alone has not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
-    !state.paused && !(only_people && state.status_word() == "waiting")
+    !(state.paused || only_people && state.status_word() == "waiting")
 }
 
 fn wanted(armed: &Armed) -> Wanted<'_> {

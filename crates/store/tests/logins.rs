@@ -285,7 +285,7 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
     let world = World::make().await;
     let login = &world.login;
     let runs: Vec<RunId> = login.runs(Query::default()).await.unwrap().into_iter().map(|row| row.run).collect();
-    assert_eq!(runs, [world.ours.clone()]);
+    assert_eq!(runs, std::slice::from_ref(&world.ours));
     assert_eq!(login.read(&world.ours, 0, 99).await, world.owner.read(&world.ours, 0, 99).await);
     assert_eq!(login.snapshot(&world.ours).await, Ok(Some((1, b"{}".to_vec()))));
     assert_eq!(login.read(&world.theirs, 0, 99).await, Err(Error::UnknownRun));
