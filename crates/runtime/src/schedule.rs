@@ -160,7 +160,8 @@ struct Crowd {
 /// Whether a run has something to do, or will have by itself: one that is paused or waits for people alone has not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
-    !(state.paused || only_people && state.status_word() == "waiting")
+    let is_idle = only_people && state.status_word() == "waiting";
+    !state.paused && !is_idle
 }
 
 fn wanted(armed: &Armed) -> Wanted<'_> {
