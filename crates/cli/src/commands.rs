@@ -87,15 +87,15 @@ enum Command {
     /// Send a signal to a run
     Signal(tell::Args),
     /// Stop a run
-    Cancel(tell::Args),
+    Cancel(tell::CancelArgs),
     /// Start nothing new in a run
-    Pause(tell::Args),
+    Pause(tell::RunArgs),
     /// Let a paused run go on
-    Unpause(tell::Args),
+    Unpause(tell::RunArgs),
     /// Start a failed or cancelled run again; finished steps are kept
     Retry(tell::RetryArgs),
     /// Let a run go on elsewhere, without the files that are on a machine which is gone
-    Leave(tell::Args),
+    Leave(tell::RunArgs),
     Consent(consent::Args),
     Shelve(versions::ShelveArgs),
     Versions(versions::Args),
@@ -153,11 +153,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Edit(args) => tell::run(&args, What::Edit),
         Command::Answer(args) => tell::run(&args, What::Answer),
         Command::Signal(args) => tell::run(&args, What::Signal),
-        Command::Cancel(args) => tell::run(&args, What::Cancel),
-        Command::Pause(args) => tell::run(&args, What::Pause),
-        Command::Unpause(args) => tell::run(&args, What::Unpause),
+        Command::Cancel(args) => tell::cancel(args),
+        Command::Pause(args) => tell::whole(args, What::Pause),
+        Command::Unpause(args) => tell::whole(args, What::Unpause),
         Command::Retry(args) => tell::retry(&args),
-        Command::Leave(args) => tell::run(&args, What::Leave),
+        Command::Leave(args) => tell::whole(args, What::Leave),
         Command::Workers(args) => workers::run(&args),
         Command::Consent(args) => consent::run(&args),
         Command::Shelve(args) => versions::shelve(&args),

@@ -8,6 +8,7 @@ mod answering;
 mod bench;
 mod commands;
 mod demo;
+mod duties;
 mod identity;
 mod init;
 mod inputs;

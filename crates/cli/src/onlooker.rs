@@ -3,6 +3,8 @@
 //! **Invariant:** every event is shown once and in its order, however far the terminal is behind and whoever recorded it. What
 //! agents say may be missed by a terminal that is slow; `longhaul logs` has it.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
@@ -11,6 +13,7 @@ use longhaul_core::view;
 use longhaul_runtime::{Engine, Pulse};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::{self, Live};
@@ -20,6 +23,8 @@ use crate::{amounts, story, ui};
 const ITEMS_FEW: usize = 20;
 /// How many events are read at once.
 const PAGE: usize = 1000;
+/// How often a look is taken at what others have recorded.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,21 +46,31 @@ pub(crate) struct Onlooker {
     manner: Manner,
     live: Live,
     /// The last event that was shown.
-    seen: Option<u64>,
+    seen: u64,
 }
 
 impl Onlooker {
-    pub(crate) fn new(engine: Engine, run: RunId, manner: Manner) -> Self {
-        Self { engine, run, manner, live: Live::default(), seen: None }
+    /// Shows what happens after an event; all of it after 0.
+    pub(crate) fn new(engine: Engine, run: RunId, manner: Manner, after: u64) -> Self {
+        Self { engine, run, manner, live: Live::default(), seen: after }
     }
 
     /// Shows what happens until it is told that nothing more will, and then what is still there.
     pub(crate) async fn watch(mut self, mut pulse: Receiver<Pulse>, over: CancellationToken) {
+        let (mut ticks, mut changes) = (interval(LOOK), self.engine.changes());
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let news = tokio::select! {
                 biased;
                 news = pulse.recv() => news,
                 () = over.cancelled() => break,
+                _ = ticks.tick() => {
+                    if changes.has_changed().unwrap_or(false) {
+                        changes.borrow_and_update();
+                        self.look(&mut pulse).await;
+                    }
+                    continue;
+                }
             };
             match news {
                 Ok(news) => self.see(news).await,
@@ -90,11 +105,26 @@ impl Onlooker {
         }
     }
 
+    /// Shows what others have recorded. What agents said here before that was recorded comes first.
+    async fn look(&mut self, pulse: &mut Receiver<Pulse>) {
+        let page = self.page().await;
+        while let Ok(news) = pulse.try_recv() {
+            self.see(news).await;
+        }
+        for envelope in &page {
+            self.event(envelope).await;
+        }
+    }
+
+    /// The next events. What can not be read now can be read later, by `longhaul events`.
+    async fn page(&self) -> Vec<Envelope> {
+        self.engine.events(&self.run, self.seen, PAGE).await.unwrap_or_default()
+    }
+
     /// Shows events that were recorded by others, or while the terminal was behind.
     async fn catch_up(&mut self, before: u64) {
-        while let Some(seen) = self.seen.filter(|seen| seen + 1 < before) {
-            // What can not be read now can be read later, by `longhaul events`.
-            let page = self.engine.events(&self.run, seen, PAGE).await.unwrap_or_default();
+        while self.seen + 1 < before {
+            let page = self.page().await;
             if page.is_empty() {
                 return;
             }
@@ -105,10 +135,10 @@ impl Onlooker {
     }
 
     async fn event(&mut self, envelope: &Envelope) {
-        if self.seen.is_some_and(|seen| seen >= envelope.seq) {
+        if self.seen >= envelope.seq {
             return;
         }
-        self.seen = Some(envelope.seq);
+        self.seen = envelope.seq;
         if self.manner == Manner::Json {
             return print(serde_json::to_string(envelope).ok());
         }

@@ -151,6 +151,20 @@ fn a_name_of_a_file_beside_is_hinted_at() {
     assert!(told.stderr.contains("did you mean `w.yaml`?"), "{}", told.stderr);
 }
 
+/// A step's script is named like its workflow as often as not.
+#[test]
+fn a_script_with_the_name_of_a_workflow_is_not_taken_for_it() {
+    let project = Project::new(ECHO);
+    std::fs::create_dir_all(project.path(".longhaul/workflows")).unwrap();
+    std::fs::write(project.path(".longhaul/workflows/train.yaml"), ECHO).unwrap();
+    std::fs::write(project.path("train"), "#!/bin/sh\necho choo\n").unwrap();
+    let told = project.longhaul(&["run", "train"]);
+    assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
+    let told = project.longhaul(&["run", "./train"]);
+    let said = told.stdout + &told.stderr;
+    assert!(told.code != 0 && said.contains("train:2:1"), "{said}");
+}
+
 #[test]
 fn the_newest_run_is_shown_when_none_is_named() {
     let project = Project::new(ECHO);

@@ -1,14 +1,16 @@
 //! What a worker reports that may not write history itself, and whether it is recorded.
 //!
 //! **Invariant:** a report is about the attempt that its worker holds, and says nothing that only people, or the plan, can say. What
-//! is accepted can be applied.
+//! is accepted can be applied, and a result is what its step promises.
 
-use crate::event::{Carried, Event};
+use crate::event::{Carried, Event, Failure};
 use crate::path::StepPath;
+use crate::plan::{ErrorClass, Plan};
+use crate::schema::mismatch;
 use crate::state::{Phase, State};
 
 /// The event that is recorded because of a report on the attempt with this key, or why none is.
-pub fn accept(state: &State, key: &str, event: Event) -> Result<Event, String> {
+pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Event, String> {
     let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login can not say that".to_owned())?;
     if format!("{path}@{attempt}") != key {
         return Err(format!("it is about `{path}@{attempt}`, and its worker holds `{key}`"));
@@ -23,7 +25,20 @@ pub fn accept(state: &State, key: &str, event: Event) -> Result<Event, String> {
     if state.is_finished() || !fits {
         return Err(format!("`{key}` is not open any more"));
     }
-    plain(event)
+    Ok(as_promised(plan, state, plain(event)?))
+}
+
+/// A result that is not what its step promises is none, whoever has looked at it before.
+fn as_promised(plan: &Plan, state: &State, event: Event) -> Event {
+    let Event::AttemptSucceeded { path, attempt, result } = event else { return event };
+    let schema = state.find(&path).and_then(|step| plan.step(step.step).output.schema.as_ref());
+    match schema.and_then(|schema| mismatch(schema, &result.output)) {
+        None => Event::AttemptSucceeded { path, attempt, result },
+        Some(why) => {
+            let error = Failure::new(ErrorClass::Invalid, format!("the answer does not follow its schema: {why}"));
+            Event::AttemptFailed { path, attempt, error, result }
+        }
+    }
 }
 
 /// The attempt that an event is about, if it is one that whoever makes the attempt can tell of.
@@ -64,7 +79,8 @@ fn plain(mut event: Event) -> Result<Event, String> {
 /// Whether others can fetch it and get nothing else.
 fn is_reference(carried: &Carried) -> bool {
     let is_commit = carried.commit.len() >= 40 && carried.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_commit && carried.name.starts_with("refs/longhaul/") && is_word(&carried.name)
+    let is_name = carried.name.starts_with("refs/longhaul/") && is_word(&carried.name);
+    is_commit && is_name && !carried.name.contains(':') && !carried.name.contains("..")
 }
 
 /// Whether a text can stand on a command line of whoever goes on with it.

@@ -64,7 +64,9 @@ impl Disk {
     pub fn find(&self, what: &str) -> Result<Entry> {
         let path = Path::new(what);
         if path.is_file() {
-            return Ok(library::at_path(Origin::Path, path));
+            // A script may have the name of a workflow; `./name` is the file.
+            let named = Some(what).filter(|_| library::is_name(path)).and_then(|name| self.library.find(name));
+            return Ok(named.unwrap_or_else(|| library::at_path(Origin::Path, path)));
         }
         if let Some(file) = library::file_in(path) {
             return Ok(library::at_path(Origin::Path, &file));

@@ -124,6 +124,14 @@ pub fn named(origin: Origin, folder: &Path, name: &str) -> Option<Entry> {
     Some(at_path(origin, &file))
 }
 
+/// Whether a path can be meant as the name of a workflow: it has no folder, and no ending of a workflow's file.
+pub(crate) fn is_name(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    path.components().count() == 1
+        && path.file_name().is_some_and(|name| name == path.as_os_str())
+        && ending.is_none_or(|ending| ending != "md" && !ENDINGS.contains(&ending))
+}
+
 /// The file of a workflow that has a folder of its own.
 pub fn file_in(folder: &Path) -> Option<PathBuf> {
     ["workflow.yaml", "workflow.yml"].into_iter().map(|file| folder.join(file)).find(|file| file.is_file())

@@ -55,6 +55,11 @@ impl Taken {
         self.runs.lock().ok().and_then(|mut runs| runs.remove(run)).unwrap_or_default()
     }
 
+    /// Whether nothing was taken that has not begun.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.lock().is_ok_and(|runs| runs.is_empty())
+    }
+
     fn add(&self, task: &Task) {
         let path = task.key.rsplit_once('@').and_then(|(path, _)| path.parse::<StepPath>().ok());
         if let (Ok(mut runs), Some(path)) = (self.runs.lock(), path) {

@@ -68,6 +68,11 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
         tokio::time::sleep(lease / 4).await;
         // Taken before the question: what is begun meanwhile may be missing in the answer.
         let (asked, held) = (Instant::now(), shared.leases.snapshot());
+        // Nothing is held, so there is nothing to keep. A login holds tasks that it must not begin yet.
+        if held.is_empty() && shared.taken.is_empty() && shared.store.scope().is_none() {
+            renewed = asked;
+            continue;
+        }
         // Nobody knows what a store thinks that does not answer: stop before the lease can end elsewhere, with time left to
         // kill what was started.
         let left = (renewed + lease / 4 * 3).saturating_duration_since(asked);

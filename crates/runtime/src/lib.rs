@@ -18,6 +18,7 @@ mod engine;
 mod fleet;
 mod fork;
 mod gates;
+mod held_up;
 mod hosted;
 mod leases;
 mod mailroom;

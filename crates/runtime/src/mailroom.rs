@@ -3,7 +3,7 @@
 //! The store says only that something was written. Looking into every inbox each time would cost as much
 //! as the work itself, so one task looks for all runs at once, at most every few milliseconds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const RUNS_MAX: usize = 1000;
 pub(crate) struct Mailroom {
     listeners: Mutex<HashMap<RunId, Vec<Arc<Notify>>>>,
     /// Runs whose work another process does: any change may be about them.
-    foreign: Mutex<HashMap<RunId, usize>>,
+    foreign: Mutex<HashSet<RunId>>,
     /// The worker of this engine, who drives runs that nobody listens for.
     worker: Mutex<Option<mpsc::UnboundedSender<RunId>>>,
 }
@@ -60,7 +60,7 @@ impl Mailroom {
     pub(crate) fn set_foreign(&self, run: &RunId, foreign: bool) {
         if let Ok(mut runs) = self.foreign.lock() {
             if foreign {
-                runs.insert(run.clone(), 1);
+                runs.insert(run.clone());
             } else {
                 runs.remove(run);
             }
@@ -85,9 +85,11 @@ impl Mailroom {
         }
     }
 
+    /// Runs that nobody listens for any more are forgotten: whoever drives one again says what holds then.
     fn wake_foreign(&self) {
-        let runs: Vec<RunId> = self.foreign.lock().map(|runs| runs.keys().cloned().collect()).unwrap_or_default();
-        runs.iter().for_each(|run| self.wake(run));
+        let (Ok(mut foreign), Ok(listeners)) = (self.foreign.lock(), self.listeners.lock()) else { return };
+        foreign.retain(|run| listeners.contains_key(run));
+        foreign.iter().filter_map(|run| listeners.get(run)).flatten().for_each(|listener| listener.notify_one());
     }
 
     fn is_empty(&self) -> bool {

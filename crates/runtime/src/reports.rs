@@ -7,12 +7,12 @@ use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::report::accept;
-use longhaul_core::state::State;
 use longhaul_store::{Message, Task, WorkerId};
 use serde::Deserialize;
 
 use crate::engine::{Error, Shared};
 use crate::fleet::Attempt;
+use crate::run_loop::Loaded;
 
 /// What the sources of reports begin with; the rest is the login.
 const SOURCE: &str = "login:";
@@ -33,7 +33,7 @@ pub(crate) type Reported = (Attempt, WorkerId);
 pub(crate) async fn taken_in(
     shared: &Shared,
     run: &RunId,
-    state: &State,
+    loaded: &Loaded,
     message: &Message,
 ) -> Result<Option<(Event, Option<Reported>)>, Error> {
     let Some(report) = parsed(message) else { return Ok(None) };
@@ -50,7 +50,7 @@ pub(crate) async fn taken_in(
         return refused(what, format!("`{}` is not held by it any more", report.key));
     }
     let event = serde_json::from_str(&report.event).map_err(|error| error.to_string());
-    match event.and_then(|event| accept(state, &report.key, event)) {
+    match event.and_then(|event| accept(&loaded.plan.0, &loaded.state, &report.key, event)) {
         Ok(event) => Ok(Some((event, attempt_of(&report.key).map(|attempt| (attempt, report.worker))))),
         Err(why) => refused(what, why),
     }

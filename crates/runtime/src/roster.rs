@@ -6,10 +6,9 @@
 use std::collections::HashMap;
 
 use longhaul_core::decide::{host_of_label, is_given};
-use longhaul_core::explain::{Explanation, waits_for};
+use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_core::state::State;
 use longhaul_store::{Listed, Task};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +20,7 @@ const SILENT_MS: i64 = 30_000;
 /// How many steps are told of each: under way, and waiting.
 const TOLD_MAX: usize = 200;
 /// What is added to why a step waits.
-const NOBODY: &str = "; no such worker is there";
+pub(crate) const NOBODY: &str = "; no such worker is there";
 
 /// Who works for a store, and on what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -98,6 +97,11 @@ pub struct OpenDuty {
 }
 
 impl Engine {
+    /// The machine of this engine, where several share the store.
+    pub fn host(&self) -> Option<&str> {
+        self.shared.options.member.host.as_deref()
+    }
+
     /// Who works for the store, on what, and what waits.
     pub async fn roster(&self) -> Result<Roster, Error> {
         let store = &self.shared.store;
@@ -113,20 +117,6 @@ impl Engine {
             }
         }
         Ok(roster(&listed, &held, &free, &names, now))
-    }
-
-    /// Adds to what waits for a worker that there is none who could take it.
-    pub async fn say_who_is_missing(&self, state: &State, why: &mut [Explanation]) -> Result<(), Error> {
-        if state.queued().next().is_none() {
-            return Ok(());
-        }
-        let (workers, now) = (self.shared.store.workers().await?, self.now_ms());
-        for step in state.queued().filter(|step| !can_any(&workers, &step.labels, now)) {
-            if let Some(said) = why.iter_mut().find(|said| said.path.as_ref() == Some(&step.path)) {
-                said.text.push_str(NOBODY);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -185,7 +175,7 @@ fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
     }
 }
 
-fn can_any(listed: &[Listed], labels: &[String], now: i64) -> bool {
+pub(crate) fn can_any(listed: &[Listed], labels: &[String], now: i64) -> bool {
     let there = listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
     there.into_iter().any(|worker| labels.iter().all(|label| worker.labels.contains(label)))
 }
@@ -203,7 +193,7 @@ fn is_replaced(one: &Listed, listed: &[Listed], now: i64) -> bool {
     is_silent(worker.seen_ms, now) && *busy == 0 && listed.iter().any(stands_in)
 }
 
-fn is_silent(seen_ms: i64, now: i64) -> bool {
+pub(crate) fn is_silent(seen_ms: i64, now: i64) -> bool {
     now.saturating_sub(seen_ms) > SILENT_MS
 }
 

@@ -185,6 +185,8 @@ impl Runner {
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
         let mut orphans = orphans;
         let news = self.shared.mailroom.listen(&self.run);
+        // Whoever drives it looks at others by itself, and need not be woken by all that is written.
+        self.shared.mailroom.set_foreign(&self.run, false);
         let mut ended: Vec<Event> = Vec::new();
         let mut mail = true;
         loop {
@@ -361,7 +363,7 @@ impl Runner {
         let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
         // One message a turn: the next one must be held against what this one changes.
         if let Some(message) = inbox.into_iter().next() {
-            let event = match reports::taken_in(&self.shared, &self.run, state, &message).await? {
+            let event = match reports::taken_in(&self.shared, &self.run, &self.loaded, &message).await? {
                 Some((event, reported)) => {
                     extras.reported = reported;
                     event

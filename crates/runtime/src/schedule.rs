@@ -13,6 +13,7 @@ use longhaul_core::plan::Plan;
 use longhaul_core::shelf::schedule::{Due, MINUTE_MS, bucket, key};
 use longhaul_core::shelf::trigger::{Kind, Target};
 use longhaul_core::shelf::{Armed, Delivery, Outcome};
+use longhaul_core::state::State;
 use longhaul_core::{Json, explain::moment};
 use longhaul_store::Query;
 use serde_json::json;
@@ -24,6 +25,8 @@ use crate::engine::{Engine, Error, StartRequest};
 const OWN_MAX: usize = 5;
 /// Runs of everybody.
 const ALL_MAX: usize = 50;
+/// How many of the newest open runs are looked at.
+const LOOKED_AT_MAX: usize = 500;
 
 /// What a trigger starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +107,8 @@ impl Engine {
             Ok(None) => return Ok(told(Outcome::WorkflowDeleted, None, None)),
             Err(why) => return Ok(told(Outcome::Error, None, Some(why))),
         };
-        if let Some(reason) = self.crowded(armed.by.as_deref()).await? {
+        if let Some(crowd) = self.crowd(armed.by.as_deref(), is_at_work).await? {
+            let reason = format!("{} in the way: {}", crowd.limit, crowd.runs.join(", "));
             return Ok(told(Outcome::ConcurrencyCap, None, Some(reason)));
         }
         let run = run_of(due)?;
@@ -116,24 +120,48 @@ impl Engine {
         }
     }
 
-    /// Which limit on runs at work is reached.
+    /// Which limit on runs that are not over is reached.
     pub async fn crowded(&self, user: Option<&str>) -> Result<Option<String>, Error> {
-        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
-        let rows = self.list(Query { statuses, limit: ALL_MAX + 1, ..Query::default() }).await?;
-        let mut own = 0;
-        for row in &rows {
-            let owner = match self.load(&row.run).await {
-                Err(error) if error.is_damage() => None,
-                loaded => loaded?.state.started.and_then(|started| started.owner),
-            };
-            own += usize::from(owner.and_then(|owner| owner.user).as_deref() == user);
-        }
-        Ok(if own >= OWN_MAX {
-            Some(format!("per_user_limit_exceeded:{OWN_MAX}"))
-        } else {
-            (rows.len() >= ALL_MAX).then(|| format!("global_limit_exceeded:{ALL_MAX}"))
-        })
+        Ok(self.crowd(user, |_| true).await?.map(|crowd| crowd.limit))
     }
+
+    /// The limit that is reached by those of the open runs that count.
+    async fn crowd(&self, user: Option<&str>, counts: fn(&State) -> bool) -> Result<Option<Crowd>, Error> {
+        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+        let rows = self.list(Query { statuses, limit: LOOKED_AT_MAX, ..Query::default() }).await?;
+        let (mut own, mut all) = (Vec::new(), Vec::new());
+        for row in &rows {
+            let started = match self.load(&row.run).await {
+                Err(error) if error.is_damage() => None,
+                loaded => Some(loaded?.state).filter(&counts).and_then(|state| state.started),
+            };
+            let Some(started) = started else { continue };
+            if started.owner.and_then(|owner| owner.user).as_deref() == user {
+                own.push(row.run.to_string());
+            }
+            all.push(row.run.to_string());
+            if own.len() >= OWN_MAX {
+                return Ok(Some(Crowd { limit: format!("per_user_limit_exceeded:{OWN_MAX}"), runs: own }));
+            }
+            if all.len() >= ALL_MAX {
+                return Ok(Some(Crowd { limit: format!("global_limit_exceeded:{ALL_MAX}"), runs: all }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A limit that is reached, and by which runs.
+struct Crowd {
+    limit: String,
+    runs: Vec<String>,
+}
+
+/// Whether a run has something to do, or will have by itself: one that is paused or waits for people alone has not.
+fn is_at_work(state: &State) -> bool {
+    let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
+    let is_idle = only_people && state.status_word() == "waiting";
+    !state.paused && !is_idle
 }
 
 fn wanted(armed: &Armed) -> Wanted<'_> {

@@ -28,7 +28,7 @@ use crate::missed::Missing;
 use crate::recover::is_dead;
 
 /// How often a worker looks for work that nobody told it about: between the first and the second.
-const POLL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(2));
+const POLL: (Duration, Duration) = (Duration::from_millis(1400), Duration::from_secs(2));
 /// How often everything is looked at although nothing seems to have been written.
 const THOROUGHLY: Duration = Duration::from_secs(30);
 /// How often a worker says that it is there. It does so where it looks for work: one that does not look is not there.

@@ -137,6 +137,9 @@ async fn two_who_keep_the_same_time_start_one_run() {
     let mut told = bench.deliveries(&one).await.split_off(1);
     told.sort();
     assert_eq!(told, ["10:05 duplicate", "10:05 matched"]);
+    let shelf = one.shelf().await.unwrap();
+    let newest = shelf.trigger("t2").unwrap().1.newest().unwrap();
+    assert_eq!(newest.1.outcome, longhaul_core::shelf::Outcome::Matched, "whoever said so last");
 }
 
 #[tokio::test]
@@ -160,13 +163,29 @@ async fn who_has_too_many_runs_waits_and_is_not_forgotten() {
     assert!(bench.tick(&engine, "2026-11-15T10:30:00Z").await.is_empty());
     assert!(bench.tick(&engine, "2026-11-15T10:31:00Z").await.is_empty());
     let told = bench.deliveries(&engine).await;
-    assert_eq!(
-        told[5..],
-        ["10:25 concurrency_cap per_user_limit_exceeded:5"],
-        "once, and nothing later goes before it"
-    );
+    let [told] = &told[5..] else { panic!("once, and nothing later goes before it: {told:?}") };
+    assert!(told.starts_with("10:25 concurrency_cap per_user_limit_exceeded:5 in the way: t2-"), "{told}");
+    assert!(told.contains("t2-202611151000") && told.matches("t2-").count() == 5, "{told}");
     bench.end_all(&engine).await;
     assert_eq!(bench.tick(&engine, "2026-11-15T10:32:00Z").await, ["t2-202611151025", "t2-202611151030"]);
+}
+
+/// Who waits for people does nothing meanwhile, and people may take days.
+#[tokio::test]
+async fn runs_that_wait_for_people_or_are_paused_are_in_nobodys_way() {
+    let bench = Bench::kept_at_ten().await;
+    let engine = bench.engine();
+    let mut started = vec!["t2-202611151000".to_owned()];
+    started.extend(bench.tick(&engine, "2026-11-15T10:27:00Z").await);
+    for run in &started[1..] {
+        let run = engine.find(run).await.unwrap();
+        engine.nudge(&run, &tokio_util::sync::CancellationToken::new()).await.unwrap();
+        assert_eq!(engine.load(&run).await.unwrap().state.status_word(), "waiting");
+    }
+    assert_eq!(bench.tick(&engine, "2026-11-15T10:28:00Z").await, ["t2-202611151025"]);
+    let shelf = engine.shelf().await.unwrap();
+    let newest = shelf.trigger("t2").unwrap().1.newest().unwrap();
+    assert_eq!(newest.1.run.as_deref(), Some("t2-202611151025"), "not that there was no room before");
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod artifacts;
 mod attempts;
 mod call;
 mod compress;
+mod elsewhere;
 mod guard;
 mod keys;
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;
-use longhaul_store::conformance::{Given, held, id, made, making, server, start, task, worker};
-use longhaul_store::{Append, Blob, Caps, Claim, NewTask, Postgres, PostgresOptions};
+use longhaul_store::conformance::{Given, held, id, made, making, message, server, start, task, worker};
+use longhaul_store::{Append, Blob, Caps, Claim, Error, EventId, NewEvent, NewTask, Postgres, PostgresOptions};
 use tokio_postgres::Client;
 
 /// A store, and a connection past it.
@@ -79,6 +79,26 @@ async fn who_passes_over_a_task_keeps_to_the_caps() {
     first.batch_execute("COMMIT").await.unwrap();
 }
 
+/// Something that is asked of the store and waits for somebody who stands still, until that one goes on.
+async fn waits<T: Send + 'static>(asked: impl Future<Output = T> + Send + 'static, first: &Client) -> T {
+    let holder: i32 = first.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let asked = tokio::spawn(asked);
+    let waiting = format!("SELECT count(*) FROM pg_stat_activity WHERE {holder} = ANY (pg_blocking_pids(pid))");
+    while server::shared().sql(&waiting) == "0" {
+        assert!(!asked.is_finished(), "it did not wait");
+        tokio::task::yield_now().await;
+    }
+    first.batch_execute("COMMIT").await.unwrap();
+    asked.await.unwrap()
+}
+
+/// An append by hand, whose event has the number of its run, and which does not come to an end.
+fn appending((run, number): (&str, u128), expected: u64, blobs: &str) -> String {
+    let event =
+        format!("ARRAY[decode(lpad('{number}', 32, '0'), 'hex')], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea]");
+    format!("BEGIN; SELECT append_2('{run}', {expected}, {event}, NULL, NULL, {}{blobs})", "'{}', ".repeat(12))
+}
+
 /// What a run is given while it is removed goes with it, and leaves nothing that belongs to nobody.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_removed_is_not_written_to_meanwhile() {
@@ -86,22 +106,64 @@ async fn a_run_that_is_removed_is_not_written_to_meanwhile() {
     let run = id("going");
     let append = Append { blobs: vec![Blob::new("old")], ..making(&run) };
     store.append(append).await.unwrap();
-    let nothing = "'{}', ".repeat(12);
     let blob = "ARRAY[decode(repeat('ab', 32), 'hex')], ARRAY['new'::bytea]";
-    let append = format!(
-        "BEGIN; SELECT append_1('going', 1, ARRAY['\\x01'::bytea], ARRAY[1], ARRAY['\\x'::bytea], ARRAY['\\x'::bytea], NULL, NULL, {nothing}{blob})"
-    );
-    first.batch_execute(&append).await.unwrap();
-    let removing = tokio::spawn({
-        let (store, run) = (Arc::clone(&store), run.clone());
-        async move { store.remove(&run).await }
-    });
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%remove_1%'";
-    while server::shared().sql(waiting) == "0" {
-        assert!(!removing.is_finished(), "it was removed while somebody wrote to it");
-        tokio::task::yield_now().await;
-    }
-    first.batch_execute("COMMIT").await.unwrap();
-    assert_eq!(removing.await.unwrap(), Ok(()));
+    first.batch_execute(&appending(("going", 1), 1, blob)).await.unwrap();
+    let asked = Arc::clone(&store);
+    assert_eq!(waits(async move { asked.remove(&run).await }, &first).await, Ok(()));
     assert_eq!(store.check().await, Ok(vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_posted_to_a_run_that_is_being_removed_is_refused() {
+    let (store, first) = store().await;
+    let run = made(&store, "leaving").await;
+    first.batch_execute("BEGIN; SELECT remove_1('leaving')").await.unwrap();
+    let (asked, letter) = (Arc::clone(&store), message(&run, "hook", "1"));
+    assert_eq!(waits(async move { asked.post(letter).await }, &first).await, Err(Error::UnknownRun));
+    assert_eq!(store.check().await, Ok(vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_snapshot_of_a_run_that_is_being_removed_is_refused() {
+    let (store, first) = store().await;
+    let run = made(&store, "leaving").await;
+    first.batch_execute("BEGIN; SELECT remove_1('leaving')").await.unwrap();
+    let asked = Arc::clone(&store);
+    let saved = waits(async move { asked.save_snapshot(&run, 1, vec![1]).await }, &first).await;
+    assert_eq!(saved, Err(Error::UnknownRun));
+    assert_eq!(store.check().await, Ok(vec![]));
+}
+
+/// The answer to the first try is lost while the server is still at it, and the second one is there before it has ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_try_that_meets_the_first_is_recognised() {
+    let (store, first) = store().await;
+    is_recognised(&store, &first).await;
+}
+
+/// The same, as programs of version 2 do it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_try_of_an_older_program_that_meets_the_first_is_recognised() {
+    let (store, first) = store().await;
+    let lead = "DROP FUNCTION append_2; ALTER FUNCTION append_1 RENAME TO append_2";
+    first.batch_execute(lead).await.unwrap();
+    is_recognised(&store, &first).await;
+}
+
+async fn is_recognised(store: &Given, first: &Client) {
+    for (expected, run, number) in [(0, "fresh", 1), (1, "known", 2)] {
+        let again = |number: u128| Append {
+            events: vec![NewEvent { id: EventId(number), at_ms: 1, body: String::new() }],
+            ..Append { expected, ..making(&id(run)) }
+        };
+        if expected > 0 {
+            made(store, run).await;
+        }
+        first.batch_execute(&appending((run, number), expected, "'{}', '{}'")).await.unwrap();
+        let (asked, append) = (Arc::clone(store), again(number));
+        let answer = waits(async move { asked.append(append).await }, first).await;
+        assert_eq!(answer, Err(Error::AlreadyApplied), "{run}");
+        let other = store.append(again(9)).await;
+        assert!([Err(Error::Exists), Err(Error::Conflict { actual: 2 })].contains(&other), "{run}: {other:?}");
+    }
 }

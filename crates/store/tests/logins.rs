@@ -98,6 +98,7 @@ impl World {
         start(&owner, &ours, held("other@1", 1, "w")).await;
         start(&owner, &theirs, held("held@1", 1, "w")).await;
         start(&owner, &theirs, with_labels("free@1", &["prod"])).await;
+        start(&owner, &theirs, with_labels("pinned@1", &["host:x"])).await;
         for run in [&ours, &theirs] {
             owner.post(message(run, "person", run.as_str())).await.unwrap();
             owner.save_snapshot(run, 1, b"{}".to_vec()).await.unwrap();
@@ -106,7 +107,7 @@ impl World {
         owner.greet(as_worker(&worker("w"))).await.unwrap();
         let login = open(&admit(&address, "gpu", Some(&["gpu", "linux"])).await).await;
         let own = worker("box:1:1:x").of_login("gpu");
-        let taken = login.claim(claim(&own, &["gpu", "prod", "linux"])).await.unwrap();
+        let taken = login.claim(claim(&own, &["gpu", "prod", "linux", "host:x"])).await.unwrap();
         assert_eq!(keys(&taken), ["mine@1"]);
         let role = format!("{}_gpu", address.rsplit_once('=').unwrap().1);
         Self { address, owner, login, role, own, ours, theirs, secret, plan }
@@ -284,7 +285,7 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
     let world = World::make().await;
     let login = &world.login;
     let runs: Vec<RunId> = login.runs(Query::default()).await.unwrap().into_iter().map(|row| row.run).collect();
-    assert_eq!(runs, [world.ours.clone()]);
+    assert_eq!(runs, std::slice::from_ref(&world.ours));
     assert_eq!(login.read(&world.ours, 0, 99).await, world.owner.read(&world.ours, 0, 99).await);
     assert_eq!(login.snapshot(&world.ours).await, Ok(Some((1, b"{}".to_vec()))));
     assert_eq!(login.read(&world.theirs, 0, 99).await, Err(Error::UnknownRun));
@@ -297,6 +298,8 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
     assert_eq!(login.blob(world.secret.hash).await, Ok(None));
     let seen = |table: &str| world.as_login(&format!("SELECT count(*) FROM {table}")).unwrap();
     assert_eq!(["run", "task", "blob", "snapshot"].map(seen), ["1", "1", "1", "1"].map(str::to_owned));
+    let last = world.owner.run(&world.ours).await.unwrap().unwrap().last_seq;
+    assert_eq!(seen("event"), last.to_string());
 }
 
 /// The one thing that it says is heard, and says by itself what it is, whatever is written into it.
@@ -336,6 +339,11 @@ async fn a_lease_is_kept_by_words_and_not_for_ever() {
     let listed = there.iter().find(|listed| listed.worker.id == next).unwrap();
     assert!(listed.worker.seen_ms < now + 700_000, "{}", listed.worker.seen_ms);
     assert_eq!((there.len(), listed.worker.labels.join(" "), listed.busy), (2, "gpu".to_owned(), 1));
+    // Where the files are that it has left, what is next is its own.
+    start(&world.owner, &world.theirs, with_labels("files@1", &["agent:a", "host:box", "project:p"])).await;
+    world.login.greet(Worker { host: "box".to_owned(), ..as_worker(&next) }).await.unwrap();
+    let more = world.login.claim(claim(&next, &["agent:a", "host:box", "project:p"])).await.unwrap();
+    assert_eq!(keys(&more), ["files@1"]);
     world.login.dismiss(&next).await.unwrap();
     assert_eq!(world.owner.workers().await.unwrap().len(), 1);
 }

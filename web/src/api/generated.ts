@@ -73,6 +73,8 @@ export interface components {
         /** @description The files of a run, by name. */
         Artifacts: {
             artifacts: components["schemas"]["Artifact"][];
+            /** @description Machines on which steps of the run left files that are not here. */
+            elsewhere?: string[];
         };
         /** @description An attempt, and what can be asked for about it. */
         Attempt: {
@@ -721,7 +723,7 @@ export interface components {
             others: components["schemas"]["Duty"][];
             /** @description What nobody has taken yet, what nobody can take first. */
             waiting: components["schemas"]["OpenDuty"][];
-            /** @description In the order of their names, whether they are still there or not. */
+            /** @description In the order of their names, whether they are still there or not; without those that another one stands in for. */
             workers: components["schemas"]["Worker"][];
         };
         /** @description An arrow and its way; no points if the drawing does not have its ends. */

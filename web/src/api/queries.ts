@@ -85,7 +85,7 @@ export const printedQuery = (run: string, path: Path, attempt: number, stream: "
 export const artifactsQuery = (run: string) =>
   queryOptions({
     queryKey: ["artifacts", run],
-    queryFn: ({ signal }) => get<{ artifacts: Artifact[] }>(address(`/runs/${run}/artifacts`), signal),
+    queryFn: ({ signal }) => get<{ artifacts: Artifact[]; elsewhere?: string[] }>(address(`/runs/${run}/artifacts`), signal),
   });
 
 export const artifactAddress = (run: string, name: string) => address(`/runs/${run}/artifact`, { name });

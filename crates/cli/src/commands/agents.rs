@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
 use longhaul_agents::drivers;
-use longhaul_project::{Project, Settings};
+use longhaul_project::{Project, Settings, place};
 use longhaul_runtime::{Backends, Profile, told_hash};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{office, ui, width};
+use crate::office::{self, EngineArgs};
+use crate::{ui, width};
 
 /// List the agents that can be driven, whether they are here, and what each can do by itself
 #[derive(Debug, clap::Args)]
@@ -25,6 +26,8 @@ pub(crate) struct Args {
 /// Nothing is sent anywhere: agents are only asked for their version.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -154,7 +157,7 @@ struct Finding {
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
     let project = Project::current()?;
-    let findings = examine(&project);
+    let findings = examine(&project, &args.engine);
     let is_well = findings.iter().all(|finding| finding.ok || !finding.needed);
     if args.json {
         ui::print_json(&json!({"ok": is_well, "findings": findings}))?;
@@ -179,8 +182,8 @@ fn show(finding: &Finding) -> Result<()> {
     }
 }
 
-fn examine(project: &Project) -> Vec<Finding> {
-    let mut findings = vec![folder(project), git(project)];
+fn examine(project: &Project, engine: &EngineArgs) -> Vec<Finding> {
+    let mut findings = vec![folder(project), store(project, engine), git(project)];
     match Settings::of(project) {
         Ok(settings) => {
             findings.push(read(&settings));
@@ -226,6 +229,14 @@ fn folder(project: &Project) -> Finding {
             remedy: Some("choose another place with --store FILE".to_owned()),
             ..plain("folder", false, &format!("{} can not be written: {error}", place.display()))
         },
+    }
+}
+
+/// Where runs are kept. It is not opened: that would make what is missing.
+fn store(project: &Project, engine: &EngineArgs) -> Finding {
+    match place::of(project, engine.store_arg()) {
+        Ok(place) => plain("store", true, &place.to_string()),
+        Err(error) => Finding { needed: true, ..plain("store", false, &format!("{error:#}")) },
     }
 }
 

@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::run::Showing;
 use crate::demo::folder::{BRANCH, Folder};
 use crate::demo::{report, stage};
 use crate::init::agent::installed;
@@ -129,7 +130,9 @@ impl<'a> Demo<'a> {
             self.engine.drive(&self.run, CancellationToken::new(), is_patient).await?;
         } else {
             let manner = if terminal::can_draw() { Manner::Tree } else { Manner::Lively };
-            super::run::show(&self.engine, &self.run, manner, false, &CancellationToken::new()).await?;
+            let after = self.engine.load(&self.run).await?.state.seq;
+            let showing = Showing { manner, attended: false, after };
+            super::run::show(&self.engine, &self.run, showing, &CancellationToken::new()).await?;
         }
         Ok(())
     }

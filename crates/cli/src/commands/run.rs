@@ -130,15 +130,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             workflow_dir,
             driver: Driver::Engine,
         };
-        let run = match known {
-            Some(run) => run,
-            None => engine.start(&plan, request).await?,
+        let (run, shown) = match known {
+            Some(run) => {
+                let shown = engine.load(&run).await?.state.seq;
+                (run, shown)
+            }
+            // Of the first event, the line that names the run tells people enough.
+            None => (engine.start(&plan, request).await?, u64::from(!args.manner.json)),
         };
         if args.detach {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
-        foreground(&engine, &run, args.manner.manner(), is_attended()).await
+        foreground(&engine, &run, args.manner.manner(), shown).await
     })
 }
 
@@ -146,10 +150,11 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
+        let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
-            return over(&run, &engine.load(&run).await?.state);
+            return over(&run, &state);
         }
-        foreground(&engine, &run, args.manner.manner(), is_attended()).await
+        foreground(&engine, &run, args.manner.manner(), state.seq).await
     })
 }
 
@@ -185,24 +190,30 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
     Ok(given)
 }
 
-/// Drives a run and shows what happens, until it is over, parked, or waits for somebody who is not there.
-async fn foreground(engine: &Engine, run: &RunId, manner: Manner, attended: bool) -> Result<ExitCode> {
+/// Drives a run and shows what happens after an event, until it is over, parked, or waits for somebody who is not there.
+async fn foreground(engine: &Engine, run: &RunId, manner: Manner, after: u64) -> Result<ExitCode> {
     let stop = CancellationToken::new();
-    let idle = show(engine, run, manner, attended, &stop).await?;
+    let idle = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
     if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
         ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
     }
     conclude(engine, run, &idle, &stop).await
 }
 
+/// What of a run is shown, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Showing {
+    /// How.
+    pub(super) manner: Manner,
+    /// Whether somebody is there who could answer.
+    pub(super) attended: bool,
+    /// The last event that is known already; 0 for none.
+    pub(super) after: u64,
+}
+
 /// The same, without a word about what came of it.
-pub(super) async fn show(
-    engine: &Engine,
-    run: &RunId,
-    manner: Manner,
-    attended: bool,
-    stop: &CancellationToken,
-) -> Result<Idle> {
+pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &CancellationToken) -> Result<Idle> {
+    let Showing { manner, attended, after } = showing;
     let shown = CancellationToken::new();
     office::stop_on_signals(stop.clone())?;
     let showing = if manner == Manner::Tree {
@@ -210,7 +221,7 @@ pub(super) async fn show(
         tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
     } else {
         ui::say(format!("run {run}"));
-        let onlooker = Onlooker::new(engine.clone(), run.clone(), manner);
+        let onlooker = Onlooker::new(engine.clone(), run.clone(), manner, after);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
     let idle = drive(engine, run, stop, Patience { attended, speaks: manner != Manner::Tree }).await;

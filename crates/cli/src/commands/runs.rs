@@ -1,12 +1,13 @@
 //! `longhaul runs`, `status`, `events`, `outputs`: looking at runs.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use longhaul_core::duration::format_ms;
-use longhaul_core::event::Envelope;
+use longhaul_core::event::{Envelope, Event};
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -99,6 +100,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
             ui::print_json(&rows.iter().map(longhaul_server::http::row).collect::<Vec<_>>())?;
             return Ok(ExitCode::SUCCESS);
         }
+        if rows.is_empty() {
+            ui::say(none(args)?);
+        }
         let mut out = ui::out();
         let ids = rows.iter().map(|row| width::of(row.run.as_str())).max().unwrap_or_default().max(ID_COLUMNS);
         for row in &rows {
@@ -110,6 +114,15 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
             writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
         Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// That there is nothing to list, and where that was looked for.
+fn none(args: &ListArgs) -> Result<String> {
+    let store = office::store_name(&args.engine)?;
+    Ok(match args.status.is_empty() && args.workflow.is_none() {
+        true => format!("there are no runs in {store} yet; longhaul run WORKFLOW makes one"),
+        false => format!("there are no such runs in {store}"),
     })
 }
 
@@ -129,7 +142,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         let loaded = engine.load(&run).await?;
         let (plan, now) = (&loaded.plan.0, engine.now_ms());
         let mut glance = view::run(plan, &loaded.state, now);
-        engine.say_who_is_missing(&loaded.state, &mut glance.why).await?;
+        engine.say_what_holds_up(&run, &loaded.state, &mut glance.why).await?;
         let steps = view::steps(plan, &loaded.state, now);
         if args.json {
             let mut page = serde_json::to_value(&glance)?;
@@ -141,7 +154,8 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         let mut page = headline(run.as_str(), &glance);
-        steps.iter().for_each(|step| add_step(&mut page, step, 1));
+        let hosts = hosts(&engine, &run).await?;
+        steps.iter().for_each(|step| add_step(&mut page, step, &hosts, 1));
         if let Some(budget) = amounts::budget(&view::cost(plan, &loaded.state)) {
             page.push_str(&format!("  {budget}\n"));
         }
@@ -167,15 +181,36 @@ fn headline(run: &str, glance: &view::Run) -> String {
     )
 }
 
-fn add_step(page: &mut String, step: &view::Step, depth: usize) {
+/// The machine of each step's last attempt, where several share the store.
+async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>> {
+    let (mut hosts, mut after) = (HashMap::new(), 0);
+    while engine.host().is_some() {
+        let page = engine.events(run, after, 1000).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for envelope in page {
+            match envelope.event {
+                Event::AttemptStarted { path, host: Some(host), .. }
+                | Event::AttemptClaimed { path, host: Some(host), .. } => {
+                    hosts.insert(path, host);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(hosts)
+}
+
+fn add_step(page: &mut String, step: &view::Step, hosts: &HashMap<StepPath, String>, depth: usize) {
     let again = if step.attempts > 1 { format!("  ({} attempts)", step.attempts) } else { String::new() };
     let waits = step.waiting_for.map_or_else(String::new, |what| format!("  for {what}"));
     let error = step.error.as_ref().map_or_else(String::new, |error| format!("  {}", error.message));
     let indent = "  ".repeat(depth);
     let agent = step.agent.as_ref().map_or_else(String::new, at_work);
+    let on = hosts.get(&step.path).map_or_else(String::new, |host| format!("  on {}", plain(host)));
     let rung = step.rung.as_ref().map_or_else(String::new, |rung| format!("  {rung}"));
-    page.push_str(&format!("{indent}{:<10} {}{agent}{again}{rung}{waits}{error}\n", step.status, step.path));
-    step.steps.iter().for_each(|inner| add_step(page, inner, depth + 1));
+    page.push_str(&format!("{indent}{:<10} {}{on}{agent}{again}{rung}{waits}{error}\n", step.status, step.path));
+    step.steps.iter().for_each(|inner| add_step(page, inner, hosts, depth + 1));
 }
 
 /// Who, in which conversation, since when.

@@ -152,7 +152,11 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
     if let (Some(file), None) = (from.file(), to.file()) {
         settle(file, &to).await?;
     }
-    ui::say(format!("{} with {} copied to {to}", ui::count(runs, "run"), ui::count(events as usize, "event")));
+    let schema = match &to {
+        Place::Database(address) => format!(", into the schema {}", address.schema()),
+        Place::File(_) => String::new(),
+    };
+    ui::say(format!("{} with {} copied to {to}{schema}", ui::count(runs, "run"), ui::count(events as usize, "event")));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,7 +16,7 @@ use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{answering, identity, ui};
 
 /// Name a run, perhaps a step, perhaps a value
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// The run, or the beginning of its id
     run: String,
@@ -41,6 +41,28 @@ pub(crate) struct Args {
     /// Print as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Name a run
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The run, or the beginning of its id
+    run: String,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Name a run, and perhaps why
+#[derive(Debug, clap::Args)]
+pub(crate) struct CancelArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
 }
 
 /// Name a run
@@ -81,6 +103,16 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
         engine.tell_as(&run, message, &identity::origin()).await?;
         told(&run, args.json)
     })
+}
+
+/// What is about the whole run.
+pub(crate) fn whole(args: RunArgs, what: What) -> Result<ExitCode> {
+    run(&Args { run: args.run, engine: args.engine, json: args.json, ..Args::default() }, what)
+}
+
+pub(crate) fn cancel(args: CancelArgs) -> Result<ExitCode> {
+    let CancelArgs { run: RunArgs { run: id, engine, json }, reason } = args;
+    run(&Args { run: id, reason, engine, json, ..Args::default() }, What::Cancel)
 }
 
 pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {

@@ -22,7 +22,7 @@ const NEXT_SHOWN: usize = 3;
 
 /// Look at triggers, make them, take them away, and let one go off
 ///
-/// Schedules go off by themselves only while `longhaul worker` is at work; it makes up for what it missed in the last four hours.
+/// Schedules go off by themselves only while `longhaul worker` or `longhaul serve` is at work; it makes up for what it missed in the last four hours.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -122,14 +122,14 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
         for at in next(armed, now) {
             ui::print_line(format!("       next {}", moment(at)))?;
         }
-        if let Some((at, delivery)) = armed.deliveries.last() {
+        if let Some((at, delivery)) = armed.newest() {
             let run =
                 delivery.run.as_ref().or(delivery.reason.as_ref()).map_or_else(String::new, |run| format!(" {run}"));
             ui::print_line(format!("       last {}: {}{run}", moment(at / 1000 * 1000), delivery.outcome.word()))?;
         }
     }
     if schedules {
-        ui::say("schedules go off while `longhaul worker` is at work, and only then");
+        ui::say("schedules go off while `longhaul worker` or `longhaul serve` is at work, and only then");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -192,7 +192,10 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     let times: Vec<String> = next(armed, now).into_iter().map(moment).collect();
     let times = match times.as_slice() {
         [] => String::new(),
-        times => format!("; next: {}; it goes off while `longhaul worker` is at work, and only then", times.join(", ")),
+        times => format!(
+            "; next: {}; it goes off while `longhaul worker` or `longhaul serve` is at work, and only then",
+            times.join(", ")
+        ),
     };
     tell(json, &row(&id, armed, now), &format!("the trigger `{}` is {id}{times}", args.name))
 }

@@ -8,12 +8,16 @@ use longhaul_project::Project;
 use longhaul_runtime::{ForkRequest, Wanted};
 use tokio_util::sync::CancellationToken;
 
+use crate::duties::Duties;
 use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::{inputs, ui};
 
 /// Drive queued and waiting runs, and let schedules go off, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Say nothing about the steps it takes
+    #[arg(long, short)]
+    quiet: bool,
     #[command(flatten)]
     worker: WorkerArgs,
     #[command(flatten)]
@@ -39,14 +43,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
         let told = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(office::kept(kept));
         let times = engine.keep_times(&find, stop.clone(), &told);
+        let over = CancellationToken::new();
         let work = async {
             let worked = engine.work(stop.clone()).await;
             stop.cancel();
+            over.cancel();
             worked
         };
-        let (worked, ..) =
-            tokio::join!(work, times, office::traced(&engine, &stop), office::kept_small(&engine, &stop));
-        worked?;
+        // Heard from here on, so that nothing is missed of the first step.
+        let pulse = engine.pulse();
+        let said = async {
+            if !args.quiet {
+                Duties::of(&engine).tell(pulse, &over).await;
+            }
+        };
+        let (traced, kept_small) = (office::traced(&engine, &stop), office::kept_small(&engine, &stop));
+        tokio::join!(work, times, traced, kept_small, said).0?;
+        ui::say("stopped; nothing is under way here any more");
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -66,12 +66,10 @@ impl Dice {
     }
 }
 
-/// One thing goes wrong.
-fn harm(dice: &mut Dice, hosts: &mut [Host], server: &Server) -> String {
+/// One thing goes wrong, unless nobody is left to whom it could happen.
+fn harm(dice: &mut Dice, hosts: &mut [Host], server: &Server) -> Option<String> {
     let from = dice.roll(hosts.len() as u64) as usize;
-    let Some(at) = (0..hosts.len()).map(|at| (from + at) % hosts.len()).find(|at| !hosts[*at].is_ill()) else {
-        return "all were ill".to_owned();
-    };
+    let at = (0..hosts.len()).map(|at| (from + at) % hosts.len()).find(|at| !hosts[*at].is_ill())?;
     let host = &mut hosts[at];
     let what = match dice.roll(16) {
         0..=3 => {
@@ -101,10 +99,10 @@ fn harm(dice: &mut Dice, hosts: &mut [Host], server: &Server) -> String {
         _ => {
             server.kill();
             server.restart();
-            return "database killed".to_owned();
+            return Some("database killed".to_owned());
         }
     };
-    format!("{} {what}", host.kind())
+    Some(format!("{} {what}", host.kind()))
 }
 
 /// Appends to a run of its own over a bad line, and remembers what was acknowledged.
@@ -199,7 +197,9 @@ fn chaos() {
         let follow = scope.spawn(|| follow(&watched, || newest.lock().unwrap().clone(), over));
         while Instant::now() < end {
             line.lose(dice.roll(2));
-            *faults.entry(harm(&mut dice, &mut hosts, &server)).or_insert(0) += 1;
+            if let Some(fault) = harm(&mut dice, &mut hosts, &server) {
+                *faults.entry(fault).or_insert(0) += 1;
+            }
             for host in &mut hosts {
                 host.heal(Instant::now());
                 host.revive();

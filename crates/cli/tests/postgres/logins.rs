@@ -254,7 +254,7 @@ do:
   - id: both
     parallel:
       gate: [{id: ok, approve: Go on?}]
-      work: [{id: model, run: 'echo model', runs_on: gpu, workspace: any, output: made}]
+      work: [{id: model, run: 'echo "{\"text\": \"made\"}"', runs_on: gpu, workspace: any, output: {as: made, schema: {text: string}}, retry: {max: 1, on: [invalid], backoff: {first: 100ms}}}]
       here: [{id: busy, run: 'until test -e "$SEEN.go"; do sleep 0.1; done; echo honest', output: said}]
   - {id: after, run: 'echo after'}
 outputs: {made: made, said: said}
@@ -302,21 +302,27 @@ fn a_stolen_address_can_not_say_what_only_people_and_nodes_can() {
     lies.iter().for_each(|lie| report(lie));
     until("the refusals", || pair.count("refused") == lies.len());
     assert_eq!((pair.count("answered"), pair.count("attempt_succeeded")), (0, 0));
-    // Its own attempt is its own, by the name of a client that it is not, too; a conversation is no command line.
-    report(r#"{"event": "attempt_claimed", "path": "both[1]/model", "attempt": 1, "worker": "t"}"#);
-    report(
-        r#"{"event": "session_seen", "path": "both[1]/model", "attempt": 1, "session": {"id": "--config=x", "agent": "codex"}}"#,
-    );
-    report(
-        r#"{"event": "attempt_succeeded", "path": "both[1]/model", "attempt": 1, "result": {"output": "bad", "by": "me"}}"#,
-    );
+    // Its own attempt is its own, but nothing of it is a command line.
+    let model = r#""path": "both[1]/model", "attempt": 1"#;
+    report(&format!(r#"{{"event": "attempt_claimed", {model}, "worker": "t"}}"#));
+    report(&format!(r#"{{"event": "session_seen", {model}, "session": {{"id": "--config=x", "agent": "codex"}}}}"#));
+    let carried = r#"{"commit": "--upload-pack=x", "name": "refs/longhaul/x", "number": 1}"#;
+    report(&format!(
+        r#"{{"event": "attempt_succeeded", {model}, "result": {{"output": {{"text": "x"}}, "carried": {carried}}}}}"#
+    ));
+    until("the refusals", || pair.count("refused") == lies.len() + 2);
+    // What it promises is looked at by whoever records it.
+    report(&format!(r#"{{"event": "attempt_succeeded", {model}, "result": {{"output": 7, "by": "me"}}}}"#));
+    until("the failure", || pair.count("attempt_failed") == 1);
+    let lent = pair.boxed();
     until("the result", || pair.count("attempt_succeeded") == 1);
-    assert_eq!((pair.count("refused"), pair.count("answered")), (lies.len() + 1, 0));
+    drop(lent);
+    assert_eq!((pair.count("refused"), pair.count("answered")), (lies.len() + 2, 0));
     std::fs::write(pair.owner.path().join("seen.go"), "").unwrap();
     assert_eq!(pair.as_owner(&["approve", RUN]).code, 0);
     until("the end", || pair.is("succeeded"));
     let outputs: Value = serde_json::from_str(&pair.as_owner(&["outputs", RUN, "--json"]).stdout).unwrap();
-    assert_eq!((&outputs["made"], &outputs["said"]), (&"bad".into(), &"honest".into()));
+    assert_eq!((&outputs["made"]["text"], &outputs["said"]), (&"made".into(), &"honest".into()));
 }
 
 /// What was told in time is taken in too late: somebody else has the task.

@@ -16,6 +16,7 @@ mod nodes;
 #[path = "../serve/site.rs"]
 #[allow(dead_code, reason = "written for tests of servers; these use a part of it")]
 mod site;
+mod telling;
 #[path = "../crash/trial.rs"]
 #[allow(dead_code, reason = "written for tests of crashes; these use a part of it")]
 mod trial;

@@ -42,7 +42,7 @@ fn runs_in_flight_are_parked_moved_and_go_on() {
     // From now on other machines could go on with it, but its files are here.
     let settled = |event: &&serde_json::Value| event["event"] == "host_settled";
     let host = there.events().iter().find(settled).map(|event| event["host"].as_str().unwrap().to_owned());
-    let folder = here.path().canonicalize().unwrap();
+    let folder = there.path().canonicalize().unwrap();
     assert!(host.as_ref().is_some_and(|host| host.ends_with(&format!(":{}", folder.display()))), "{host:?}");
     assert!(ok(&there, &["store", "check"]).contains("all is well"));
     ok(&there, &["store", "backup", "back.db"]);

@@ -138,6 +138,16 @@ pub struct Armed {
     pub last: Option<i64>,
 }
 
+impl Armed {
+    /// What the newest moment led to: a run, whatever others who kept the same moment said beside it.
+    pub fn newest(&self) -> Option<&(i64, Delivery)> {
+        let latest = self.deliveries.iter().max_by_key(|(at, delivery)| (delivery.moment, *at))?;
+        let same = || self.deliveries.iter().filter(|(_, delivery)| delivery.key == latest.1.key);
+        let led_to_run = |outcome: Outcome| same().find(|(_, delivery)| delivery.outcome == outcome);
+        led_to_run(Outcome::Matched).or_else(|| led_to_run(Outcome::Duplicate)).or_else(|| same().next_back())
+    }
+}
+
 /// Workflows by the name that they are found by, proposals by the number of the entry that made them, triggers by their id.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shelf {

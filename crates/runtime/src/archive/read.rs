@@ -25,9 +25,8 @@ pub(super) fn read(file: &Path, folder: Option<&Path>) -> Result<Archive, Error>
     loop {
         let mut text = String::new();
         let read = lines.by_ref().take(LINE_BYTES_MAX).read_line(&mut text);
-        match read.map_err(|error| named(&format!("it is damaged ({error})")))? {
-            0 => return Err(named("its end is missing")),
-            _ => {}
+        if read.map_err(|error| named(&format!("it is damaged ({error})")))? == 0 {
+            return Err(named("its end is missing"));
         }
         let line = serde_json::from_str(&text).map_err(|error| named(&format!("it is damaged ({error})")))?;
         if let Line::End { lines: count, hash } = &line {

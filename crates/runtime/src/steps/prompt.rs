@@ -59,13 +59,23 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         // Whoever asks for the script gets the script, whatever a workflow names.
         _ if attempt.told.agent == SCRIPTED => scripted::answer(attempt, prompt).await,
         (Some(SCRIPTED), _) => scripted::answer(attempt, prompt).await,
-        (Some(AUTO), _) | (_, None) => Done::unspent(ErrorClass::Auth, NOBODY),
+        (Some(AUTO), _) | (_, None) => Done::unspent(ErrorClass::Auth, nobody(&attempt.shared)),
         (_, Some(choice)) => drive_by(attempt, prompt, choice).await,
     }
 }
 
-const NOBODY: &str = "no agent is installed or configured; install one (`longhaul agents` lists them), or try the \
-                      workflow without one: --agent scripted";
+/// That there is no agent, and where that is.
+fn nobody(shared: &Shared) -> String {
+    match &shared.options.member.host {
+        None => "no agent is installed or configured; install one (`longhaul agents` lists them), or try the workflow \
+                 without one: --agent scripted"
+            .to_owned(),
+        Some(host) => format!(
+            "no agent is installed or configured on {host}, which took this step; install one there (`longhaul agents` \
+             lists them), or give the step `runs_on` with a label of a machine that has one"
+        ),
+    }
+}
 
 /// Agents that are used without being named, the first that is there.
 const USUAL: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode"];
@@ -96,6 +106,11 @@ async fn drive_by(attempt: &Attempt, prompt: &str, choice: &Choice) -> Done {
 }
 
 /// An agent that is not there is nothing that trying again mends.
-fn missing(missing: &Missing) -> Done {
-    Done::unspent(ErrorClass::Auth, missing.to_string())
+fn missing(shared: &Shared, missing: &Missing) -> Done {
+    let place = shared.options.member.host.as_ref().map_or_else(String::new, |host| {
+        format!(
+            "; this is so on {host}: install it there, or give the step `runs_on` with a label of a machine that has it"
+        )
+    });
+    Done::unspent(ErrorClass::Auth, format!("{missing}{place}"))
 }

@@ -3,15 +3,18 @@
 //! **Invariant:** what is sent lies in the folder of the run, whatever its name says and wherever links in it point to; and nothing
 //! of it is ever run by a browser.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use axum::http::{StatusCode, header};
+use longhaul_core::id::RunId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call::{Call, Reply};
+use super::elsewhere;
 use super::problem::Problem;
 
 /// Files that are listed.
@@ -34,6 +37,9 @@ pub(super) struct Artifact {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Artifacts {
     artifacts: Vec<Artifact>,
+    /// Machines on which steps of the run left files that are not here.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    elsewhere: BTreeSet<String>,
 }
 
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
@@ -42,7 +48,8 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let mut found = Vec::new();
     walk(&root, Path::new(""), 0, &mut found);
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    Reply::json(&Artifacts { artifacts: found })
+    let elsewhere = elsewhere::machines(call.desk().engine(), &run).await?;
+    Reply::json(&Artifacts { artifacts: found, elsewhere })
 }
 
 /// What lies in a folder. Links are not followed.
@@ -83,10 +90,12 @@ fn kind(name: &str) -> &'static str {
 pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let name = call.query("name").ok_or_else(|| Problem::unreadable("`name` is missing in the query."))?;
-    let missing = || Problem::missing(format!("There is no file `{name}` in {run}."));
-    let file = inside(&call.desk().engine().run_dir(&run), name).ok_or_else(missing)?;
+    let Some(file) = inside(&call.desk().engine().run_dir(&run), name) else {
+        let machines = elsewhere::machines(call.desk().engine(), &run).await?;
+        return Err(missing(&run, name, machines));
+    };
     let mut bytes = Vec::new();
-    let open = File::open(file).map_err(|_| missing())?;
+    let open = File::open(file).map_err(|_| missing(&run, name, BTreeSet::new()))?;
     if open.metadata().is_ok_and(|about| about.len() > FILE_BYTES_MAX) {
         return Err(Problem::unfit(format!(
             "the file has more than {FILE_BYTES_MAX} bytes; it is in the folder of the run"
@@ -100,6 +109,14 @@ pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
         Reply::bytes(StatusCode::OK, "application/octet-stream", bytes).with(header::CONTENT_DISPOSITION, "attachment")
     };
     Ok(reply.with(header::CONTENT_SECURITY_POLICY, "sandbox"))
+}
+
+/// It is nowhere, or perhaps on another machine.
+fn missing(run: &RunId, name: &str, machines: BTreeSet<String>) -> Problem {
+    let machines: Vec<String> = machines.into_iter().collect();
+    let rest =
+        if machines.is_empty() { String::new() } else { format!(" here; others are on {}", machines.join(", ")) };
+    Problem::missing(format!("There is no file `{name}` in {run}{rest}."))
 }
 
 /// The file of a name, if it lies in the folder.

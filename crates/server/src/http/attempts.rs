@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call::{Call, Reply};
+use super::elsewhere;
 use super::problem::Problem;
 use super::runs::history;
 
@@ -73,7 +74,7 @@ fn with_files(engine: &Engine, run: &RunId, path: &StepPath, attempt: view::Atte
     Attempt { attempt, prompt, has: has.collect() }
 }
 
-/// The attempt that a query names.
+/// The attempt that a query names, if its files can be here.
 async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
     let path = call.path()?;
     let number = call.number("attempt", 0, 1..=u64::from(u32::MAX))?;
@@ -81,6 +82,7 @@ async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
     let number = number.ok_or_else(|| Problem::unreadable("`attempt` is missing in the query."))?;
     let (run, loaded) = call.load().await?;
     reached(&loaded.state, &path, &run)?;
+    elsewhere::is_here(call.desk().engine(), &run, &path, number).await?;
     Ok((run, path, number))
 }
 

@@ -2,6 +2,8 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
 use longhaul_lang::Report;
 use longhaul_runtime::Error;
 use schemars::JsonSchema;
@@ -63,6 +65,13 @@ impl Problem {
     /// There is no such thing.
     pub(crate) fn missing(title: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, "It may have been pruned, or belongs to another project.")
+    }
+
+    /// It is on another machine.
+    pub(super) fn elsewhere(run: &RunId, path: &StepPath, host: &str) -> Self {
+        let title = format!("`{path}` was made on {host}; what it said and printed is there, not here.");
+        let detail = format!("There: longhaul logs {run} {path}; or ask a server on {host}.");
+        Self::new(StatusCode::NOT_FOUND, "LH0703", title, &detail)
     }
 
     /// The path leads nowhere with this method.

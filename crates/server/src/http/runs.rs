@@ -47,7 +47,7 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     let (plan, now) = (&plan.0, call.desk().engine().now_ms());
     let started = state.started.as_ref();
     let mut glance = view::run(plan, state, now);
-    call.desk().engine().say_who_is_missing(state, &mut glance.why).await?;
+    call.desk().engine().say_what_holds_up(&run, state, &mut glance.why).await?;
     let above = started.and_then(|started| started.owner.as_ref()?.inside.first().cloned());
     Reply::json(&Run {
         seq: state.seq,

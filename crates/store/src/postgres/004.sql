@@ -73,10 +73,14 @@ CREATE FUNCTION scoped_until_1(until_ms bigint) RETURNS bigint LANGUAGE sql AS $
     SELECT least(until_ms, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 600000)
 $$;
 
--- Of some labels, those by which the login that asks may take tasks. Labels of agents only count.
+-- Of some labels, those by which the login that asks may take tasks. Those that count agents or name projects are no matter of trust; what waits for
+-- a machine is not for somebody who only says to be it, while another worker is there.
 CREATE FUNCTION scoped_labels_1(the_labels jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT coalesce(jsonb_agg(label), '[]') FROM jsonb_array_elements_text(the_labels) AS label
-        WHERE (SELECT labels IS NULL OR labels ? label OR starts_with(label, 'agent:') FROM login WHERE name = login_1())
+    SELECT coalesce(jsonb_agg(label), '[]') FROM jsonb_array_elements_text(the_labels) AS label WHERE CASE
+        WHEN starts_with(label, 'host:') THEN NOT EXISTS (
+            SELECT FROM worker WHERE host = substr(label, 6) AND login_of_1(id) IS DISTINCT FROM login_1())
+        ELSE (SELECT labels IS NULL OR labels ? label OR label ~ '^(agent|project):' FROM login WHERE name = login_1())
+    END
 $$;
 
 -- As `claim_2`.
@@ -106,13 +110,13 @@ BEGIN
 END
 $$;
 
--- What an earlier life of a worker held is this one's from now on.
+-- What an earlier life of a worker held is this one's from now on. Who asks is looked at by the last line, which undoes the others.
 CREATE FUNCTION scoped_inherit_1(the_worker text, from_worker text, until_ms bigint)
 RETURNS TABLE (run text, key text, attempt bigint, worker text, lease_until_ms bigint, labels text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM scoped_as_1(the_worker), scoped_as_1(from_worker);
+    PERFORM scoped_as_1(from_worker);
     UPDATE task SET worker = the_worker WHERE worker = from_worker;
     RETURN QUERY SELECT * FROM scoped_renew_1(the_worker, until_ms);
 END

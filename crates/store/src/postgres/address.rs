@@ -40,6 +40,11 @@ impl Address {
         text.starts_with("postgres://") || text.starts_with("postgresql://")
     }
 
+    /// Where the tables are.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
     /// The same place for another user.
     pub(super) fn of_login(&self, role: &str, password: &str, database: &str) -> String {
         let (place, options) = self.url.split_once('?').unwrap_or((&self.url, ""));
@@ -63,7 +68,9 @@ impl Address {
                 Some(("schema", name)) => schema = name.to_owned(),
                 Some(("sslmode", name)) => mode = Some(name.to_owned()),
                 Some(("sslrootcert", path)) => file = Some(PathBuf::from(path)),
-                _ => rest.push(option),
+                _ if is_known(option) => rest.push(option),
+                // Its value is not told: it may be a password that has a & in it.
+                _ => return Err(unknown(option)),
             }
         }
         let (ssl, verify) = tls(mode.as_deref(), file)?;
@@ -93,6 +100,41 @@ fn tls(mode: Option<&str>, file: Option<PathBuf>) -> Result<(SslMode, Verify), S
     })
 }
 
+/// Options that are ours, and those of others that are passed on.
+const OWN: [&str; 3] = ["schema", "sslmode", "sslrootcert"];
+const OTHERS: [&str; 18] = [
+    "user",
+    "password",
+    "dbname",
+    "options",
+    "application_name",
+    "sslnegotiation",
+    "host",
+    "hostaddr",
+    "port",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "channel_binding",
+    "load_balance_hosts",
+];
+
+fn is_known(option: &str) -> bool {
+    option.split_once('=').is_some_and(|(name, _)| OTHERS.contains(&name))
+}
+
+fn unknown(option: &str) -> String {
+    let name: String = option.split('=').next().unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
+    format!(
+        "the option `{name}` is not known; there are {}, and those of PostgreSQL such as connect_timeout",
+        OWN.join(", ")
+    )
+}
+
 fn is_name(text: &str) -> bool {
     let good = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
     (1..=48).contains(&text.len()) && text.bytes().all(good) && !text.as_bytes()[0].is_ascii_digit()
@@ -106,7 +148,7 @@ impl FromStr for Address {
     }
 }
 
-/// Without the password.
+/// Without the password, and with a schema that is not the usual one.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((scheme, rest)) = self.url.split_once("://") else { return f.write_str("postgres://…") };
@@ -117,7 +159,8 @@ impl fmt::Display for Address {
         };
         // A password may stand among the options, too.
         let path = path.split('?').next().unwrap_or_default();
-        write!(f, "{scheme}://{shown}{path}")
+        write!(f, "{scheme}://{shown}{path}")?;
+        if self.schema == SCHEMA { Ok(()) } else { write!(f, "?schema={}", self.schema) }
     }
 }
 
@@ -138,6 +181,7 @@ mod tests {
             ("postgresql://me:a:b@db/work?password=x", "postgresql://me@db/work"),
             ("postgres:///work?host=/run", "postgres:///work"),
             ("postgres://me:s@[::1]:5/w", "postgres://me@[::1]:5/w"),
+            ("postgres://me:s@db/w?sslmode=disable&schema=team", "postgres://me@db/w?schema=team"),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), shown);
@@ -166,6 +210,7 @@ mod tests {
             ("postgres://me:secret@db/w?sslmode=maybe", "`sslmode=maybe`"),
             ("postgres://me:secret@db/w?schema=A;B", "`schema=A;B`"),
             ("postgres://me:secret@db:port/w", "is not like"),
+            ("postgres://me:secret@db/w?shema=x", "the option `shema` is not known; there are schema, sslmode"),
         ] {
             let said = text.parse::<Address>().unwrap_err().to_string();
             assert!(said.contains(why) && !said.contains("secret"), "{said}");

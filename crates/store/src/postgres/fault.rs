@@ -57,7 +57,10 @@ impl Fault {
             Some(said) if said.code().code().starts_with("28") => Self::Final(Error::Denied(said.message().to_owned())),
             Some(said) if never(said.code()) => Self::Final(Error::Unreachable(said.message().to_owned())),
             None if is_somebody_else(error) => Self::Final(Error::Unreachable(words(error))),
-            _ => Self::Unreached(words(error)),
+            None => {
+                refusal(error).map_or_else(|| Self::Unreached(words(error)), |why| Self::Final(Error::Unreachable(why)))
+            }
+            Some(_) => Self::Unreached(words(error)),
         }
     }
 }
@@ -89,6 +92,19 @@ fn is_somebody_else(error: &tokio_postgres::Error) -> bool {
     let line = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
     let tls = line.and_then(std::io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// Why the address and the server do not go together, by nobody's line: the one must be changed, so waiting does not help.
+fn refusal(error: &tokio_postgres::Error) -> Option<String> {
+    let source = std::error::Error::source(error).filter(|source| !source.is::<std::io::Error>())?;
+    let remedy = match source.to_string().as_str() {
+        "password missing" => {
+            "; the server asks for one, and the address has none: postgres://user:password@host/database"
+        }
+        "server does not support TLS" => "; `sslmode=disable` or `prefer` speaks to it in the open",
+        _ => "",
+    };
+    Some(format!("{}{remedy}", words(error)))
 }
 
 fn known(code: &SqlState, message: &str) -> Error {

@@ -24,6 +24,8 @@ use crate::Error;
 
 /// How often the sequence is looked at while somebody watches, on the average.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
+/// After a glance another one is waited for, so long.
+const GLANCED: Duration = Duration::from_secs(4);
 /// The least time between two hints of a process at work.
 const HINT_EVERY: Duration = Duration::from_millis(50);
 /// The least time between two hints of a process at progress.
@@ -71,13 +73,14 @@ struct Seen {
     others: i64,
     /// Whether the last move is to be told once more.
     owed: bool,
-    at: Instant,
+    /// When it is to be looked at next.
+    next: Instant,
 }
 
 impl News {
     /// What is written from now on is news.
     pub(super) async fn start(address: &Address, desk: &Arc<Desk>) -> Result<Self, Error> {
-        let seen = Seen { others: last(desk).await?, owed: false, at: Instant::now() };
+        let seen = Seen { others: last(desk).await?, owed: false, next: Instant::now() };
         let told = Arc::new(Told {
             changes: watch::Sender::new(0),
             work: watch::Sender::new(0),
@@ -110,9 +113,9 @@ impl News {
         self.told.own.load(Ordering::SeqCst)
     }
 
-    /// Somebody saw the sequence. Answers whether that was told to those who watch.
+    /// Somebody who glances now and then saw the sequence. Answers whether that was told to those who watch.
     pub(super) fn saw(&self, last: i64, own: i64) -> bool {
-        self.told.saw(last, own)
+        self.told.saw(last, own, GLANCED)
     }
 
     /// See [`crate::Store::watch`].
@@ -140,11 +143,11 @@ impl Told {
     }
 
     /// The number of writes of others can move a little before they can be seen, so each move is told twice.
-    fn saw(&self, last: i64, own: i64) -> bool {
+    fn saw(&self, last: i64, own: i64, rest: Duration) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = std::mem::replace(&mut seen.others, last - own) != last - own;
         let is_news = std::mem::replace(&mut seen.owed, moved) || moved;
-        seen.at = Instant::now();
+        seen.next = Instant::now() + rest;
         drop(seen);
         if is_news {
             self.tell(Written::Work);
@@ -152,8 +155,8 @@ impl Told {
         is_news
     }
 
-    fn seen_at(&self) -> Instant {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).at
+    fn next_look(&self) -> Instant {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).next
     }
 
     async fn somebody_watches(&self) {
@@ -173,7 +176,7 @@ async fn look(told: Arc<Told>, desk: Arc<Desk>) {
     loop {
         told.somebody_watches().await;
         let pause = LOOK_EVERY.mul_f64(0.75 + f64::from(Uuid::new_v4().as_fields().1) / 131_070.0);
-        let until = told.seen_at() + pause;
+        let until = told.next_look();
         if Instant::now() < until {
             sleep_until(until).await;
             desk.let_go();
@@ -181,7 +184,7 @@ async fn look(told: Arc<Told>, desk: Arc<Desk>) {
         }
         let own = told.own.load(Ordering::SeqCst);
         match last(&desk).await {
-            Ok(last) => drop(told.saw(last, own)),
+            Ok(last) => drop(told.saw(last, own, pause)),
             // A store that does not answer now is asked again.
             Err(_) => sleep(pause).await,
         }

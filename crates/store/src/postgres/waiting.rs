@@ -60,10 +60,17 @@ pub(super) async fn next_due(store: &Postgres) -> Result<Option<i64>, Error> {
     Ok(rows.first().and_then(|row| row.get(0)))
 }
 
+/// No function, though it is asked most often: a statement that is planned once costs half as much.
+const GLANCE: &str = "SELECT pg_sequence_last_value('change'),
+    (SELECT id FROM message ORDER BY id LIMIT 1) IS NOT NULL,
+    (SELECT due_ms FROM timer ORDER BY due_ms LIMIT 1),
+    (SELECT number FROM task WHERE worker IS NULL ORDER BY number LIMIT 1) IS NOT NULL,
+    (SELECT id FROM run ORDER BY number DESC LIMIT 1)";
+
 /// See [`crate::Store::glance`].
 pub(super) async fn glance(store: &Postgres) -> Result<Glance, Error> {
     let own = store.news.own();
-    let rows = store.desk.read("SELECT changes, mail, next_due, unheld, newest FROM glance_1()", &[]).await?;
+    let rows = store.desk.read(GLANCE, &[]).await?;
     let row = rows.first().ok_or_else(|| Error::Corrupt("a glance was not answered".to_owned()))?;
     let moved = store.news.saw(row.get(0), own);
     let newest = row.get::<_, Option<String>>(4).map(run_id).transpose()?;

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::tell::Teller;
 use crate::artifacts::Artifacts;
 use crate::backends::Choice;
+use crate::engine::Shared;
 use crate::steps::{Attempt, Done};
 use crate::trust;
 
@@ -111,7 +112,7 @@ async fn begin(
     shim: &Shim,
 ) -> Result<Attached, Box<Done>> {
     let refused = |class, message: String| Box::new(Done::unspent(class, message));
-    let found = find(agent, choice).await?;
+    let found = find(&attempt.shared, agent, choice).await?;
     let scratch = std::fs::create_dir_all(&turn.scratch).and_then(|()| std::fs::create_dir_all(&choice.setup.home));
     scratch.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
@@ -137,10 +138,10 @@ fn secret_names(invocation: &Invocation) -> Vec<String> {
 }
 
 /// Finds its program. That asks the program itself, and nobody else waits meanwhile.
-async fn find(agent: &'static dyn Agent, choice: &Choice) -> Result<Found, Box<Done>> {
+async fn find(shared: &Shared, agent: &'static dyn Agent, choice: &Choice) -> Result<Found, Box<Done>> {
     let setup = choice.setup.clone();
     match tokio::task::spawn_blocking(move || agent.find(&setup)).await {
-        Ok(found) => found.map_err(|missing| Box::new(super::missing(&missing))),
+        Ok(found) => found.map_err(|missing| Box::new(super::missing(shared, &missing))),
         Err(error) => Err(Box::new(Done::unspent(ErrorClass::Transient, error.to_string()))),
     }
 }

@@ -18,20 +18,24 @@ export function Files() {
   const { run } = useWatched();
   const { data, error } = useQuery(artifactsQuery(run));
   if (error) return <ErrorNote error={error} />;
+  const elsewhere = data?.elsewhere?.join(", ");
   if (data?.artifacts.length === 0)
     return (
-      <Empty title="No files">
-        <p>Steps of this run have left no files.</p>
+      <Empty title={elsewhere ? "No files here" : "No files"}>
+        <p>{elsewhere ? `What steps of this run have left is on ${elsewhere}.` : "Steps of this run have left no files."}</p>
       </Empty>
     );
   return (
-    <ul className={styles.files}>
-      {data?.artifacts.map((file) => (
-        <li key={file.name}>
-          <OneFile file={file} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {elsewhere && <p className="quiet">There are more on {elsewhere}.</p>}
+      <ul className={styles.files}>
+        {data?.artifacts.map((file) => (
+          <li key={file.name}>
+            <OneFile file={file} />
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

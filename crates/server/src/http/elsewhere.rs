@@ -1,0 +1,48 @@
+//! What attempts left on other machines: results are in the store, files are where they were made.
+//!
+//! **Invariant:** what is not here because it is elsewhere is never answered as if it were empty.
+
+use std::collections::BTreeSet;
+
+use longhaul_core::event::{Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::view;
+use longhaul_runtime::Engine;
+
+use super::problem::Problem;
+use super::runs::history;
+
+/// Refuses if an attempt was made on another machine, and nothing of it is here.
+pub(super) async fn is_here(engine: &Engine, run: &RunId, path: &StepPath, attempt: u32) -> Result<(), Problem> {
+    if engine.host().is_none() || engine.attempt_dir(run, path, attempt).exists() {
+        return Ok(());
+    }
+    let made = view::attempts(&history(engine, run, u64::MAX).await?, path);
+    let made = made.into_iter().find(|made| made.attempt == attempt);
+    match made.and_then(|made| made.host).filter(|host| engine.host() != Some(host)) {
+        Some(host) => Err(Problem::elsewhere(run, path, &host)),
+        None => Ok(()),
+    }
+}
+
+/// The machines on which attempts of a run left files that are not here.
+pub(super) async fn machines(engine: &Engine, run: &RunId) -> Result<BTreeSet<String>, Problem> {
+    if engine.host().is_none() {
+        return Ok(BTreeSet::new());
+    }
+    let history = history(engine, run, u64::MAX).await?;
+    let elsewhere = history.iter().filter_map(made_on).filter(|(path, attempt, host)| {
+        engine.host() != Some(*host) && !engine.attempt_dir(run, path, *attempt).exists()
+    });
+    Ok(elsewhere.map(|(_, _, host)| host.to_owned()).collect())
+}
+
+/// Which attempt begins with an event, and on which machine.
+fn made_on(envelope: &Envelope) -> Option<(&StepPath, u32, &str)> {
+    match &envelope.event {
+        Event::AttemptStarted { path, attempt, host: Some(host), .. }
+        | Event::AttemptClaimed { path, attempt, host: Some(host), .. } => Some((path, *attempt, host)),
+        _ => None,
+    }
+}
