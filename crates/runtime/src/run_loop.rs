@@ -227,7 +227,9 @@ impl Runner {
 
     /// Takes what waits for a worker, where no worker of this process does.
     async fn takes_more(&self) -> Result<bool, Error> {
-        let is_wanted = !self.shared.taken.has_worker() && self.loaded.state.queued().next().is_some();
+        // What is over is recorded before more is taken, or short steps would pile up unrecorded.
+        let is_free = !self.shared.taken.has_worker() && self.finished.is_empty();
+        let is_wanted = is_free && self.loaded.state.queued().next().is_some();
         Ok(is_wanted && !fleet::take(&self.shared, Some(&self.run)).await?.is_empty())
     }
 

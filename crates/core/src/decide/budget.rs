@@ -31,12 +31,15 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
 pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Option<f64> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    let left = |limit: Option<f64>, used: f64| limit.map(|limit| (limit - used).max(0.0));
+    if !step.is_agent() {
+        return None;
+    }
+    let left = |limit: f64, used: f64| (limit - used).max(0.0);
     let payers = state.payers(planner.plan, at).into_iter();
-    let of_limits = payers.filter_map(|payer| left(payer.limits.usd, payer.used().usd));
-    let of_step = left(step.budget.and_then(|budget| budget.usd), inst.usage.usd);
-    let least = of_limits.chain(of_step).reduce(f64::min);
-    least.filter(|_| step.is_agent())
+    // What is set aside is a sum over all that is under way: only who has a limit asks for it.
+    let of_limits = payers.filter_map(|payer| Some(left(payer.limits.usd?, payer.used().usd)));
+    let of_step = step.budget.and_then(|budget| budget.usd).map(|limit| left(limit, inst.usage.usd));
+    of_limits.chain(of_step).reduce(f64::min)
 }
 
 /// What a step has used up of its own budget, in words; `None` if it may be tried again.
