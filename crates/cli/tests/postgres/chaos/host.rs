@@ -112,6 +112,14 @@ impl Host {
     }
 }
 
+/// A test that fails leaves nothing running.
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn start(machine: &Machine, serves: Option<&str>) -> Child {
     let log = std::fs::File::options().create(true).append(true).open(machine.trial.path().join("said")).unwrap();
     let mut command = match serves {

@@ -36,6 +36,8 @@ impl Acknowledged {
 pub(crate) struct Visitor<'a> {
     nodes: Vec<Client>,
     dice: Dice,
+    /// Runs that were told an answer, whether that was acknowledged or not: they go on, and wait for a signal.
+    told: BTreeSet<String>,
     /// The run that was made last.
     newest: &'a Mutex<Option<String>>,
     pub(crate) acknowledged: Acknowledged,
@@ -46,7 +48,7 @@ const RUNS: usize = 4;
 
 impl<'a> Visitor<'a> {
     pub(crate) fn new(nodes: Vec<Client>, seed: u64, newest: &'a Mutex<Option<String>>) -> Self {
-        Self { nodes, dice: Dice(seed), newest, acknowledged: Acknowledged::default() }
+        Self { nodes, dice: Dice(seed), told: BTreeSet::new(), newest, acknowledged: Acknowledged::default() }
     }
 
     /// Starts runs until the end, and tells all runs what they wait for until none waits for it any more.
@@ -67,7 +69,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Runs of its own that it has not told everything.
+    /// Runs that it has not told everything.
     fn waiting(&self) -> Vec<String> {
         let Acknowledged { begun, endless, signalled, cancelled, .. } = &self.acknowledged;
         begun.difference(signalled).chain(endless.difference(cancelled)).cloned().collect()
@@ -117,6 +119,9 @@ impl<'a> Visitor<'a> {
             }
             let body =
                 json!({"path": question["path"], "answer": "approve", "shown": question["shown"], "override": true});
+            if is_gate {
+                self.told.insert(run.clone());
+            }
             let told = self.ask("POST", &format!("/api/v1/runs/{run}/answer"), "-", &body);
             if is_gate && told.is_some_and(|told| told.status == 202) {
                 self.acknowledged.answered.insert(run);
@@ -124,13 +129,13 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// What it answered, and what it started: others' answers may have come first.
+    /// What it started, and what it answered; a signal that comes early is kept.
     fn signal(&mut self) {
-        let Acknowledged { begun, answered, signalled, .. } = &self.acknowledged;
-        let due: Vec<String> = begun.union(answered).filter(|run| !signalled.contains(*run)).cloned().collect();
+        let Acknowledged { begun, signalled, .. } = &self.acknowledged;
+        let due: Vec<String> = begun.union(&self.told).filter(|run| !signalled.contains(*run)).cloned().collect();
         for run in due {
             let told = self.ask("POST", &format!("/api/v1/runs/{run}/signal"), "-", &json!({"name": "go"}));
-            if told.is_some_and(|told| told.status == 202) {
+            if told.is_some_and(is_taken) {
                 self.acknowledged.signalled.insert(run);
             }
         }
@@ -145,11 +150,16 @@ impl<'a> Visitor<'a> {
                 continue;
             }
             let told = self.ask("POST", &format!("/api/v1/runs/{run}/cancel"), "-", &json!({"reason": "enough"}));
-            if told.is_some_and(|told| told.status == 202) {
+            if told.is_some_and(is_taken) {
                 self.acknowledged.cancelled.insert(run);
             }
         }
     }
+}
+
+/// It is stored; or the run is over, because it had been stored before and the answer was lost.
+fn is_taken(told: Answer) -> bool {
+    [202, 409].contains(&told.status)
 }
 
 /// Follows one run after another, at whichever node answers, going on after the last event that was seen.
