@@ -133,7 +133,10 @@ impl Engine {
         for row in &rows {
             let started = match self.load(&row.run).await {
                 Err(error) if error.is_damage() => None,
-                loaded => Some(loaded?.state).filter(|state| counts(state)).and_then(|state| state.started),
+                loaded => {
+                    let state = loaded?.state;
+                    if counts(&state) { state.started } else { None }
+                }
             };
             let Some(started) = started else { continue };
             if started.owner.and_then(|owner| owner.user).as_deref() == user {
@@ -160,7 +163,8 @@ struct Crowd {
 /// Whether a run has something to do, or will have by itself: one that is paused or waits for people alone has not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
-    !state.paused && !(only_people && state.status_word() == "waiting")
+    let is_idle = state.paused || only_people && state.status_word() == "waiting";
+    !is_idle
 }
 
 fn wanted(armed: &Armed) -> Wanted<'_> {
