@@ -9,7 +9,7 @@ use longhaul_runtime::{Present, Roster};
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::ui;
 
-/// List the workers of this store: where they are, what they can do, how much they do, and what waits for one
+/// List the workers of this store: where they are, what they can and do, and what waits for one
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

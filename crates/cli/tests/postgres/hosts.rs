@@ -72,7 +72,7 @@ fn a_password_is_never_printed() {
 const LONG: &str = r#"
 name: work
 do:
-  - {id: long, run: 'echo begun >> "$LOG"; test -e "$LOG.second" && exit 0; touch "$LOG.second"; sleep 300'}
+  - {id: long, workspace: any, run: 'echo begun >> "$LOG"; test -e "$LOG.second" && exit 0; touch "$LOG.second"; sleep 300'}
 "#;
 
 /// A worker that can not reach the store any more kills what it does before others may begin it.
