@@ -32,7 +32,7 @@ async fn works(host: &str, options: &str) {
 
 async fn refused(host: &str, options: &str) -> String {
     match open(host, options).await {
-        Err(Error::Unreachable(why)) => why,
+        Err(Error::Unreachable(why) | Error::Denied(why)) => why,
         Err(other) => panic!("{options}: {other:?}"),
         Ok(_) => panic!("{options} was let in"),
     }
