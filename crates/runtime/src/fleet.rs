@@ -21,6 +21,12 @@ use crate::told::Told;
 /// An attempt by step and number.
 pub(crate) type Attempt = (StepPath, u32);
 
+/// The attempt that a task is about.
+pub(crate) fn attempt_of(key: &str) -> Option<Attempt> {
+    let (path, attempt) = key.rsplit_once('@')?;
+    Some((path.parse().ok()?, attempt.parse().ok()?))
+}
+
 /// What an engine is among several.
 #[derive(Debug, Clone, Default)]
 pub struct Membership {
@@ -61,9 +67,8 @@ impl Taken {
     }
 
     fn add(&self, task: &Task) {
-        let path = task.key.rsplit_once('@').and_then(|(path, _)| path.parse::<StepPath>().ok());
-        if let (Ok(mut runs), Some(path)) = (self.runs.lock(), path) {
-            runs.entry(task.run.clone()).or_default().push((path, task.attempt));
+        if let (Ok(mut runs), Some(attempt)) = (self.runs.lock(), attempt_of(&task.key)) {
+            runs.entry(task.run.clone()).or_default().push(attempt);
         }
     }
 
@@ -83,17 +88,7 @@ pub(crate) async fn take(shared: &Shared, run: Option<&RunId>) -> Result<Vec<Run
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let member = &shared.options.member;
-    let claim = Claim {
-        worker: shared.worker.clone(),
-        labels: member.labels.clone(),
-        run: run.cloned(),
-        limit,
-        caps: member.caps.clone(),
-        now_ms: shared.clock.now_ms(),
-        lease_ms: shared.lease_ms(),
-    };
-    let tasks = shared.store.claim(claim).await?;
+    let tasks = shared.store.claim(shared.as_claim(run.cloned(), limit)).await?;
     tasks.iter().for_each(|task| shared.taken.add(task));
     let mut runs: Vec<RunId> = tasks.into_iter().map(|task| task.run).collect();
     runs.sort();
@@ -152,6 +147,20 @@ pub(crate) async fn know_agents(shared: &Shared) {
 impl Shared {
     pub(crate) fn lease_ms(&self) -> i64 {
         i64::try_from(self.options.lease.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// What this engine asks for: so much of what it can do.
+    pub(crate) fn as_claim(&self, run: Option<RunId>, limit: usize) -> Claim {
+        let member = &self.options.member;
+        Claim {
+            worker: self.worker.clone(),
+            labels: member.labels.clone(),
+            run,
+            limit,
+            caps: member.caps.clone(),
+            now_ms: self.clock.now_ms(),
+            lease_ms: self.lease_ms(),
+        }
     }
 
     /// This engine as a worker that is there now.

@@ -5,11 +5,11 @@
 use longhaul_core::decide::agent_of_label;
 use longhaul_core::explain::{Explanation, moment, waits_for};
 use longhaul_core::id::RunId;
-use longhaul_core::path::StepPath;
 use longhaul_core::state::{State, StepInst};
 use longhaul_store::{Caps, Listed, Task};
 
 use crate::engine::{Engine, Error};
+use crate::fleet::attempt_of;
 use crate::roster::{self, NOBODY};
 
 impl Engine {
@@ -64,7 +64,7 @@ fn reached(caps: &Caps, held: &[Task], labels: &[String]) -> Option<String> {
 fn silent(task: &Task, workers: &[Listed], now: i64) -> Option<Explanation> {
     let holder = workers.iter().map(|listed| &listed.worker).find(|worker| task.worker.as_ref() == Some(&worker.id));
     let worker = holder.filter(|worker| roster::is_silent(worker.seen_ms, now))?;
-    let path = task.key.rsplit_once('@')?.0.parse::<StepPath>().ok()?;
+    let (path, _) = attempt_of(&task.key)?;
     let place = if worker.host.is_empty() { String::new() } else { format!(" on `{}`", worker.host) };
     let text = format!(
         "`{path}` is held by {}{place}, of which nothing was heard since {}; it is made again after {}, when its lease ends",

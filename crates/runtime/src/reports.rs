@@ -5,13 +5,12 @@
 
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
-use longhaul_core::path::StepPath;
 use longhaul_core::report::accept;
 use longhaul_store::{Message, Task, WorkerId};
 use serde::Deserialize;
 
 use crate::engine::{Error, Shared};
-use crate::fleet::Attempt;
+use crate::fleet::{Attempt, attempt_of};
 use crate::run_loop::Loaded;
 
 /// What the sources of reports begin with; the rest is the login.
@@ -58,12 +57,6 @@ pub(crate) async fn taken_in(
 
 fn parsed(message: &Message) -> Option<Result<Report, String>> {
     message.source.starts_with(SOURCE).then(|| serde_json::from_str(&message.body).map_err(|error| error.to_string()))
-}
-
-/// The attempt that a task is about.
-pub(crate) fn attempt_of(key: &str) -> Option<Attempt> {
-    let (path, attempt) = key.rsplit_once('@')?;
-    Some((path.parse::<StepPath>().ok()?, attempt.parse().ok()?))
 }
 
 /// Whether somebody who is gone has reported how an attempt ended, and nobody has taken that in.

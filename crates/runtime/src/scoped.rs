@@ -10,7 +10,7 @@ mod making;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longhaul_store::{Claim, Error as Refusal, Scope, Task, WorkerId};
+use longhaul_store::{Error as Refusal, Scope, Task, WorkerId};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +75,7 @@ impl Worker<'_> {
         }
         let room = self.shared.options.attempts_max.saturating_sub(self.at_work.len());
         if room > 0 {
-            for task in self.shared.store.claim(self.claim(room)).await? {
+            for task in self.shared.store.claim(self.shared.as_claim(None, room)).await? {
                 self.take_up(task, false);
             }
         }
@@ -103,19 +103,6 @@ impl Worker<'_> {
             self.take_up(task, true);
         }
         Ok(())
-    }
-
-    fn claim(&self, limit: usize) -> Claim {
-        let member = &self.shared.options.member;
-        Claim {
-            worker: self.shared.worker.clone(),
-            labels: member.labels.clone(),
-            run: None,
-            limit,
-            caps: member.caps.clone(),
-            now_ms: self.shared.clock.now_ms(),
-            lease_ms: self.shared.lease_ms(),
-        }
     }
 
     fn take_up(&self, task: Task, is_old: bool) {

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use longhaul_core::status;
-use longhaul_core::view::Brief;
 use longhaul_project::Project;
-use longhaul_runtime::{Clock, Message, is_dead};
-use longhaul_store::{Copied, NewMessage, Options, Place, Query, Sqlite, Store, copy};
+use longhaul_runtime::{Clock, is_dead};
+use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
@@ -165,17 +163,7 @@ async fn settle(file: &Path, to: &Place) -> Result<()> {
     let (store, clock) = office::open_store(to)?;
     let folder = std::path::absolute(file)?;
     let host = office::spot(&Project::around(folder.parent().unwrap_or(&folder)).root);
-    let body = serde_json::to_string(&Message::HostSettled { host })?;
-    let statuses = status::OPEN.map(str::to_owned).to_vec();
-    for row in store.runs(Query { statuses, limit: usize::MAX >> 1, ..Query::default() }).await? {
-        let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
-        if brief.attempts > 0 {
-            let dedup = format!("{} came from a file", row.run);
-            let (source, body, at_ms) = ("copy".to_owned(), body.clone(), clock.now_ms());
-            store.post(NewMessage { run: row.run, source, dedup, body, at_ms }).await?;
-        }
-    }
-    Ok(())
+    Ok(longhaul_runtime::settle(store.as_ref(), host, clock.now_ms()).await?)
 }
 
 async fn transfer(from: &Place, to: &Place) -> Result<Copied> {

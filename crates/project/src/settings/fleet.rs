@@ -139,6 +139,7 @@ mod tests {
             ("[fleet]\nwhen_host_gone = 'cry'", "`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\""),
             ("[fleet]\ncarry = '--upload-pack=x'", "`fleet.carry` is neither a remote of git nor an address of one"),
             ("[fleet]\ncarry = 'ext::sh -c x'", "`fleet.carry` is neither a remote of git nor an address of one"),
+            ("[fleet]\nproject = ''", "`fleet.project` is not a name"),
             ("[fleet.labels]\ngpu = 1", "`fleet.labels.gpu` is not a table"),
             ("[fleet.labels.gpu]\n", "`fleet.labels.gpu.max` is missing"),
             ("[fleet]\nhost_grace = 5", "`fleet.host_grace` is not a time such as \"10m\""),

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::{TOGETHER, scope};
 use crate::engine::{Error, Shared};
 use crate::fleet::Attempt;
+use crate::fleet::attempt_of;
 use crate::perform;
-use crate::reports::attempt_of;
 use crate::run_loop::{LOOK_AT_OTHERS, Loaded, as_stopped, is_open, is_queued, load};
 
 /// How long it is waited until somebody records what was told, before it is told again.
