@@ -165,7 +165,7 @@ impl Conform<'_> {
         if !suggests(self.out) {
             return self.out.push(diagnostic);
         }
-        self.out.push(diagnostic.did_you_mean(word, known, |known| Some(format!("it can have: {}", known.join(", ")))));
+        self.out.push(diagnostic.which_key(word, known));
     }
 
     /// The alternative that the value's own kind points to.

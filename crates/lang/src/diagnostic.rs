@@ -97,12 +97,34 @@ impl Diagnostic {
         }
     }
 
+    /// Adds which of the known keys was meant, or all of them.
+    pub(crate) fn which_key(self, word: &str, known: Vec<&str>) -> Self {
+        let same = ELSEWHERE.iter().find(|(own, others)| others.contains(&word) && known.contains(own));
+        match same {
+            Some((own, _)) => self.help(format!("did you mean `{own}`?")),
+            None => self.did_you_mean(word, known, |known| Some(format!("it can have: {}", known.join(", ")))),
+        }
+    }
+
     /// Adds another place that matters.
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related.push((span, label.into()));
         self
     }
 }
+
+/// What keys are called elsewhere.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    ("depends_on", &["after", "needs", "depends", "dependsOn"]),
+    ("when", &["if", "condition"]),
+    ("run", &["script", "command", "cmd", "shell", "bash"]),
+    ("do", &["steps", "jobs", "tasks", "nodes"]),
+    ("retry", &["retries", "max_retries", "attempts"]),
+    ("timeout", &["timeout-minutes", "timeout_minutes", "timeout_seconds"]),
+    ("env", &["environment"]),
+    ("cwd", &["working-directory", "working_directory", "workdir", "dir"]),
+    ("runs_on", &["runs-on", "labels"]),
+];
 
 /// How many findings there may be and still be a search for what was meant: comparing each of many unknown
 /// names with each of many known ones would take longer than all the rest.

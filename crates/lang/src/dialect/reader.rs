@@ -181,9 +181,6 @@ pub(super) fn wrong_kind(node: &Node, what: &str, wanted: &str) -> Diagnostic {
 /// "a branch node has no key `defualt`".
 pub(super) fn unknown_key(key: &Node, what: &str, allowed: &[&str]) -> Diagnostic {
     let word = key.scalar().unwrap_or_default();
-    Diagnostic::error("LH0108", key.span, format!("{what} has no key `{word}`")).label("unknown key").did_you_mean(
-        word,
-        allowed.iter().copied(),
-        |known| Some(format!("it can have: {}", known.join(", "))),
-    )
+    let diagnostic = Diagnostic::error("LH0108", key.span, format!("{what} has no key `{word}`"));
+    diagnostic.label("unknown key").which_key(word, allowed.to_vec())
 }
