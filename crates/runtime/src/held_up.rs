@@ -26,9 +26,13 @@ impl Engine {
         for step in state.queued() {
             let said = why.iter_mut().find(|said| said.path.as_ref() == Some(&step.path));
             let Some(said) = said else { continue };
+            // What asks for a decision has said it all.
+            if said.text != plain(step) {
+                continue;
+            }
             if !roster::can_any(&workers, &step.labels, now) {
                 said.text.push_str(NOBODY);
-            } else if let Some(cap) = self.reached(&held, step).filter(|_| said.text == plain(step)) {
+            } else if let Some(cap) = self.reached(&held, step) {
                 said.text = format!("`{}` waits until another step ends: {cap} is reached", step.path);
             }
         }
