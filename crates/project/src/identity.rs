@@ -14,9 +14,9 @@ pub fn identity(root: &Path) -> Option<String> {
     if git(root, &["rev-parse", "--is-shallow-repository"])?.trim() != "false" {
         return None;
     }
-    // Histories that were joined have several.
-    let first = git(root, &["rev-list", "--max-parents=0", "HEAD"])?;
-    first.lines().min().map(|commit| commit.chars().take(LENGTH).collect())
+    // A history that was joined to this one later does not make it another, and need not be read.
+    let first = git(root, &["rev-list", "--first-parent", "--max-parents=0", "HEAD"])?;
+    first.lines().next().map(|commit| commit.chars().take(LENGTH).collect())
 }
 
 fn git(root: &Path, args: &[&str]) -> Option<String> {
@@ -53,6 +53,18 @@ mod tests {
         assert!(identity(one.path()).is_some());
         assert_eq!(identity(&clone), identity(one.path()));
         assert_ne!(identity(other.path()), identity(one.path()));
+    }
+
+    #[test]
+    fn a_project_that_takes_in_the_history_of_another_stays_what_it_was() {
+        // Whichever of the two commits has the smaller name.
+        for (name, taken_in) in [("one", "other"), ("other", "one")] {
+            let (one, other) = (repository(name), repository(taken_in));
+            let before = identity(one.path());
+            told(one.path(), &["fetch", "-q", other.path().to_str().unwrap(), "HEAD"]);
+            told(one.path(), &["merge", "-q", "--allow-unrelated-histories", "-m", "both", "FETCH_HEAD"]);
+            assert_eq!(identity(one.path()), before);
+        }
     }
 
     #[test]
