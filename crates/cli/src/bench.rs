@@ -126,8 +126,8 @@ pub(crate) struct Sizes {
 /// How much of what a fleet does.
 #[derive(Debug, Clone, Copy)]
 struct FleetSizes {
-    /// Steps of the run of each worker.
-    steps: usize,
+    /// How long the database is busy with the rows of all steps at least.
+    busy: Duration,
     /// How long `pgbench` runs each time.
     probe: Duration,
     /// Tasks that came and went, and claims that are measured.
@@ -154,7 +154,7 @@ impl Sizes {
         mcp: (10_000, 200),
         watched: (50, 1500, 3),
         fleet: FleetSizes {
-            steps: 600,
+            busy: Duration::from_secs(2),
             probe: Duration::from_secs(4),
             past: 1_000_000,
             claims: 500,
@@ -177,7 +177,7 @@ impl Sizes {
         mcp: (5, 2),
         watched: (3, 20, 1),
         fleet: FleetSizes {
-            steps: 5,
+            busy: Duration::ZERO,
             probe: Duration::from_secs(1),
             past: 100,
             claims: 10,

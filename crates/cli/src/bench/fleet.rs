@@ -33,6 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How often it is looked whether something has come about.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 
+/// Runs that are started at the same time.
+const STARTED_AT_ONCE: usize = 32;
+
 /// Where the database is that is measured.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Around {
@@ -105,11 +108,14 @@ impl<'a> Fleet<'a> {
         Ok(workers)
     }
 
-    /// Records the beginnings of runs of one plan, as many at once as the store takes.
+    /// Records the beginnings of runs of one plan, several at once.
     async fn start(&self, plan: Plan, runs: usize) -> Result<()> {
         let plan = Arc::new(plan);
         let mut starting = JoinSet::new();
         for at in 0..runs {
+            if starting.len() >= STARTED_AT_ONCE {
+                starting.join_next().await.context("nothing is started")???;
+            }
             let (engine, plan) = (self.engine.clone(), Arc::clone(&plan));
             let request = StartRequest { run: Some(run_id(at)?), ..StartRequest::default() };
             starting.spawn(async move { engine.start(&plan, request).await });

@@ -116,6 +116,17 @@ impl Server {
         Ok(String::from_utf8_lossy(&done.stdout).lines().last().unwrap_or_default().to_owned())
     }
 
+    /// Lets every commit wait so much longer, if the server is ours. Answers whether it does.
+    pub(super) fn wait_at_commits(&self, longer: Duration) -> Result<bool> {
+        if self.own.is_some() {
+            let delay = longer.as_micros();
+            self.sql(&format!(
+                "ALTER SYSTEM SET commit_delay = {delay}; ALTER SYSTEM SET commit_siblings = 0; SELECT pg_reload_conf();"
+            ))?;
+        }
+        Ok(self.own.is_some())
+    }
+
     /// Seconds that the processor has spent on it, if it is ours and the system tells.
     pub(super) fn cpu(&self) -> Option<f64> {
         let file = std::fs::read_to_string(self.own.as_ref()?.folder.join("data/postmaster.pid")).ok()?;
