@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_core::decide::{agent_of_label, host_label, project_label};
+use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
 use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
@@ -156,13 +156,14 @@ pub(crate) fn warn(settings: &Settings) {
 /// What this process is among several. A file is never shared by machines.
 fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Membership {
     let (machine, host) = (process::host_name(), spot(root));
-    let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root))).flatten();
+    let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root).ok())).flatten();
     // The machine alone is what runs of earlier versions ask for.
     let hosts = [host_label(&machine), host_label(&host)];
     let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), machine.clone()];
     let mut labels: Vec<String> =
         worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
-    labels.extend(usual.into_iter().chain(hosts).chain(project.as_deref().map(project_label)));
+    let of_project = project.as_deref().map_or_else(no_project_label, project_label);
+    labels.extend(usual.into_iter().chain(hosts).chain([of_project]));
     // Who may count the turns of an agent may take them.
     labels.extend(fleet.caps.labels.keys().filter(|label| agent_of_label(label).is_some()).cloned());
     labels.sort();
@@ -177,6 +178,18 @@ fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Memb
         when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
         carry: fleet.carry,
     }
+}
+
+/// Says that work which is started here can be done here alone, where nobody knows of which project this is.
+pub(crate) fn warn_of_no_project(engine: &Engine) -> Result<()> {
+    let root = Project::current()?.root;
+    if let (Some(_), None, Err(why)) = (engine.host(), engine.project(), identity(&root)) {
+        ui::say(format!(
+            "warning: the project of this folder is not known ({why}): what is started here is done here, by no other machine; \
+             `project = \"NAME\"` below `[fleet]` in .longhaul/config.toml says which one it is"
+        ));
+    }
+    Ok(())
 }
 
 /// A checkout on a machine: files of one are not in another.

@@ -102,6 +102,11 @@ impl Engine {
         self.shared.options.member.host.as_deref()
     }
 
+    /// The project of its checkout, where several machines share the store and that is known.
+    pub fn project(&self) -> Option<&str> {
+        self.shared.options.member.project.as_deref()
+    }
+
     /// Who works for the store, on what, and what waits.
     pub async fn roster(&self) -> Result<Roster, Error> {
         let store = &self.shared.store;

@@ -29,6 +29,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open_as(Project::current()?, &args.engine, &args.agents, &args.worker)?;
+        office::warn_of_no_project(&engine)?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         if let Some(login) = engine.login() {

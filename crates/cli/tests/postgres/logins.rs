@@ -48,6 +48,8 @@ impl Pair {
         let folder = || {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("work.yaml"), workflow).unwrap();
+            std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
+            std::fs::write(folder.path().join(".longhaul/config.toml"), "[fleet]\nproject = \"pair\"\n").unwrap();
             folder
         };
         let mut pair =
