@@ -34,7 +34,8 @@ pub use consent::{actions, run_grant};
 pub(crate) use gone::WAIT;
 pub use hosted::{claims, held_until, named};
 pub use place::{
-    Place, agent_label, agent_of_label, host_label, host_of_label, is_given, place, project_label, project_of_label,
+    Place, agent_label, agent_of_label, host_label, host_of_label, is_given, no_project_label, place, project_label,
+    project_of_label,
 };
 pub use seal::seal;
 pub use share::goes_first;

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use longhaul_core::decide::{host_of_label, is_given};
+use longhaul_core::decide::{host_of_label, is_given, no_project_label, project_of_label};
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_store::{Listed, Task};
+use longhaul_store::{Listed, Task, Worker};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ const SILENT_MS: i64 = 30_000;
 /// How many steps are told of each: under way, and waiting.
 const TOLD_MAX: usize = 200;
 /// What is added to why a step waits.
-pub(crate) const NOBODY: &str = "; no such worker is there";
+const NOBODY: &str = "; no such worker is there";
 
 /// Who works for a store, and on what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -102,6 +102,16 @@ impl Engine {
         self.shared.options.member.host.as_deref()
     }
 
+    /// The project of its checkout, where several machines share the store and that is known.
+    pub fn project(&self) -> Option<&str> {
+        self.shared.options.member.project.as_deref()
+    }
+
+    /// What it can do, as people say it.
+    pub fn labels(&self) -> Vec<String> {
+        given(&self.shared.options.member.labels)
+    }
+
     /// Who works for the store, on what, and what waits.
     pub async fn roster(&self) -> Result<Roster, Error> {
         let store = &self.shared.store;
@@ -157,11 +167,10 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
 
 fn wanted(task: &Task, listed: &[Listed], names: &HashMap<RunId, String>, now: i64) -> OpenDuty {
     let duty = duty(task, names);
-    let nobody = !can_any(listed, &task.labels, now);
+    let missing = missing(listed, &task.labels, now);
     let mut text = duty.path.parse::<StepPath>().map_or_else(|_| String::new(), |path| waits_for(&path, &task.labels));
-    if nobody {
-        text.push_str(NOBODY);
-    }
+    text.push_str(missing.as_deref().unwrap_or_default());
+    let nobody = missing.is_some();
     let host = task.labels.iter().find_map(|label| host_of_label(label)).map(str::to_owned);
     OpenDuty { duty, labels: given(&task.labels), host, nobody, text }
 }
@@ -175,9 +184,22 @@ fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
     }
 }
 
-pub(crate) fn can_any(listed: &[Listed], labels: &[String], now: i64) -> bool {
-    let there = listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
-    there.into_iter().any(|worker| labels.iter().all(|label| worker.labels.contains(label)))
+/// What there is to add if no worker that is there has these labels.
+pub(crate) fn missing(listed: &[Listed], labels: &[String], now: i64) -> Option<String> {
+    let there = || listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
+    let has = |worker: &Worker, label: &String| worker.labels.contains(label);
+    if there().any(|worker| labels.iter().all(|label| has(worker, label))) {
+        return None;
+    }
+    // Most often it is the same project, and nobody could know.
+    let is_lost = |worker: &&Worker| {
+        has(worker, &no_project_label())
+            && labels.iter().all(|label| has(worker, label) || project_of_label(label).is_some())
+    };
+    Some(match there().find(is_lost) {
+        Some(worker) => format!("; {} could, but the project of its folder is not known (fleet.project)", worker.name),
+        None => NOBODY.to_owned(),
+    })
 }
 
 /// Whether nobody misses a silent worker: it holds nothing, and one on its machine can do all that it could. Most often that is the
@@ -204,7 +226,7 @@ fn given(labels: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use longhaul_store::{Worker, WorkerId};
+    use longhaul_store::WorkerId;
 
     use super::*;
 
@@ -236,5 +258,18 @@ mod tests {
         assert_eq!(names(&[holds, there("alpha", "linux")]), "holds? there", "what it holds is to be seen");
         let slow = listed("slow", "alpha", "linux", NOW - SILENT_MS, 0);
         assert_eq!(names(&[slow, there("alpha", "linux")]), "slow there", "it is not silent yet");
+    }
+
+    #[test]
+    fn a_worker_of_no_known_project_is_named_where_it_could_do_the_step() {
+        let said = |labels: &str| missing(&[listed("bert", "", labels, NOW, 0)], &step(), NOW);
+        fn step() -> [String; 2] {
+            ["gpu", "project:abc"].map(str::to_owned)
+        }
+        assert_eq!(said("gpu project:abc"), None);
+        assert_eq!(said("gpu project:other").as_deref(), Some(NOBODY));
+        assert_eq!(said("linux project:").as_deref(), Some(NOBODY));
+        let named = "; bert could, but the project of its folder is not known (fleet.project)";
+        assert_eq!(said("gpu project:").as_deref(), Some(named));
     }
 }

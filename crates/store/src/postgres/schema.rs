@@ -26,9 +26,14 @@ const SERVER: i32 = 150_000;
 /// Between two tries to reach the server.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Makes sure that the tables are there.
-pub(super) async fn prepare(address: &Address, options: &Options) -> Result<(), Error> {
-    let deadline = Instant::now() + options.opening;
+/// Makes sure that the tables are there. A server that does not answer is waited for, for so long as the options say, or as long as it takes
+/// if somebody is to be told each time.
+pub(super) async fn prepare(
+    address: &Address,
+    options: &Options,
+    told: Option<&(dyn Fn(&str) + Sync)>,
+) -> Result<(), Error> {
+    let mut deadline = Instant::now() + options.opening;
     loop {
         let fault = match timeout_at(deadline, try_prepare(address)).await {
             Ok(Ok(())) => return Ok(()),
@@ -38,7 +43,9 @@ pub(super) async fn prepare(address: &Address, options: &Options) -> Result<(), 
             Err(_) => "there was no answer in time".to_owned(),
         };
         if Instant::now() + PAUSE >= deadline {
-            return Err(Error::Unreachable(fault));
+            let Some(told) = told else { return Err(Error::Unreachable(fault)) };
+            told(&fault);
+            deadline = Instant::now() + PAUSE + options.opening;
         }
         tokio::time::sleep(PAUSE).await;
     }
