@@ -271,7 +271,8 @@ fn prepare(home: &Path) -> Result<()> {
     }
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
-        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
+        // Itself too: every checkout makes one, and git would not pull over it what another one has committed.
+        std::fs::write(&ignore, ".gitignore\nlonghaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
     Ok(())
