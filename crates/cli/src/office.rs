@@ -50,6 +50,11 @@ impl EngineArgs {
     pub(crate) fn store_arg(&self) -> Option<&str> {
         self.store.as_deref()
     }
+
+    /// Whether the store was named on the command line, where a slip is likely; the environment holds for everything that is done.
+    fn is_named_here(&self) -> bool {
+        self.store.is_some() && self.store != std::env::var("LONGHAUL_STORE").ok()
+    }
 }
 
 /// Settings of agents, for commands that may start work.
@@ -96,6 +101,14 @@ pub(crate) struct WorkerArgs {
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     open_in(Project::current()?, args, agents)
+}
+
+/// The same for a command that makes nothing new: a store that was named for it alone has to be there. Must run inside a Tokio runtime.
+pub(crate) fn open_what_is_there(args: &EngineArgs) -> Result<Engine> {
+    if args.is_named_here() {
+        require(&store_place(args)?)?;
+    }
+    open(args, &AgentArgs::default())
 }
 
 /// Opens the engine of a project. Must run inside a Tokio runtime.
@@ -208,6 +221,17 @@ pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock
     let (store, clock) = open_any(place)?;
     store.scope().map_or(Ok(()), |scope| refuse(scope.login()))?;
     Ok((store, clock))
+}
+
+/// Refuses to go on where there is no store: opening it would make one. Blocks; meant for the start of a program.
+pub(crate) fn require(place: &Place) -> Result<()> {
+    let there = tokio::task::block_in_place(|| Handle::current().block_on(place.is_there(OPENING)));
+    match there.with_context(|| format!("{place} can not be opened"))? {
+        true => Ok(()),
+        false => anyhow::bail!(
+            "there is no store at {place}, and none was made; longhaul run WORKFLOW makes one, if that is where it should be"
+        ),
+    }
 }
 
 fn open_any(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {

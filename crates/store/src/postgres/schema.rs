@@ -28,10 +28,23 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Makes sure that the tables are there.
 pub(super) async fn prepare(address: &Address, options: &Options) -> Result<(), Error> {
-    let deadline = Instant::now() + options.opening;
+    patiently(options.opening, || try_prepare(address)).await
+}
+
+/// Whether tables are there that this program can use; makes nothing.
+pub(super) async fn is_there(address: &Address, patience: Duration) -> Result<bool, Error> {
+    patiently(patience, || try_look(address)).await
+}
+
+/// Asks until there is an answer.
+async fn patiently<T, F>(patience: Duration, ask: impl Fn() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Fault>>,
+{
+    let deadline = Instant::now() + patience;
     loop {
-        let fault = match timeout_at(deadline, try_prepare(address)).await {
-            Ok(Ok(())) => return Ok(()),
+        let fault = match timeout_at(deadline, ask()).await {
+            Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(Fault::Final(error))) => return Err(error),
             Ok(Err(Fault::Lost(why) | Fault::Unreached(why))) => why,
             Ok(Err(Fault::Crossed)) => "others are preparing it".to_owned(),
@@ -48,6 +61,13 @@ async fn try_prepare(address: &Address) -> Result<(), Fault> {
     let (mut client, connection) = session::alone(address).await?;
     let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
     migrate(&mut client, &address.schema).await.map_err(|fault| explained(&address.schema, fault))
+}
+
+async fn try_look(address: &Address) -> Result<bool, Fault> {
+    let (client, connection) = session::alone(address).await?;
+    let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
+    refuse_old_server(&client).await?;
+    Ok(applied(&client, &address.schema).await? > 0)
 }
 
 /// Most often everything is there, and nobody need wait for anybody.

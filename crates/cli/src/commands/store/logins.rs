@@ -50,6 +50,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
 
 /// Lists the logins.
 pub(super) async fn list(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
+    office::require(&office::store_place(engine)?)?;
     let (_, store, _) = open(engine).await?;
     let logins = store.logins().await?;
     if is_json {
@@ -75,6 +76,7 @@ fn line(login: &Login) -> String {
 
 /// Takes a login back.
 pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Result<ExitCode> {
+    office::require(&office::store_place(engine)?)?;
     let (_, store, _) = open(engine).await?;
     let Some(gone) = store.expel(name).await? else {
         bail!("there is no login `{name}`; longhaul store logins lists them");
