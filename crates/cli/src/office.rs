@@ -44,6 +44,11 @@ impl EngineArgs {
     pub(crate) fn store_arg(&self) -> Option<&str> {
         self.store.as_deref()
     }
+
+    /// Whether the store was named on the command line, where a slip is likely; the environment holds for everything that is done.
+    fn is_named_here(&self) -> bool {
+        self.store.is_some() && self.store != std::env::var("LONGHAUL_STORE").ok()
+    }
 }
 
 /// Settings of agents, for commands that may start work.
@@ -90,6 +95,14 @@ pub(crate) struct WorkerArgs {
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     open_in(Project::current()?, args, agents)
+}
+
+/// The same for a command that makes nothing new: a store that was named for it alone has to be there. Must run inside a Tokio runtime.
+pub(crate) fn open_what_is_there(args: &EngineArgs) -> Result<Engine> {
+    if args.is_named_here() {
+        opening::require(&store_place(args)?)?;
+    }
+    open(args, &AgentArgs::default())
 }
 
 /// Opens the engine of a project. Must run inside a Tokio runtime.
@@ -287,7 +300,8 @@ fn prepare(home: &Path) -> Result<()> {
     }
     let ignore = home.join(".gitignore");
     if !ignore.exists() {
-        std::fs::write(&ignore, "longhaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
+        // Itself too: every checkout makes one, and git would not pull over it what another one has committed.
+        std::fs::write(&ignore, ".gitignore\nlonghaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
             .with_context(|| format!("{} can not be written", ignore.display()))?;
     }
     Ok(())

@@ -27,6 +27,19 @@ pub(crate) fn store(place: &Place) -> Result<Opened> {
     tokio::task::block_in_place(|| Handle::current().block_on(with_clock(place, opened)))
 }
 
+/// Refuses to go on where there is no store: opening it would make one. Blocks; meant for the start of a program.
+pub(crate) fn require(place: &Place) -> Result<()> {
+    let there = tokio::task::block_in_place(|| Handle::current().block_on(place.is_there(OPENING)));
+    match told(place, there)? {
+        true => Ok(()),
+        false => {
+            bail!(
+                "there is no store at {place}, and none was made; longhaul run WORKFLOW makes one, if that is where it should be"
+            )
+        }
+    }
+}
+
 /// Opens a store for a worker, as soon as it is there; `None` if `stop` came first.
 pub(crate) async fn patiently(place: &Place, stop: &CancellationToken) -> Result<Option<Opened>> {
     let is_said = AtomicBool::new(false);

@@ -148,6 +148,17 @@ impl Settings {
     }
 }
 
+/// Whether a file of settings says something that takes effect only once a person has looked at it.
+pub(crate) fn needs_trust(text: &str) -> bool {
+    let Ok(document) = text.parse::<DocumentMut>() else { return false };
+    document.contains_key("store")
+        || agents::sensitive(&document).is_some()
+        || gates::sensitive(&document).is_some()
+        || tools::sensitive(&document).is_some()
+        || fleet::sensitive(&document).is_some()
+        || retention::sensitive(&document).is_some()
+}
+
 /// The folder of the organisation's settings. Debug builds can be told another one, to test what it does.
 fn organisation() -> PathBuf {
     let told = std::env::var_os("LONGHAUL_ORGANISATION").filter(|_| cfg!(debug_assertions));

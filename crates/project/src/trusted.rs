@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use longhaul_runtime::told_files;
 
-use crate::disk;
 use crate::project::Project;
+use crate::{disk, settings};
 
 /// The list of a user.
 fn file(project: &Project) -> Result<PathBuf> {
@@ -18,6 +19,12 @@ fn file(project: &Project) -> Result<PathBuf> {
 pub fn hashes(project: &Project) -> HashSet<String> {
     let text = file(project).map(|file| disk::text_if_any(&file)).unwrap_or_default();
     text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// Whether a project says anything that counts only once it is trusted: a file of settings that only bounds something does not.
+pub fn is_needed(project: &Project) -> bool {
+    let own = project.root.join(".longhaul/config.toml");
+    told_files(&project.root).iter().any(|file| *file != own) || settings::needs_trust(&disk::text_if_any(&own))
 }
 
 /// Remembers a hash, with the folder it was seen in for people.

@@ -43,6 +43,16 @@ impl Place {
         }
     }
 
+    /// Whether there is a store; makes nothing. Must be called inside a Tokio runtime. A database that does not answer within
+    /// `patience`, or refuses, is an error.
+    pub async fn is_there(&self, patience: Duration) -> Result<bool, Error> {
+        match self {
+            // An empty file is one that somebody has made, and no store yet.
+            Self::File(file) => Ok(file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0)),
+            Self::Database(address) => Postgres::is_there(address, patience).await,
+        }
+    }
+
     /// The file, if it is one.
     pub fn file(&self) -> Option<&PathBuf> {
         match self {

@@ -85,6 +85,11 @@ impl Postgres {
         let desk = Arc::new(Desk::new(session::pool(address, &options)?, options));
         Ok(Self { news: News::start(address, &desk).await?, desk })
     }
+
+    /// Whether there is a store at this address that this program can use; makes nothing. Must be called inside a Tokio runtime.
+    pub async fn is_there(address: &Address, patience: Duration) -> Result<bool, Error> {
+        schema::is_there(address, patience).await
+    }
 }
 
 impl Drop for Postgres {

@@ -1,17 +1,21 @@
 //! `longhaul agents` and `longhaul doctor`: which agents there are, what each can do, and whether it works.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
 use longhaul_agents::drivers;
-use longhaul_project::{Project, Settings, place};
+use longhaul_project::{Project, Settings, place, trusted};
 use longhaul_runtime::{Backends, Profile, told_hash};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
 use crate::{ui, width};
+
+/// How long a database is waited for by whoever wants to know what is wrong.
+const ANSWER: Duration = Duration::from_secs(3);
 
 /// List the agents that can be driven, whether they are here, and what each can do by itself
 #[derive(Debug, clap::Args)]
@@ -23,7 +27,7 @@ pub(crate) struct Args {
 
 /// Look at everything that a run needs, and say what is missing
 ///
-/// Nothing is sent anywhere: agents are only asked for their version.
+/// Nothing is sent anywhere: agents are only asked for their version, and a database that keeps the runs whether it is there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
@@ -232,11 +236,17 @@ fn folder(project: &Project) -> Finding {
     }
 }
 
-/// Where runs are kept. It is not opened: that would make what is missing.
+/// Where runs are kept, and whether that answers. It is not opened: that would make what is missing.
 fn store(project: &Project, engine: &EngineArgs) -> Finding {
-    match place::of(project, engine.store_arg()) {
-        Ok(place) => plain("store", true, &place.to_string()),
-        Err(error) => Finding { needed: true, ..plain("store", false, &format!("{error:#}")) },
+    let missing = |says: String| Finding { needed: true, ..plain("store", false, &says) };
+    let place = match place::of(project, engine.store_arg()) {
+        Ok(place) => place,
+        Err(error) => return missing(format!("{error:#}")),
+    };
+    match office::block_on_and_leave(async { Ok(place.is_there(ANSWER).await?) }) {
+        Ok(true) => plain("store", true, &place.to_string()),
+        Ok(false) => plain("store", true, &format!("{place}, which the first run makes")),
+        Err(error) => missing(format!("{place}: {error:#}")),
     }
 }
 
@@ -256,6 +266,7 @@ fn trust(project: &Project, backends: &Backends) -> Finding {
     match told_hash(&project.root) {
         None => plain("trust", true, "this project tells agents nothing"),
         Some(hash) if backends.trusted.contains(&hash) => plain("trust", true, "its agent settings are trusted"),
+        Some(_) if !trusted::is_needed(project) => plain("trust", true, "nothing in this project needs it"),
         Some(_) => Finding {
             remedy: Some("`longhaul trust --show` lists them, `longhaul trust` lets them take effect".to_owned()),
             ..plain("trust", false, "its agent settings are not trusted; agents are started without them")

@@ -15,7 +15,7 @@ use longhaul_runtime::Engine;
 use serde_json::json;
 
 use crate::live::{self, Live};
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, EngineArgs};
 use crate::{story, ui};
 
 /// How much is carried at once.
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let step = args.step.as_ref().map(|step| step.parse()).transpose().map_err(anyhow::Error::msg)?;
         let mut reader = Reader {

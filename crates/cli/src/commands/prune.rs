@@ -39,7 +39,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let age_ms = parse_ms(&args.older).with_context(|| format!("`{}` is not a duration such as 30d", args.older))?;
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let rows = engine.old_runs(Duration::from_millis(age_ms), args.keep).await?;
         if args.yes {
             for row in &rows {
@@ -84,7 +84,7 @@ pub(crate) struct ExportArgs {
 
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let loaded = engine.load(&run).await?;
         let state = &loaded.state;

@@ -18,7 +18,7 @@ use longhaul_runtime::Engine;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, EngineArgs};
 use crate::{amounts, story, ui, width};
 
 /// As long as an id that nobody chose.
@@ -88,7 +88,7 @@ pub(crate) struct OneArgs {
 
 pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let query = Query {
             statuses: args.status.clone(),
             workflow: args.workflow.clone(),
@@ -134,7 +134,7 @@ async fn newest(engine: &Engine) -> Result<RunId> {
 
 pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = match &args.run {
             Some(run) => engine.find(run).await?,
             None => newest(&engine).await?,
@@ -230,7 +230,7 @@ pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitC
 
 fn print_events(args: &EventsArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let step = args.step.as_ref().map(|step| step.parse::<StepPath>().map_err(anyhow::Error::msg)).transpose()?;
         let mut found = step.is_none();
@@ -269,7 +269,7 @@ fn is_about(envelope: &Envelope, step: &StepPath) -> bool {
 
 pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if let Some(step) = &args.step {

@@ -96,6 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
     let place = office::store_place(engine)?;
+    opening::require(&place)?;
     let (store, _) = opening::store(&place)?;
     let problems = store.check().await?;
     if is_json {
@@ -123,9 +124,7 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
     let place = office::store_place(engine)?;
     match &place {
         Place::File(from) => {
-            if !from.is_file() {
-                bail!("{place} is not there");
-            }
+            opening::require(&place)?;
             // It must be a store, and what was left of a crash must be put right: reading alone does neither.
             let store = Sqlite::open(from, Options::default()).with_context(|| format!("{place} can not be opened"))?;
             Sqlite::back_up(from, file)?;
@@ -143,9 +142,6 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
 
 async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
     let (from, to): (Place, Place) = (from.parse()?, to.parse()?);
-    if from.file().is_some_and(|file| !file.is_file()) {
-        bail!("{from} is not there");
-    }
     let Copied { runs, events } = transfer(&from, &to).await?;
     if let (Some(file), None) = (from.file(), to.file()) {
         settle(file, &to).await?;
@@ -167,6 +163,7 @@ async fn settle(file: &Path, to: &Place) -> Result<()> {
 }
 
 async fn transfer(from: &Place, to: &Place) -> Result<Copied> {
+    opening::require(from)?;
     let (source, clock) = opening::store(from)?;
     refuse_busy(source.as_ref(), clock.as_ref()).await.with_context(|| format!("{from} is in use"))?;
     let (target, _) = opening::store(to)?;

@@ -12,7 +12,7 @@ use longhaul_core::state::State;
 use longhaul_runtime::{Loaded, Message, key_of};
 use serde_json::json;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, EngineArgs};
 use crate::{answering, identity, ui};
 
 /// Name a run, perhaps a step, perhaps a value
@@ -96,7 +96,7 @@ pub(crate) enum What {
 
 pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let loaded = engine.load(&run).await?;
         let message = readings(args, what, &loaded)?;
@@ -117,7 +117,7 @@ pub(crate) fn cancel(args: CancelArgs) -> Result<ExitCode> {
 
 pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
         let by = identity::caller().who.name().map(str::to_owned);

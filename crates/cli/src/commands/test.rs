@@ -11,7 +11,7 @@ use longhaul_runtime::Engine;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, EngineArgs};
 use crate::trial::expect::differences;
 use crate::trial::file::{Test, Tests};
 use crate::trial::play::{Subject, play};
@@ -158,7 +158,7 @@ fn beside(workflow: &Path, name: &str) -> Vec<(PathBuf, String)> {
 /// Prints a run as a test.
 fn record(run: &str, args: &EngineArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine: Engine = office::open(args, &AgentArgs::default())?;
+        let engine: Engine = office::open_what_is_there(args)?;
         let run: RunId = engine.find(run).await?;
         let loaded = engine.load(&run).await?;
         if !loaded.state.is_finished() {

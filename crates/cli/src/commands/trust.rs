@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ui::print_line(file)?;
     }
     ui::say(match (files.is_empty(), is_trusted) {
+        (false, false) if !trusted::is_needed(&project) => "nothing in it needs to be trusted".to_owned(),
         (true, _) => "nothing here tells agents what to do".to_owned(),
         (false, true) => "trusted, as long as these files stay as they are".to_owned(),
         (false, false) => "not trusted: agents are started without it; `longhaul trust` changes that".to_owned(),

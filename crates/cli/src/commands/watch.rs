@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use tokio_util::sync::CancellationToken;
 
 use super::runs;
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, EngineArgs};
 use crate::screen::terminal;
 use crate::screen::top::Top;
 use crate::screen::watch::Watch;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return runs::follow(&args.run, &args.engine, args.json);
     }
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
@@ -61,7 +61,7 @@ pub(crate) fn top(args: &TopArgs) -> Result<ExitCode> {
         bail!("there is no terminal to draw on; `longhaul runs` lists the same, `longhaul runs --json` for programs");
     }
     office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let engine = office::open_what_is_there(&args.engine)?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         Top::new(engine).show(stop).await?;

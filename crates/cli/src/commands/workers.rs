@@ -6,7 +6,7 @@ use anyhow::Result;
 use longhaul_core::duration::format_ms;
 use longhaul_runtime::{Present, Roster};
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::office::{self, EngineArgs};
 use crate::ui;
 
 /// List the workers of this store: where they are, what they can and do, and what waits for one
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
-        let roster = office::open(&args.engine, &AgentArgs::default())?.roster().await?;
+        let roster = office::open_what_is_there(&args.engine)?.roster().await?;
         if args.json {
             ui::print_json(&roster)?;
         } else {

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod absent;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod chaos;

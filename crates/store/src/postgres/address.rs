@@ -73,6 +73,10 @@ impl Address {
                 _ => return Err(unknown(option)),
             }
         }
+        let authority = place.split_once("://").map_or(place, |(_, rest)| rest).split('/').next().unwrap_or_default();
+        if authority.matches('@').count() > 1 {
+            return Err("it has more than one @; one that is part of a password is written %40".to_owned());
+        }
         let (ssl, verify) = tls(mode.as_deref(), file)?;
         // The message of the parser may hold a part of the text, and so of the password.
         let mut config = Config::from_str(&format!("{place}?{}", rest.join("&")))
@@ -210,6 +214,10 @@ mod tests {
             ("postgres://me:secret@db/w?sslmode=maybe", "`sslmode=maybe`"),
             ("postgres://me:secret@db/w?schema=A;B", "`schema=A;B`"),
             ("postgres://me:secret@db:port/w", "is not like"),
+            (
+                "postgres://me:secret@secret@db/w",
+                "it has more than one @; one that is part of a password is written %40",
+            ),
             ("postgres://me:secret@db/w?shema=x", "the option `shema` is not known; there are schema, sslmode"),
         ] {
             let said = text.parse::<Address>().unwrap_err().to_string();

@@ -26,17 +26,29 @@ const SERVER: i32 = 150_000;
 /// Between two tries to reach the server.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Who is told why a server does not answer.
+type ToBeTold<'a> = Option<&'a (dyn Fn(&str) + Sync)>;
+
 /// Makes sure that the tables are there. A server that does not answer is waited for, for so long as the options say, or as long as it takes
 /// if somebody is to be told each time.
-pub(super) async fn prepare(
-    address: &Address,
-    options: &Options,
-    told: Option<&(dyn Fn(&str) + Sync)>,
-) -> Result<(), Error> {
-    let mut deadline = Instant::now() + options.opening;
+pub(super) async fn prepare(address: &Address, options: &Options, told: ToBeTold<'_>) -> Result<(), Error> {
+    patiently(options.opening, told, || try_prepare(address)).await
+}
+
+/// Whether tables are there that this program can use; makes nothing.
+pub(super) async fn is_there(address: &Address, patience: Duration) -> Result<bool, Error> {
+    patiently(patience, None, || try_look(address)).await
+}
+
+/// Asks until there is an answer.
+async fn patiently<T, F>(patience: Duration, told: ToBeTold<'_>, ask: impl Fn() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Fault>>,
+{
+    let mut deadline = Instant::now() + patience;
     loop {
-        let fault = match timeout_at(deadline, try_prepare(address)).await {
-            Ok(Ok(())) => return Ok(()),
+        let fault = match timeout_at(deadline, ask()).await {
+            Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(Fault::Final(error))) => return Err(error),
             Ok(Err(Fault::Lost(why) | Fault::Unreached(why))) => why,
             Ok(Err(Fault::Crossed)) => "others are preparing it".to_owned(),
@@ -45,7 +57,7 @@ pub(super) async fn prepare(
         if Instant::now() + PAUSE >= deadline {
             let Some(told) = told else { return Err(Error::Unreachable(fault)) };
             told(&fault);
-            deadline = Instant::now() + PAUSE + options.opening;
+            deadline = Instant::now() + PAUSE + patience;
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -55,6 +67,13 @@ async fn try_prepare(address: &Address) -> Result<(), Fault> {
     let (mut client, connection) = session::alone(address).await?;
     let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
     migrate(&mut client, &address.schema).await.map_err(|fault| explained(&address.schema, fault))
+}
+
+async fn try_look(address: &Address) -> Result<bool, Fault> {
+    let (client, connection) = session::alone(address).await?;
+    let _connection = AbortOnDropHandle::new(tokio::spawn(connection));
+    refuse_old_server(&client).await?;
+    Ok(applied(&client, &address.schema).await? > 0)
 }
 
 /// Most often everything is there, and nobody need wait for anybody.

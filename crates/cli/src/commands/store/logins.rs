@@ -53,6 +53,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
 
 /// Lists the logins.
 pub(super) async fn list(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
+    opening::require(&office::store_place(engine)?)?;
     let (_, store, _) = open(engine).await?;
     let logins = store.logins().await?;
     if is_json {
@@ -78,6 +79,7 @@ fn line(login: &Login) -> String {
 
 /// Takes a login back.
 pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Result<ExitCode> {
+    opening::require(&office::store_place(engine)?)?;
     let (address, store, _) = open(engine).await?;
     let Some(gone) = store.expel(name).await? else { return left_behind(&address, &store, name, is_json).await };
     let left = gone.left_to_do.as_deref();
