@@ -6,6 +6,8 @@ mod binary;
 mod carry;
 #[path = "fleet/fanout.rs"]
 mod fanout;
+#[path = "fleet/slots.rs"]
+mod slots;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{TOGETHER, scope};
 use crate::engine::{Error, Pulse, Shared};
-use crate::fleet::Attempt;
-use crate::fleet::attempt_of;
+use crate::fleet::{Attempt, attempt_of};
 use crate::perform;
 use crate::run_loop::{LOOK_AT_OTHERS, Loaded, as_stopped, is_open, is_queued, load};
+use crate::slots::Promise;
 
 /// How long it is waited until somebody records what was told, before it is told again.
 const REMIND: Duration = Duration::from_secs(30);
@@ -123,7 +123,8 @@ impl Making<'_> {
         // Whatever ends this, nothing goes on that nobody listens to.
         let _end = cancel.clone().drop_guard();
         let (done, mut finished) = mpsc::unbounded_channel();
-        perform::begin(self.shared, &self.task.run, &self.loaded, (start, adopted), cancel.clone(), done);
+        let promise = Promise::default();
+        perform::begin(self.shared, &self.task.run, &self.loaded, (start, adopted), cancel.clone(), promise, done);
         loop {
             tokio::select! {
                 event = finished.recv() => {
