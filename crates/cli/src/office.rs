@@ -92,6 +92,13 @@ pub(crate) struct WorkerArgs {
     name: Option<String>,
 }
 
+impl WorkerArgs {
+    /// The labels that somebody gave it.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
+        self.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty())
+    }
+}
+
 /// Opens the engine of the project around the current folder. Must run inside a Tokio runtime.
 pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
     open_in(Project::current()?, args, agents)
@@ -193,8 +200,7 @@ fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Memb
     // The machine alone is what runs of earlier versions ask for.
     let hosts = [host_label(&machine), host_label(&host)];
     let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), machine.clone()];
-    let mut labels: Vec<String> =
-        worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
+    let mut labels: Vec<String> = worker.labels().collect();
     let of_project = project.as_deref().map_or_else(no_project_label, project_label);
     labels.extend(usual.into_iter().chain(hosts).chain([of_project]));
     // Who may count the turns of an agent may take them.

@@ -107,9 +107,13 @@ impl Engine {
         self.shared.options.member.project.as_deref()
     }
 
-    /// What it can do, as people say it.
+    /// What it can do, as people say it, and may do where a login says what that is.
     pub fn labels(&self) -> Vec<String> {
-        given(&self.shared.options.member.labels)
+        let mut labels = given(&self.shared.options.member.labels);
+        if let Some(may) = self.shared.store.scope().and_then(longhaul_store::Scope::labels) {
+            labels.retain(|label| may.contains(label));
+        }
+        labels
     }
 
     /// Who works for the store, on what, and what waits.

@@ -65,7 +65,7 @@ impl Place {
 /// The store as whoever opened it may see it.
 async fn as_seen(store: Postgres) -> Result<Arc<dyn Store>, Error> {
     Ok(match store.login().await? {
-        Some(login) => Arc::new(store.scoped(login)),
+        Some(login) => Arc::new(store.scoped(login).await?),
         None => Arc::new(store),
     })
 }

@@ -15,6 +15,9 @@ pub trait Scope: Send + Sync {
     /// The login.
     fn login(&self) -> &str;
 
+    /// The labels that it may have, as far as it was told; `None` if all, or if nobody told it. The store goes by what it knows itself.
+    fn labels(&self) -> Option<&[String]>;
+
     /// Puts what a worker says about a task into the inbox of its run, once. A task that it does not hold at this attempt
     /// is [`crate::Error::Fenced`].
     fn report(&self, report: Report) -> Pending<'_, ()>;

@@ -386,6 +386,7 @@ async fn what_takes_an_administrator_is_left_to_one() {
     assert_eq!(store.logins().await.unwrap()[0].labels, Some(vec!["it's".to_owned()]));
     let opened = open(&made.address).await;
     assert_eq!(opened.scope().unwrap().login(), "box");
+    assert_eq!(opened.scope().unwrap().labels(), Some(&["it's".to_owned()][..]));
     assert!(matches!(store.admit(&address, &login).await.err(), Some(Error::Exists)));
     let left = store.expel("box").await.unwrap().unwrap().left_to_do.unwrap();
     assert!(opened.renew(&worker("x").of_login("box"), 1, 1).await.is_err());

@@ -34,6 +34,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let Some(engine) = opened else { return Ok(ExitCode::SUCCESS) };
         office::warn_of_no_project(&engine)?;
         if let Some(login) = engine.login() {
+            let labels = engine.labels();
+            for label in args.worker.labels().filter(|label| !labels.contains(label)) {
+                ui::say(format!(
+                    "warning: the login `{login}` may not have the label {label}: steps that ask for it are not given to it"
+                ));
+            }
             ui::say(format!(
                 "working {}, for whoever drives the runs, with the login `{login}`; Ctrl-C stops what is under way",
                 standing(args, &engine)?

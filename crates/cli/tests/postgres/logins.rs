@@ -255,6 +255,20 @@ fn a_login_that_is_taken_back_ends_its_worker_with_a_sentence() {
     assert!(told.code == 2 && told.stderr.contains("or its login was taken back"), "{}", told.stderr);
 }
 
+#[test]
+fn a_box_says_which_labels_it_may_not_have() {
+    let pair = Pair::of(LONG);
+    let login = pair.as_owner(&["store", "login", "small", "--labels", "gpu,linux"]).stdout.trim().to_owned();
+    let args = ["worker", "--labels", "gpu,prod"];
+    let mut command = pair.command((pair.lent.path(), "box", &login), &args);
+    let mut lent = Worker(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    until("the worker", || pair.as_owner(&["workers"]).stdout.contains("box-"));
+    assert_eq!(lent.stop(), Some(0));
+    let said = std::io::read_to_string(lent.0.stderr.take().unwrap()).unwrap();
+    assert!(said.starts_with("warning: the login `small` may not have the label prod: "), "{said}");
+    assert!(said.contains(" with the labels gpu, linux, for whoever drives the runs"), "{said}");
+}
+
 const GATED: &str = r#"
 name: work
 do:

@@ -80,10 +80,11 @@ impl Postgres {
         let at = self.desk.read("SELECT current_database()::text", &[]).await?;
         let database: String = at.first().map(|row| row.get(0)).unwrap_or_default();
         let made = Admitted { address: address.of_login(&role, &password, &database), role, left_to_do: None };
-        match self.desk.together(&[&create, &admit]).await {
+        let comment = comment(&made.role, login.labels.as_deref());
+        match self.desk.together(&[&create, &comment, &admit]).await {
             Ok(()) => Ok(made),
             Err(Error::Denied(_)) => {
-                let left_to_do = Some(as_one(&made_anyhow(&made.role, &verifier), &admit));
+                let left_to_do = Some(as_one(&format!("{};\n{comment}", made_anyhow(&made.role, &verifier)), &admit));
                 Ok(Admitted { left_to_do, ..made })
             }
             Err(error) => Err(error),
@@ -137,6 +138,20 @@ fn farewell(role: &str) -> (String, String) {
 fn made_anyhow(role: &str, verifier: &str) -> String {
     let make = format!("DO $$ BEGIN CREATE ROLE \"{role}\"; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     format!("{make};\nALTER ROLE \"{role}\" {RIGHTS} PASSWORD '{verifier}'")
+}
+
+/// What is before the labels in the comment on a role.
+const TAKES: &str = "a login of longhaul, which takes steps that ask for ";
+
+/// Says at a role what it is, for administrators, and for itself: its labels are in a table that it does not see.
+fn comment(role: &str, labels: Option<&[String]>) -> String {
+    let labels = labels.map_or_else(|| "anything".to_owned(), |labels| serde_json::Value::from(labels).to_string());
+    format!("COMMENT ON ROLE \"{role}\" IS '{TAKES}{}'", labels.replace('\'', "''"))
+}
+
+/// The labels in a comment on a role.
+pub(super) fn labels_in(comment: &str) -> Option<Vec<String>> {
+    serde_json::from_str(comment.strip_prefix(TAKES)?).ok()
 }
 
 /// For somebody who pastes it: all of it is done, or nothing.

@@ -12,6 +12,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::fleet::json;
+use super::logins::labels_in;
 use super::news::Written;
 use super::waiting::task;
 use super::{Postgres, count};
@@ -26,6 +27,7 @@ const TASK: &str = "SELECT run, key, attempt, worker, lease_until_ms, labels FRO
 pub struct Scoped {
     inner: Postgres,
     login: String,
+    labels: Option<Vec<String>>,
 }
 
 impl Postgres {
@@ -35,8 +37,11 @@ impl Postgres {
     }
 
     /// The store as a login sees it.
-    pub fn scoped(self, login: String) -> Scoped {
-        Scoped { inner: self, login }
+    pub async fn scoped(self, login: String) -> Result<Scoped, Error> {
+        let sql = "SELECT shobj_description(oid, 'pg_authid') FROM pg_roles WHERE rolname = session_user";
+        let rows = self.desk.read(sql, &[]).await?;
+        let labels = rows.first().and_then(|row| row.get::<_, Option<&str>>(0)).and_then(labels_in);
+        Ok(Scoped { inner: self, login, labels })
     }
 }
 
@@ -113,6 +118,10 @@ impl Scoped {
 impl Scope for Scoped {
     fn login(&self) -> &str {
         &self.login
+    }
+
+    fn labels(&self) -> Option<&[String]> {
+        self.labels.as_deref()
     }
 
     fn report(&self, report: Report) -> Pending<'_, ()> {
