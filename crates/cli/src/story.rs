@@ -18,7 +18,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
         Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
-            let again = if *attempt > 1 { ui::dim(format!(" attempt {attempt}")) } else { String::new() };
+            let again = if *attempt > 1 { ui::dim(format!(", attempt {attempt}")) } else { String::new() };
             format!("  ◇ {}{again}", waits_for(path, labels).replace('`', ""))
         }
         Event::AttemptStarted { path, attempt, host, .. } => {

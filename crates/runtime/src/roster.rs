@@ -275,13 +275,13 @@ mod tests {
             let there = [listed("there", "alpha", "linux", NOW, 0)];
             roster(&there, (held, &[free]), &known, NOW).waiting.remove(0).text
         };
-        assert_eq!(said(task("r", &["linux"]), &[]), "`one` waits for a worker with the label linux");
+        assert_eq!(said(task("run-1", &["linux"]), &[]), "`one` waits for a worker with the label linux");
         assert_eq!(
-            said(task("r", &["linux"]), &[task("other", &[])]),
+            said(task("run-1", &["linux"]), &[task("run-2", &[])]),
             "`one` waits until another step ends: fleet.max = 1 is reached"
         );
         let gone = "`one` waits for a worker on `beta`, where the files of the run are; no such worker is there";
-        assert_eq!(said(task("r", &["host:beta"]), &[]), gone);
+        assert_eq!(said(task("run-1", &["host:beta"]), &[]), gone);
         let asks = format!("{gone}; a person is asked what to do: longhaul status asks");
         assert_eq!(said(task("asks", &["host:beta"]), &[]), asks);
     }

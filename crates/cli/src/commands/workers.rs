@@ -47,8 +47,9 @@ fn print(roster: &Roster, all: bool) -> Result<()> {
         ui::print_line(line(worker, roster.now))?;
     }
     if !gone.is_empty() {
+        let are = if gone.len() == 1 { "is" } else { "are" };
         ui::say(format!(
-            "{} not shown, of which nothing was heard for long; --all shows them",
+            "{} of which nothing is heard {are} left out; --all shows more",
             ui::count(gone.len(), "worker")
         ));
     }
