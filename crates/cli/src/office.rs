@@ -62,7 +62,7 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Attempts at once, over all runs
-    #[arg(long, default_value_t = 16, value_name = "N")]
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = slots)]
     slots: usize,
     /// Do steps anew whose earlier results could be used, and keep the new ones
     #[arg(long)]
@@ -85,10 +85,10 @@ impl AgentArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WorkerArgs {
     /// What this worker can do, beside its system, architecture and machine: takes steps whose `runs_on` asks for it
-    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',', value_parser = label)]
     labels: Vec<String>,
     /// What lists call this worker [default: the machine and the process]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = called)]
     name: Option<String>,
 }
 
@@ -96,6 +96,31 @@ impl WorkerArgs {
     /// The labels that somebody gave it.
     pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
         self.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty())
+    }
+}
+
+fn slots(text: &str) -> Result<usize, String> {
+    let number = text.parse().map_err(|_| "it is not a number from 1 on".to_owned())?;
+    if number == 0 {
+        Err("a worker without slots does nothing; `longhaul serve --no-drive` only serves".to_owned())
+    } else {
+        Ok(number)
+    }
+}
+
+/// A label of a worker. What is between two commas may be empty.
+pub(crate) fn label(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    match text.contains(char::is_whitespace) {
+        true => Err("a label has no spaces; put commas between several".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn called(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("it is empty; leave it out, and the worker is called by its machine and process".to_owned()),
+        name => Ok(name.to_owned()),
     }
 }
 

@@ -3,6 +3,7 @@
 use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
 use longhaul_core::plan::Outcome;
 use longhaul_core::policy;
 
@@ -16,12 +17,14 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
-        Event::AttemptStarted { path, queued: Some(labels), .. } => {
-            format!("  ◇ {}", waits_for(path, labels).replace('`', ""))
+        Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
+            let again = if *attempt > 1 { ui::dim(format!(", attempt {attempt}")) } else { String::new() };
+            format!("  ◇ {}{again}", waits_for(path, labels).replace('`', ""))
         }
-        Event::AttemptStarted { path, attempt: 1, .. } => format!("  ▸ {path}"),
-        Event::AttemptStarted { path, attempt, .. } => format!("  ▸ {path} {}", ui::dim(format!("attempt {attempt}"))),
-        Event::AttemptClaimed { path, worker, .. } => format!("  ▸ {path} {}", ui::dim(format!("by {worker}"))),
+        Event::AttemptStarted { path, attempt, host, .. } => {
+            begun(path, *attempt, host.as_deref().map(|host| format!("on {}", machine(host))))
+        }
+        Event::AttemptClaimed { path, attempt, worker, .. } => begun(path, *attempt, Some(format!("by {worker}"))),
         Event::AttemptReleased { path, .. } => {
             format!("  ◇ {path} waits for a worker again: who took it is gone")
         }
@@ -104,6 +107,19 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     })
 }
 
+/// That an attempt begins: which one, if it is not the first, and where, if that can differ.
+fn begun(path: &StepPath, attempt: u32, place: Option<String>) -> String {
+    let number = (attempt > 1).then(|| format!("attempt {attempt}"));
+    let details: Vec<String> = number.into_iter().chain(place).collect();
+    let details = if details.is_empty() { String::new() } else { format!(" {}", ui::dim(details.join(" "))) };
+    format!("  ▸ {path}{details}")
+}
+
+/// The machine of a checkout; where it lies there is too much for a line.
+fn machine(host: &str) -> &str {
+    host.split(':').next().unwrap_or(host)
+}
+
 /// The event with every text of others made fit for a terminal.
 fn told(event: &Event) -> Event {
     let mut event = event.clone();
@@ -144,7 +160,14 @@ pub(crate) fn used(event: &Event) -> Option<Usage> {
 }
 
 fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[String]) -> String {
-    let how = match kind {
+    let how = how_to_answer(run, path, kind, choices);
+    let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
+    format!("  {} {path}: {text}{choices}\n      {}", ui::bold("?"), ui::dim(how))
+}
+
+/// What there is to type about a question.
+pub(crate) fn how_to_answer(run: &RunId, path: &str, kind: QuestionKind, choices: &[String]) -> String {
+    match kind {
         QuestionKind::Approval | QuestionKind::Consent => {
             format!("longhaul approve {run} {path}   or   longhaul deny {run} {path}")
         }
@@ -152,9 +175,7 @@ fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[
         QuestionKind::Review => format!("longhaul approve {run} {path}, deny, or edit {run} {path} VALUE"),
         QuestionKind::Operator => format!("longhaul answer {run} {path} retry|skip|fail"),
         QuestionKind::Machine => format!("longhaul answer {run} {path} {}", choices.join("|")),
-    };
-    let choices = if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) };
-    format!("  {} {path}: {text}{choices}\n      {}", ui::bold("?"), ui::dim(how))
+    }
 }
 
 fn answered(answer: &Answer) -> String {

@@ -264,12 +264,30 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     until("the question", || fleet.asks("machine"));
     let told = fleet.told("gamma", &["status", RUN]).stdout;
     assert!(told.contains("Nothing was heard of the machine `alpha`"), "{told}");
+    let command = format!("longhaul answer {RUN} two wait|leave|cancel");
+    assert!(told.contains(&command), "{told}");
+    assert!(told.contains("is not possible: `fleet.carry` was not set when `one` left them"), "{told}");
+    // Nobody has it, and its first attempt has not begun.
+    let line = told.lines().find(|line| line.contains(" two ")).unwrap();
+    assert!(!line.contains("on alpha") && !line.contains("attempt"), "{told}");
+    let workers = fleet.told("gamma", &["workers"]).stdout;
+    assert!(workers.contains(&format!("a person is asked what to do: longhaul status {RUN}")), "{workers}");
     assert_eq!(fleet.made_on(), ["one alpha"]);
     let refused = fleet.told("gamma", &["approve", RUN]);
     assert!(refused.stderr.contains("it takes: wait, leave, cancel"), "{}", refused.stderr);
-    assert_eq!(fleet.told("gamma", &["answer", RUN, "two", "leave"]).code, 0);
+    // Only one step asks, so it need not be named; a worker is there that goes on.
+    let told = fleet.told("gamma", &["answer", RUN, "leave"]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stderr.contains("it goes on by itself: the worker beta-"), "{}", told.stderr);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.made_on(), ["one alpha", "two beta"]);
+    let events = fleet.told("gamma", &["events", RUN]).stdout;
+    assert!(events.contains("▸ one on alpha"), "{events}");
+    assert!(["on beta", "by beta"].iter().any(|who| events.contains(&format!("▸ two attempt 2 {who}"))), "{events}");
+    // It is not said to be elsewhere where it was made.
+    std::fs::remove_dir_all(fleet.folder("beta").join(".longhaul/runs")).unwrap();
+    let told = fleet.told("beta", &["logs", RUN, "two"]).stderr;
+    assert!(told.contains("`two` left no files in attempt") && !told.contains("it was made on"), "{told}");
 }
 
 /// Who waits may change their mind, and need not: what was asked is withdrawn when somebody comes back.

@@ -103,6 +103,47 @@ fn settings_that_nobody_reads_are_warned_about() {
 }
 
 #[test]
+fn settings_of_a_fleet_that_can_have_no_effect_are_warned_about() {
+    let project = Project::new(ECHO);
+    project.user_settings("[fleet]\nwhen_host_gone = 'rebuild'\n[fleet.backends.claud]\nmax = 1\n");
+    for (args, out) in [(&["run", "w.yaml"][..], false), (&["doctor"], true)] {
+        let told = project.longhaul(args);
+        let said = if out { told.stdout } else { told.stderr };
+        assert!(said.contains("`fleet.carry` is not set"), "{args:?}: {said}");
+        assert!(said.contains("did you mean `fleet.backends.claude`?"), "{args:?}: {said}");
+    }
+    project.user_settings("[fleet]\nmax = \n");
+    let told = project.longhaul(&["runs"]);
+    assert!(told.stderr.contains("it is not TOML: line 2, column ") && !told.stderr.contains('␊'), "{}", told.stderr);
+}
+
+#[test]
+fn a_worker_refuses_what_it_can_not_be() {
+    let project = Project::new(ECHO);
+    for (args, why) in [
+        (["--slots", "0"], "a worker without slots does nothing"),
+        (["--name", " "], "it is empty"),
+        (["--labels", "gpu,a b"], "a label has no spaces"),
+    ] {
+        let told = project.longhaul(&["worker", args[0], args[1]]);
+        assert!(told.code != 0 && told.stderr.contains(why), "{args:?}: {}", told.stderr);
+    }
+}
+
+#[test]
+fn the_step_need_not_be_named_where_only_one_asks() {
+    let project = Project::new("name: w\ndo:\n  - {id: who, ask: 'Who?', output: who}\noutputs: {who: who}\n");
+    project.run();
+    let status = project.ok(&["status", RUN]);
+    assert!(status.contains("longhaul answer run-1 who VALUE"), "{status}");
+    let told = project.longhaul(&["answer", RUN, "who"]);
+    assert!(told.code != 0 && told.stderr.contains("what is the answer?"), "a step is no answer: {}", told.stderr);
+    project.ok(&["answer", RUN, "somebody"]);
+    project.ok(&["resume", RUN]);
+    assert_eq!(project.json(&["outputs", RUN])["who"], "somebody");
+}
+
+#[test]
 fn lists_take_several_statuses_and_refuse_unknown_ones() {
     let project = Project::new(ECHO);
     project.ok(&["run", "w.yaml", "--run-id", "a-run-with-quite-a-long-name"]);

@@ -69,6 +69,8 @@ pub enum Shape {
     TimeZone,
     /// Who may answer: `initiator`, `anyone` or `role:NAME`.
     Approvers,
+    /// A label of workers: text without spaces.
+    Label,
     /// A file pattern.
     Glob,
     /// A prompt file of the workflow.

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, anyhow, bail};
 use longhaul_runtime::told_hash;
 use longhaul_store::Place;
-use toml_edit::{DocumentMut, Item};
+use toml_edit::Item;
 
 use crate::project::Project;
-use crate::{disk, trusted};
+use crate::{disk, settings, trusted};
 
 /// The place of the store of a project; `told` is what the caller was told.
 pub fn of(project: &Project, told: Option<&str>) -> Result<Place> {
@@ -36,7 +36,8 @@ fn configured(project: &Project) -> Result<Place> {
 
 /// A text, or `{ env = "NAME" }`, so that a password need not be in a file.
 fn written(text: &str) -> Result<Option<String>> {
-    let document: DocumentMut = text.parse().map_err(|_| anyhow!("it is not TOML"))?;
+    // Says where, and nothing of what stands there: it may be a password.
+    let document = settings::read(text)?;
     let Some(item) = document.get("store") else { return Ok(None) };
     if let Some(text) = item.as_str() {
         return Ok(Some(text.to_owned()));

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_core::policy::Authority;
 use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, told_hash};
-use toml_edit::{DocumentMut, Item, TableLike};
+use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
 pub use fleet::Fleet;
 pub use gates::Gates;
@@ -70,13 +70,15 @@ impl Settings {
             let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: &|| true };
             settings.add(&disk::text_if_any(&file), origin).with_context(|| file.display().to_string())?;
         }
+        let without_effect = settings.fleet.without_effect(&project.root, &settings.backends);
+        settings.warnings.extend(without_effect);
         Ok(settings)
     }
 
     /// The rules and roles of the organisation, which only who administers the machine can write.
     fn add_organisation(&mut self) -> Result<()> {
         let file = organisation().join("config.toml");
-        let document: DocumentMut = disk::text_if_any(&file).parse().with_context(|| file.display().to_string())?;
+        let document = read(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
         self.warn(&file, unknown::of_organisation(&document));
         gates::add_roles(&document, &mut self.gates)
             .and_then(|()| gates::add_policy(&document, Authority::Organisation, &mut self.gates))
@@ -90,7 +92,7 @@ impl Settings {
     /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
     /// what is started, unless a person has looked at it.
     fn add(&mut self, text: &str, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
-        let document: DocumentMut = text.parse().map_err(|error| anyhow!("it is not TOML: {error}"))?;
+        let document = read(text)?;
         if let Some(key) = agents::sensitive(&document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says how agents are started, and this file came with the project; look at it, then run \
@@ -146,6 +148,16 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// A file of settings. What is wrong with it is told in a line, without what is written there.
+pub(crate) fn read(text: &str) -> Result<DocumentMut> {
+    text.parse().map_err(|error: TomlError| {
+        let told = error.to_string();
+        let place = told.lines().next().and_then(|line| line.strip_prefix("TOML parse error at ")).unwrap_or_default();
+        let why: Vec<&str> = error.message().lines().map(str::trim).collect();
+        anyhow!("it is not TOML: {place}: {}", why.join("; "))
+    })
 }
 
 /// Whether a file of settings says something that takes effect only once a person has looked at it.
@@ -391,7 +403,8 @@ mod tests {
         assert!(complaint("[channels.x]\nkind = 'slack'\nuri = 'y'").starts_with("`channels.x.uri` is unknown"));
         assert_eq!(complaint("[channels]\nx = 1"), "`channels.x` is not a table");
         assert!(complaint("[channels.x]\nkind = 'command'\ncommand = []").contains("`channels.x.command`"));
-        assert!(complaint("channels = [").starts_with("it is not TOML"));
+        let told = complaint("sandboxed = true\nchannels = [");
+        assert!(told.starts_with("it is not TOML: line 2, column ") && told.lines().count() == 1, "{told}");
     }
 
     #[test]

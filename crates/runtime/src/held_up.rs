@@ -33,7 +33,7 @@ impl Engine {
             if let Some(missing) = roster::missing(&workers, &step.labels, now) {
                 said.text.push_str(&missing);
             } else if let Some(cap) = self.reached(&held, step) {
-                said.text = format!("`{}` waits until another step ends: {cap} is reached", step.path);
+                said.text = waits_for_cap(&step.path.to_string(), &cap);
             }
         }
         why.extend(held.iter().filter(|task| task.run == *run).filter_map(|task| silent(task, &workers, now)));
@@ -50,7 +50,13 @@ fn plain(step: &StepInst) -> String {
     waits_for(&step.path, &step.labels)
 }
 
-fn reached(caps: &Caps, held: &[Task], labels: &[String]) -> Option<String> {
+/// That a step could be taken, but for a cap.
+pub(crate) fn waits_for_cap(path: &str, cap: &str) -> String {
+    format!("`{path}` waits until another step ends: {cap} is reached")
+}
+
+/// The cap that keeps a step with these labels from being taken, as the settings write it.
+pub(crate) fn reached(caps: &Caps, held: &[Task], labels: &[String]) -> Option<String> {
     let is_full = |count: usize, max: u32| count >= usize::try_from(max).unwrap_or(usize::MAX);
     let of_all = caps.all.filter(|max| is_full(held.len(), *max)).map(|max| format!("fleet.max = {max}"));
     let of_label = |label: &String| {

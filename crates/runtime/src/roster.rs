@@ -3,22 +3,26 @@
 //! **Invariant:** looking changes nothing. What is said follows from the workers and the tasks of the store at one moment, so commands,
 //! the API and pages say the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use longhaul_core::decide::{host_of_label, is_given, no_project_label, project_of_label};
+use longhaul_core::event::QuestionKind;
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_store::{Listed, Task, Worker};
+use longhaul_store::{Caps, Listed, Task, Worker};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engine::{Engine, Error};
+use crate::held_up::{reached, waits_for_cap};
 
 /// A worker says that it is there every few seconds; after so long it is taken for gone.
 const SILENT_MS: i64 = 30_000;
 /// How many steps are told of each: under way, and waiting.
 const TOLD_MAX: usize = 200;
+/// How many runs are read to see what they ask.
+const READ_MAX: usize = 20;
 /// What is added to why a step waits.
 const NOBODY: &str = "; no such worker is there";
 
@@ -130,15 +134,41 @@ impl Engine {
                 names.insert(task.run.clone(), row.map(|row| row.head.workflow).unwrap_or_default());
             }
         }
-        Ok(roster(&listed, &held, &free, &names, now))
+        let asked = self.asked(&listed, &free, now).await?;
+        Ok(roster(&listed, (&held, &free), &Known { names, asked, caps: &self.shared.options.member.caps }, now))
+    }
+
+    /// Of the runs whose machine is not there, those that ask people what to do about that.
+    async fn asked(&self, listed: &[Listed], free: &[Task], now: i64) -> Result<HashSet<RunId>, Error> {
+        let is_stuck = |task: &&Task| host_of(task).is_some() && missing(listed, &task.labels, now).is_some();
+        let stuck: BTreeSet<&RunId> = free.iter().filter(is_stuck).map(|task| &task.run).collect();
+        let mut asked = HashSet::new();
+        for run in stuck.into_iter().take(READ_MAX) {
+            // It may have been removed meanwhile.
+            let Ok(loaded) = self.load(run).await else { continue };
+            if loaded.state.questions().any(|(_, question)| question.kind == QuestionKind::Machine) {
+                asked.insert(run.clone());
+            }
+        }
+        Ok(asked)
     }
 }
 
-fn roster(listed: &[Listed], held: &[Task], free: &[Task], names: &HashMap<RunId, String>, now: i64) -> Roster {
+/// What is known beside workers and tasks.
+struct Known<'a> {
+    /// The workflow of each run.
+    names: HashMap<RunId, String>,
+    /// Runs that ask what to do about their machine.
+    asked: HashSet<RunId>,
+    caps: &'a Caps,
+}
+
+fn roster(listed: &[Listed], (held, free): (&[Task], &[Task]), known: &Known<'_>, now: i64) -> Roster {
+    let names = &known.names;
     let holds = |task: &&Task, listed: &Listed| task.worker.as_ref() == Some(&listed.worker.id);
     let of = |listed: &Listed| held.iter().filter(|task| holds(task, listed)).map(|task| duty(task, names)).collect();
     let is_other = |task: &&Task| !listed.iter().any(|listed| holds(task, listed));
-    let mut waiting: Vec<OpenDuty> = free.iter().map(|task| wanted(task, listed, names, now)).collect();
+    let mut waiting: Vec<OpenDuty> = free.iter().map(|task| wanted(task, (listed, held), known, now)).collect();
     waiting.sort_by_key(|wanted| !wanted.nobody);
     Roster {
         now,
@@ -169,14 +199,26 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
     }
 }
 
-fn wanted(task: &Task, listed: &[Listed], names: &HashMap<RunId, String>, now: i64) -> OpenDuty {
-    let duty = duty(task, names);
+fn wanted(task: &Task, (listed, held): (&[Listed], &[Task]), known: &Known<'_>, now: i64) -> OpenDuty {
+    let duty = duty(task, &known.names);
     let missing = missing(listed, &task.labels, now);
-    let mut text = duty.path.parse::<StepPath>().map_or_else(|_| String::new(), |path| waits_for(&path, &task.labels));
-    text.push_str(missing.as_deref().unwrap_or_default());
     let nobody = missing.is_some();
-    let host = task.labels.iter().find_map(|label| host_of_label(label)).map(str::to_owned);
+    let mut text = duty.path.parse::<StepPath>().map_or_else(|_| String::new(), |path| waits_for(&path, &task.labels));
+    if let Some(missing) = missing {
+        text.push_str(&missing);
+        if known.asked.contains(&task.run) {
+            text.push_str(&format!("; a person is asked what to do: longhaul status {}", task.run));
+        }
+    } else if let Some(cap) = reached(known.caps, held, &task.labels) {
+        text = waits_for_cap(&duty.path, &cap);
+    }
+    let host = host_of(task).map(str::to_owned);
     OpenDuty { duty, labels: given(&task.labels), host, nobody, text }
+}
+
+/// The machine that a step waits for.
+fn host_of(task: &Task) -> Option<&str> {
+    task.labels.iter().find_map(|label| host_of_label(label))
 }
 
 fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
@@ -243,8 +285,37 @@ mod tests {
         Listed { worker: Worker { id, name, host, labels, slots: 1, version, since_ms: 0, seen_ms }, busy }
     }
 
+    fn nothing(caps: &Caps) -> Known<'_> {
+        Known { names: HashMap::new(), asked: HashSet::new(), caps }
+    }
+
+    fn task(run: &str, labels: &[&str]) -> Task {
+        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        let (key, run) = ("one@1".to_owned(), RunId::new(run).unwrap());
+        Task { run, key, attempt: 1, worker: None, lease_until_ms: 0, labels }
+    }
+
+    #[test]
+    fn what_waits_names_the_cap_and_whether_a_person_is_asked() {
+        let caps = Caps { all: Some(1), labels: [("gpu".to_owned(), 5)].into() };
+        let known = Known { asked: [RunId::new("asks").unwrap()].into(), ..nothing(&caps) };
+        let said = |free: Task, held: &[Task]| {
+            let there = [listed("there", "alpha", "linux", NOW, 0)];
+            roster(&there, (held, &[free]), &known, NOW).waiting.remove(0).text
+        };
+        assert_eq!(said(task("run-1", &["linux"]), &[]), "`one` waits for a worker with the label linux");
+        assert_eq!(
+            said(task("run-1", &["linux"]), &[task("run-2", &[])]),
+            "`one` waits until another step ends: fleet.max = 1 is reached"
+        );
+        let gone = "`one` waits for a worker on `beta`, where the files of the run are; no such worker is there";
+        assert_eq!(said(task("run-1", &["host:beta"]), &[]), gone);
+        let asks = format!("{gone}; a person is asked what to do: longhaul status asks");
+        assert_eq!(said(task("asks", &["host:beta"]), &[]), asks);
+    }
+
     fn names(listed: &[Listed]) -> String {
-        let roster = roster(listed, &[], &[], &HashMap::new(), NOW);
+        let roster = roster(listed, (&[], &[]), &nothing(&Caps::default()), NOW);
         let name = |worker: Present| format!("{}{}", worker.name, if worker.silent { "?" } else { "" });
         roster.workers.into_iter().map(name).collect::<Vec<_>>().join(" ")
     }

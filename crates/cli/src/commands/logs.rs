@@ -146,8 +146,12 @@ impl Reader<'_> {
     /// Files are where the attempt was made.
     fn say_where(&self, path: &StepPath, attempt: u32, host: Option<&str>) {
         let is_here = || self.engine.attempt_dir(&self.run, path, attempt).exists();
-        if let Some(host) = host.filter(|_| !is_here()) {
-            ui::say(format!("`{path}` left no files here; it was made on {host}"));
+        match host.filter(|_| !is_here()) {
+            Some(host) if self.engine.host() == Some(host) => {
+                ui::say(format!("`{path}` left no files in attempt {attempt}"))
+            }
+            Some(host) => ui::say(format!("`{path}` left no files here; it was made on {host}")),
+            None => {}
         }
     }
 

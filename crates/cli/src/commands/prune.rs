@@ -117,16 +117,31 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let by = identity::caller().who.name().map(str::to_owned);
-        let mut runs = Vec::new();
+        let (mut runs, mut refused) = (Vec::new(), Vec::new());
         for file in &args.files {
-            let run = engine.import(file, by.clone()).await?;
-            if !args.json {
-                ui::say(format!("{run} is back; longhaul status {run} shows it"));
+            match engine.import(file, by.clone()).await {
+                Ok(run) => {
+                    if !args.json {
+                        ui::say(format!("{run} is back; longhaul status {run} shows it"));
+                    }
+                    runs.push(run);
+                }
+                // The others are brought back all the same.
+                Err(error) => {
+                    ui::say(format!("{}: not brought back: {error}", file.display()));
+                    refused.push(json!({"file": file, "why": error.to_string()}));
+                }
             }
-            runs.push(run);
         }
         if args.json {
-            ui::print_json(&json!({"runs": runs}))?;
+            let mut page = json!({ "runs": runs });
+            if !refused.is_empty() {
+                page["refused"] = json!(refused);
+            }
+            ui::print_json(&page)?;
+        }
+        if !refused.is_empty() {
+            return Ok(ExitCode::from(2));
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use longhaul_core::duration::format_ms;
-use longhaul_core::event::{Envelope, Event};
+use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -159,12 +159,28 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         if let Some(budget) = amounts::budget(&view::cost(plan, &loaded.state)) {
             page.push_str(&format!("  {budget}\n"));
         }
+        let asked = view::questions(plan, &loaded.state);
         for why in &glance.why {
             page.push_str(&format!("  {}\n", why.text));
+            for asked in asked.iter().filter(|asked| why.path.as_ref() == Some(&asked.path)) {
+                page.push_str(&answers(&run, asked));
+            }
         }
         ui::deliver(&page, None)?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// What there is to type about a question.
+fn answers(run: &RunId, asked: &view::Asked) -> String {
+    let choices: Vec<String> = asked.choices.iter().map(|choice| plain(choice)).collect();
+    let offered = match asked.kind {
+        // Their words are part of what is typed.
+        QuestionKind::Operator | QuestionKind::Machine => String::new(),
+        _ if choices.is_empty() => String::new(),
+        _ => format!("   [{}]", choices.join(", ")),
+    };
+    format!("    {}{offered}\n", ui::dim(story::how_to_answer(run, &asked.path.to_string(), asked.kind, &choices)))
 }
 
 fn headline(run: &str, glance: &view::Run) -> String {
@@ -194,6 +210,10 @@ async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>
                 | Event::AttemptClaimed { path, host: Some(host), .. } => {
                     hosts.insert(path, host);
                 }
+                // It is on none until somebody takes it.
+                Event::AttemptStarted { path, queued: Some(_), .. } | Event::AttemptReleased { path, .. } => {
+                    hosts.remove(&path);
+                }
                 _ => {}
             }
         }
@@ -202,7 +222,10 @@ async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>
 }
 
 fn add_step(page: &mut String, step: &view::Step, hosts: &HashMap<StepPath, String>, depth: usize) {
-    let again = if step.attempts > 1 { format!("  ({} attempts)", step.attempts) } else { String::new() };
+    // What waits for somebody to make it has not begun.
+    let is_queued = matches!(step.waiting_for, Some("worker" | "machine"));
+    let begun = step.attempts.saturating_sub(u32::from(is_queued));
+    let again = if begun > 1 { format!("  ({begun} attempts)") } else { String::new() };
     let waits = step.waiting_for.map_or_else(String::new, |what| format!("  for {what}"));
     let error = step.error.as_ref().map_or_else(String::new, |error| format!("  {}", error.message));
     let indent = "  ".repeat(depth);

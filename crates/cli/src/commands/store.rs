@@ -53,7 +53,7 @@ enum What {
         /// What to call it
         name: String,
         /// Steps that it may take: those that ask for nothing else than these labels [default: all]
-        #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+        #[arg(long, value_name = "LABEL,…", value_delimiter = ',', value_parser = office::label)]
         labels: Vec<String>,
         #[command(flatten)]
         engine: EngineArgs,

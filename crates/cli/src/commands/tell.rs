@@ -9,14 +9,14 @@ use longhaul_core::id::RunId;
 use longhaul_core::origin::{Auth, Caller};
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_runtime::{Loaded, Message, key_of};
+use longhaul_runtime::{Engine, Loaded, Message, Present, is_dead, key_of};
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
 use crate::{answering, identity, ui};
 
 /// Name a run, perhaps a step, perhaps a value
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Args {
     /// The run, or the beginning of its id
     run: String,
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
         let loaded = engine.load(&run).await?;
         let message = readings(args, what, &loaded)?;
         engine.tell_as(&run, message, &identity::origin()).await?;
-        told(&run, args.json)
+        told(&engine, &run, args.json).await
     })
 }
 
@@ -122,25 +122,44 @@ pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
         let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
         let by = identity::caller().who.name().map(str::to_owned);
         engine.tell_as(&run, Message::Retry { from, by }, &identity::origin()).await?;
-        told(&run, args.json)
+        told(&engine, &run, args.json).await
     })
 }
 
-fn told(run: &RunId, json: bool) -> Result<ExitCode> {
+async fn told(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode> {
     if json {
         ui::print_json(&json!({"run": run, "told": true}))?;
     } else {
-        ui::say(format!("told {run}; it goes on by itself if something drives it, else: longhaul resume {run}"));
+        ui::say(format!("told {run}; {}", what_follows(engine, run).await));
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// It is told, whether or not it can be said who drives it. Who has a login makes steps, and decides nothing.
+async fn what_follows(engine: &Engine, run: &RunId) -> String {
+    let workers = engine.roster().await.map(|roster| roster.workers).unwrap_or_default();
+    let drives = |worker: &Present| !worker.silent && worker.login.is_none() && !is_dead(&worker.id);
+    match workers.into_iter().find(drives) {
+        Some(worker) => format!("it goes on by itself: the worker {} is there", ui::clean(&worker.name)),
+        None => format!("it goes on by itself if something drives it, else: longhaul resume {run}"),
+    }
+}
+
 fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
+    let shifted = without_step(args, what, &loaded.state);
+    let args = shifted.as_ref().unwrap_or(args);
     let make = |value| message(args, what, value, &loaded.state);
     match &args.value {
         Some(text) => answering::fitting(text, loaded, |value| make(Some(value))),
         None => make(None),
     }
+}
+
+/// The same with the value in its place, where the step was left out: one word that no step is called by.
+fn without_step(args: &Args, what: What, state: &State) -> Option<Args> {
+    let word = args.step.as_ref().filter(|_| args.value.is_none() && matches!(what, What::Answer | What::Edit))?;
+    let is_step = word.parse().is_ok_and(|path: StepPath| state.find(&path).is_some());
+    (!is_step).then(|| Args { step: None, value: Some(word.clone()), ..args.clone() })
 }
 
 fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Result<Message> {

@@ -67,7 +67,12 @@ fn a_file_that_is_not_what_was_written_is_refused() {
     other[whole.len() / 2] ^= 1;
     refused(&other, "is no archive of a run");
     std::fs::write(&file, whole).unwrap();
-    project.ok(&["import", file.to_str().unwrap()]);
+    // What is wrong with one file keeps no other from coming back.
+    std::fs::write(project.path("bad"), "hello").unwrap();
+    let told = project.longhaul(&["import", "bad", file.to_str().unwrap()]);
+    assert!(told.code == 2 && told.stderr.contains("bad: not brought back: "), "{}", told.stderr);
+    assert!(told.stderr.contains(&format!("{RUN} is back")), "{}", told.stderr);
+    project.ok(&["status", RUN]);
     let left = std::fs::read_dir(project.path(".longhaul")).unwrap().flatten();
     assert!(!left.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("importing")));
 }

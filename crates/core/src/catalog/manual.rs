@@ -81,6 +81,7 @@ fn holds(shape: &Shape) -> String {
         Shape::Time => "moment",
         Shape::Cron => "cron line",
         Shape::TimeZone => "time zone",
+        Shape::Label => "a label",
         Shape::Approvers => "`initiator`, `anyone` or `role:NAME`",
         Shape::Glob => "file pattern",
         Shape::PromptFile => "prompt file",

@@ -194,7 +194,7 @@ pub const ALL: &[Field] = &[
     field("env", Map(&Any), "Variables of the child's environment."),
     field("cwd", Template, "The folder it runs in."),
     field("writes", List(&Glob), "What the diff may touch."),
-    field("runs_on", OneOrMany(&Text), "Labels that a worker must have."),
+    field("runs_on", OneOrMany(&Shape::Label), "Labels that a worker must have."),
     field(
         "workspace",
         Choice(&["same host", "any"]),

@@ -91,6 +91,7 @@ fn shape_schema(shape: &Shape) -> Json {
         Shape::Number => json!({"type": "number", "minimum": 0}),
         Shape::Duration => json!({"type": "string", "pattern": DURATION}),
         Shape::DurationOrNone => json!({"type": "string", "pattern": format!("{DURATION}|^none$")}),
+        Shape::Label => json!({"type": "string", "pattern": "^\\S+$"}),
         Shape::Approvers => json!({"type": "string", "pattern": "^(initiator|anyone|role:.+)$"}),
         Shape::Id => json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,80}$"}),
         Shape::Name => json!({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,79}$"}),

@@ -36,7 +36,7 @@ const DEFAULTS: &[Field] = &[
     field("env", Map(&Any), "For every step; its own variables win."),
     field("risk", Choice(RISKS), "For every step that has none."),
     field("approvals", Shape::Approvers, "For every step that has none."),
-    field("runs_on", OneOrMany(&Text), "For every step that has none."),
+    field("runs_on", OneOrMany(&Shape::Label), "For every step that has none."),
 ];
 
 const DEGRADE: &[Field] = &[

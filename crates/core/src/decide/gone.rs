@@ -90,10 +90,23 @@ fn text(state: &State, missed: &Missed) -> String {
     });
     format!(
         "Nothing was heard of the machine `{}` since {}, and the files of the run are there. Start a worker on it, and this is \
-         withdrawn. `{WAIT}` waits for longer, `{LEAVE}` goes on elsewhere without the files{rebuild}, `{CANCEL}` stops the run.",
+         withdrawn. `{WAIT}` waits for longer, `{LEAVE}` goes on elsewhere without the files{rebuild}, `{CANCEL}` stops the run.{}",
         missed.host,
-        moment(missed.since)
+        moment(missed.since),
+        unrecorded(state)
     )
+}
+
+/// Why the files can not be made again elsewhere, where they can not.
+fn unrecorded(state: &State) -> String {
+    let why = match &state.uncarried {
+        _ if state.carried.is_some() => return String::new(),
+        None => "no step has left any that were recorded".to_owned(),
+        // Nobody tried to send them.
+        Some((path, 0)) => format!("`fleet.carry` was not set when `{path}` left them"),
+        Some((path, _)) => format!("what `{path}` left could not be sent to where other machines find it"),
+    };
+    format!(" `{REBUILD}`, with the files, is not possible: {why}.")
 }
 
 fn choices(state: &State) -> Vec<String> {

@@ -83,6 +83,7 @@ impl Conform<'_> {
             Shape::DurationOrNone if text != "none" => self.duration(node, text, what),
             Shape::Id if !id::is_step_id(text) => self.out.push(bad_id(node, text)),
             Shape::Name if !id::is_name(text) => self.out.push(bad_name(node, text)),
+            Shape::Label => self.out.extend(no_label(node, text, what)),
             Shape::Approvers => self.out.extend(no_approvers(node, text, what)),
             Shape::Cron => self.out.extend(when::cron_problem(node.span, text)),
             Shape::TimeZone => self.out.extend(when::zone_problem(node.span, text)),
@@ -109,6 +110,16 @@ fn no_approvers(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
         Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
             .label("nobody who could answer")
             .help("write `initiator`, `anyone` or `role:NAME`")
+    })
+}
+
+/// No worker can have it.
+fn no_label(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
+    let is_one = !text.is_empty() && !text.contains(char::is_whitespace);
+    (!is_one).then(|| {
+        Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
+            .label("no worker can have such a label")
+            .help("a label has no spaces; several are a list: `[gpu, linux]`")
     })
 }
 
@@ -143,6 +154,7 @@ pub(super) fn words(shape: &Shape) -> String {
         Shape::Time => "a moment".to_owned(),
         Shape::Cron => "a cron line".to_owned(),
         Shape::TimeZone => "a time zone".to_owned(),
+        Shape::Label => "a label".to_owned(),
         Shape::Approvers => "`initiator`, `anyone` or `role:NAME`".to_owned(),
         Shape::Id => "a step id".to_owned(),
         Shape::Name => "a name".to_owned(),

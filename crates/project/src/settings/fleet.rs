@@ -1,9 +1,15 @@
 //! What the settings say about several workers: `[fleet]`.
 
+use std::path::Path;
+use std::process::Command;
+
 use anyhow::{Context, Result, anyhow};
-use longhaul_core::decide::agent_label;
+use longhaul_agents::drivers;
+use longhaul_core::decide::{agent_label, agent_of_label};
 use longhaul_core::duration::parse_ms;
 use longhaul_core::event::Gone;
+use longhaul_lang::diagnostic::closest;
+use longhaul_runtime::{Backends, SCRIPTED};
 use longhaul_store::Caps;
 use toml_edit::{DocumentMut, Item};
 
@@ -22,6 +28,44 @@ pub struct Fleet {
     pub when_host_gone: Option<Gone>,
     /// The git remote to which the files of runs are sent, so that other machines can go on with them.
     pub carry: Option<String>,
+}
+
+impl Fleet {
+    /// What it says that can not have the effect that is meant, in words.
+    pub(super) fn without_effect(&self, root: &Path, backends: &Backends) -> Vec<String> {
+        let carry = match (&self.carry, self.when_host_gone) {
+            (None, Some(Gone::Rebuild)) => Some(
+                "`fleet.when_host_gone` is \"rebuild\" and `fleet.carry` is not set: no files are recorded, so runs ask".to_owned(),
+            ),
+            (Some(remote), _) if is_name(remote) && !is_remote(root, remote) => Some(format!(
+                "`fleet.carry` is `{remote}`, and git knows no such remote here: files are not sent; git remote lists those that there are"
+            )),
+            _ => None,
+        };
+        carry.into_iter().chain(self.caps.labels.keys().filter_map(|label| not_an_agent(label, backends))).collect()
+    }
+}
+
+fn is_remote(root: &Path, name: &str) -> bool {
+    let asked = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(["config", "--get-regexp", &format!(r"^remote\.{name}\.")])
+        .output();
+    asked.is_ok_and(|told| told.status.success())
+}
+
+/// Says of a cap that it is on an agent that nobody has.
+fn not_an_agent(label: &str, backends: &Backends) -> Option<String> {
+    let name = agent_of_label(label)?;
+    let own = drivers::ALL.iter().map(|driver| driver.name()).chain([SCRIPTED]);
+    let known: Vec<&str> = own.chain(backends.profiles.keys().map(String::as_str)).collect();
+    if known.contains(&name) {
+        return None;
+    }
+    let meant =
+        closest(name, &known).map_or_else(String::new, |best| format!("; did you mean `fleet.backends.{best}`?"));
+    Some(format!("`fleet.backends.{name}` is about no agent that there is{meant}"))
 }
 
 /// Where files are sent is not for a checkout to say, unless a person has looked at it. A remote that git knows by name is
@@ -94,7 +138,8 @@ fn called(item: &Item) -> Result<String> {
 
 fn grace(item: &Item) -> Result<i64> {
     let ms = item.as_str().and_then(parse_ms).and_then(|ms| i64::try_from(ms).ok());
-    ms.ok_or_else(|| anyhow!("`fleet.host_grace` is not a time such as \"10m\""))
+    // Without any, every machine would be given up between two signs of life.
+    ms.filter(|ms| *ms > 0).ok_or_else(|| anyhow!("`fleet.host_grace` is not a time such as \"10m\""))
 }
 
 #[cfg(test)]
@@ -129,6 +174,25 @@ mod tests {
     }
 
     #[test]
+    fn what_can_have_no_effect_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| Command::new("git").arg("-C").arg(folder.path()).args(args).output().unwrap();
+        let told = |text: &str| of(text).unwrap().without_effect(folder.path(), &Backends::default()).join("; ");
+        git(&["init", "--quiet"]);
+        assert!(told("[fleet]\ncarry = 'origin'\n").contains("git knows no such remote here"));
+        git(&["remote", "add", "origin", "/somewhere"]);
+        assert_eq!(told("[fleet]\ncarry = 'origin'\nwhen_host_gone = 'rebuild'\n"), "");
+        assert!(
+            told("[fleet]\ncarry = 'orign'\n").contains("`fleet.carry` is `orign`, and git knows no such remote here")
+        );
+        assert!(told("[fleet]\nwhen_host_gone = 'rebuild'\n").contains("`fleet.carry` is not set"));
+        assert_eq!(told("[fleet]\ncarry = '/an/address'\nwhen_host_gone = 'rebuild'\n"), "");
+        assert_eq!(told("[fleet.backends.claude]\nmax = 1\n[fleet.backends.scripted]\nmax = 1\n"), "");
+        let said = "`fleet.backends.claud` is about no agent that there is; did you mean `fleet.backends.claude`?";
+        assert_eq!(told("[fleet.backends.claud]\nmax = 1\n"), said);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let wrong = [
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
@@ -142,6 +206,7 @@ mod tests {
             ("[fleet]\nproject = ''", "`fleet.project` is not a name"),
             ("[fleet.labels]\ngpu = 1", "`fleet.labels.gpu` is not a table"),
             ("[fleet.labels.gpu]\n", "`fleet.labels.gpu.max` is missing"),
+            ("[fleet]\nhost_grace = '0s'", "`fleet.host_grace` is not a time such as \"10m\""),
             ("[fleet]\nhost_grace = 5", "`fleet.host_grace` is not a time such as \"10m\""),
         ];
         for (text, why) in wrong {
