@@ -16,6 +16,7 @@ mod live;
 mod manual;
 mod office;
 mod onlooker;
+mod opening;
 mod screen;
 mod story;
 mod trial;

@@ -7,22 +7,19 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
-use longhaul_core::decide::{agent_of_label, host_label, project_label};
+use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
 use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Fleet, Project, Settings, identity, place};
-use longhaul_runtime::{
-    AUTO, Backends, Clock, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, clock_of, is_dead,
-};
+use longhaul_runtime::{AUTO, Backends, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, is_dead};
 use longhaul_store::{Place, Store};
-use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::ui;
+use crate::{opening, ui};
 
 /// The exit code of what was stopped by a signal.
 pub(crate) const PARKED: u8 = 130;
@@ -32,9 +29,6 @@ const LEASE: Duration = Duration::from_secs(60);
 
 /// How long a machine may be silent before a run that needs it asks what to do, where the settings do not say.
 const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
-
-/// How long a database is waited for that does not answer.
-const OPENING: Duration = Duration::from_secs(10);
 
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -131,39 +125,65 @@ pub(crate) fn open(args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
 /// The same for a command that makes nothing new: a store that was named for it alone has to be there. Must run inside a Tokio runtime.
 pub(crate) fn open_what_is_there(args: &EngineArgs) -> Result<Engine> {
     if args.is_named_here() {
-        require(&store_place(args)?)?;
+        opening::require(&store_place(args)?)?;
     }
     open(args, &AgentArgs::default())
 }
 
 /// Opens the engine of a project. Must run inside a Tokio runtime.
 pub(crate) fn open_in(project: Project, args: &EngineArgs, agents: &AgentArgs) -> Result<Engine> {
-    let engine = open_as(project, args, agents, &WorkerArgs::default())?;
-    engine.login().map_or(Ok(()), refuse)?;
-    Ok(engine)
+    let place = made_ready(&project, args)?;
+    let opened = opening::store(&place)?;
+    assemble(project, &place, opened, agents, &WorkerArgs::default())
 }
 
-fn refuse(login: &str) -> Result<()> {
+pub(crate) fn refuse(login: &str) -> Result<()> {
     anyhow::bail!(
         "`{login}` is a login for `longhaul worker`, which takes steps and reports them; everything else is for the address with which the \
          store was made"
     )
 }
 
-/// Opens the engine of a project for a worker, who may have a login. Must run inside a Tokio runtime.
-pub(crate) fn open_as(project: Project, args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Result<Engine> {
-    let home = home(&project);
-    let place = place(args, &project)?;
+/// Opens the engine of the project around the current folder for a worker, who may have a login, and waits for its store; `None` if `stop` came
+/// first. Must run inside a Tokio runtime.
+pub(crate) async fn open_for_worker(
+    args: &EngineArgs,
+    agents: &AgentArgs,
+    worker: &WorkerArgs,
+    stop: &CancellationToken,
+) -> Result<Option<Engine>> {
+    let project = Project::current()?;
+    let place = made_ready(&project, args)?;
+    let Some(opened) = opening::patiently(&place, stop).await? else { return Ok(None) };
+    assemble(project, &place, opened, agents, worker).map(Some)
+}
+
+/// Where the store is, in or beside a folder that is there.
+fn made_ready(project: &Project, args: &EngineArgs) -> Result<Place> {
+    let place = place(args, project)?;
     if args.store.is_none() || place.file().is_none() {
-        prepare(&home)?;
+        prepare(&home(project))?;
     }
-    let (store, clock) = open_any(&place)?;
+    Ok(place)
+}
+
+fn assemble(
+    project: Project,
+    place: &Place,
+    (store, clock): opening::Opened,
+    agents: &AgentArgs,
+    worker: &WorkerArgs,
+) -> Result<Engine> {
+    let home = home(&project);
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
-    let runs_dir = beside(&place, &home).join("runs");
+    let runs_dir = beside(place, &home).join("runs");
     let settings = Settings::of(&project)?;
     warn(&settings);
-    let member = member(&place, &project.root, worker, settings.fleet);
+    let mut member = member(place, &project.root, worker, settings.fleet);
+    if place.file().is_some() {
+        member.labels.extend(opening::routes(store.as_ref())?);
+    }
     let options = Options {
         channels: settings.channels,
         tools: settings.tools,
@@ -194,13 +214,14 @@ pub(crate) fn warn(settings: &Settings) {
 /// What this process is among several. A file is never shared by machines.
 fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Membership {
     let (machine, host) = (process::host_name(), spot(root));
-    let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root))).flatten();
+    let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root).ok())).flatten();
     // The machine alone is what runs of earlier versions ask for.
     let hosts = [host_label(&machine), host_label(&host)];
     let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), machine.clone()];
     let mut labels: Vec<String> =
         worker.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect();
-    labels.extend(usual.into_iter().chain(hosts).chain(project.as_deref().map(project_label)));
+    let of_project = project.as_deref().map_or_else(no_project_label, project_label);
+    labels.extend(usual.into_iter().chain(hosts).chain([of_project]));
     // Who may count the turns of an agent may take them.
     labels.extend(fleet.caps.labels.keys().filter(|label| agent_of_label(label).is_some()).cloned());
     labels.sort();
@@ -215,6 +236,18 @@ fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Memb
         when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
         carry: fleet.carry,
     }
+}
+
+/// Says that work which is started here can be done here alone, where nobody knows of which project this is.
+pub(crate) fn warn_of_no_project(engine: &Engine) -> Result<()> {
+    let root = Project::current()?.root;
+    if let (Some(_), None, Err(why)) = (engine.host(), engine.project(), identity(&root)) {
+        ui::say(format!(
+            "warning: the project of this folder is not known ({why}): what is started here is done here, by no other machine; \
+             `project = \"NAME\"` below `[fleet]` in .longhaul/config.toml says which one it is"
+        ));
+    }
+    Ok(())
 }
 
 /// A checkout on a machine: files of one are not in another.
@@ -239,34 +272,6 @@ fn place(args: &EngineArgs, project: &Project) -> Result<Place> {
 /// Files about runs are beside the file of the store; those of a database are in the project, each machine's its own.
 fn beside(place: &Place, home: &Path) -> PathBuf {
     place.file().and_then(|file| file.parent()).unwrap_or(home).to_owned()
-}
-
-/// The store, and the clock that goes with it. Blocks; meant for the start of a program.
-pub(crate) fn open_store(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
-    let (store, clock) = open_any(place)?;
-    store.scope().map_or(Ok(()), |scope| refuse(scope.login()))?;
-    Ok((store, clock))
-}
-
-/// Refuses to go on where there is no store: opening it would make one. Blocks; meant for the start of a program.
-pub(crate) fn require(place: &Place) -> Result<()> {
-    let there = tokio::task::block_in_place(|| Handle::current().block_on(place.is_there(OPENING)));
-    match there.with_context(|| format!("{place} can not be opened"))? {
-        true => Ok(()),
-        false => anyhow::bail!(
-            "there is no store at {place}, and none was made; longhaul run WORKFLOW makes one, if that is where it should be"
-        ),
-    }
-}
-
-fn open_any(place: &Place) -> Result<(Arc<dyn Store>, Arc<dyn Clock>)> {
-    let opened = async {
-        let store = place.open(OPENING).await?;
-        let clock = clock_of(&store).await?;
-        Ok::<_, longhaul_store::Error>((store, clock))
-    };
-    let opened = tokio::task::block_in_place(|| Handle::current().block_on(opened));
-    opened.with_context(|| format!("{place} can not be opened"))
 }
 
 /// Where the store is that is meant.

@@ -6,6 +6,8 @@ mod binary;
 mod carry;
 #[path = "fleet/fanout.rs"]
 mod fanout;
+#[path = "fleet/slots.rs"]
+mod slots;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -29,7 +31,16 @@ struct Fleet {
 }
 
 impl Fleet {
+    /// Checkouts of one project.
     fn of(workflow: &str, settings: &str) -> Self {
+        let named = "[fleet]\nproject = \"fleet\"\n";
+        let is_told = settings.contains("[fleet]\n");
+        let settings = if is_told { settings.replace("[fleet]\n", named) } else { format!("{settings}\n{named}") };
+        Self::unnamed(workflow, &settings)
+    }
+
+    /// Folders of which nobody says of which project they are.
+    fn unnamed(workflow: &str, settings: &str) -> Self {
         let machine = |name: &&str| {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("work.yaml"), workflow).unwrap();
@@ -160,7 +171,10 @@ fn a_step_goes_to_who_has_its_labels_and_the_next_one_back_to_its_files() {
     let _alpha = fleet.worker("alpha", &[]);
     until("the wait", || fleet.is("waiting"));
     let told = fleet.told("gamma", &["status", RUN]).stdout;
-    assert!(told.contains("`two` waits for a worker with the label gpu; no such worker is there"), "{told}");
+    assert!(
+        told.contains("`two` waits for a worker with the label gpu in a checkout of its project; no such"),
+        "{told}"
+    );
     let _beta = fleet.worker("beta", &["--labels", "gpu,big", "--slots", "2", "--name", "bert"]);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.made_on(), ["one alpha", "two beta", "three alpha"]);
@@ -340,7 +354,7 @@ fn an_agent_has_no_more_turns_at_once_than_the_fleet_may() {
     let (mut open, mut most, mut ended) = (0, 0, 0);
     for event in fleet.events() {
         match event["event"].as_str().unwrap() {
-            "attempt_started" => assert_eq!(event["queued"], serde_json::json!(["agent:scripted"])),
+            "attempt_started" => assert_eq!(event["queued"], serde_json::json!(["agent:scripted", "project:fleet"])),
             "attempt_claimed" => open += 1,
             "attempt_succeeded" => (open, ended) = (open - 1, ended + 1),
             _ => {}
@@ -381,7 +395,7 @@ fn two_checkouts_of_a_machine_do_not_share_files() {
 /// Several projects can share a store; each one's work is done in its own checkouts.
 #[test]
 fn a_worker_takes_no_work_of_another_project() {
-    let fleet = Fleet::of("name: work\ndo:\n  - {id: one, run: 'pwd', workspace: any}\n", "");
+    let fleet = Fleet::unnamed("name: work\ndo:\n  - {id: one, run: 'pwd', workspace: any}\n", "");
     for (machine, name) in [("gamma", "the project"), ("beta", "another one")] {
         fleet.git(machine, &["init", "-q"]);
         fleet.git(machine, &["add", "work.yaml"]);
@@ -398,4 +412,49 @@ fn a_worker_takes_no_work_of_another_project() {
     let _alpha = fleet.worker("alpha", &[]);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.made_on(), ["one alpha"]);
+}
+
+const LEAVES: &str = r#"
+name: work
+do:
+  - {id: any, run: 'touch any.txt', workspace: any}
+  - {id: one, run: 'touch one.txt'}
+  - {id: ok, approve: Go on?}
+  - {id: two, run: 'touch two.txt'}
+  - {id: more, run: 'touch more.txt', workspace: any}
+"#;
+
+/// What is started in a folder of no known project works in no other one, whoever is there.
+#[test]
+fn what_is_started_in_a_folder_of_no_known_project_is_done_there() {
+    let fleet = Fleet::unnamed(LEAVES, "");
+    fleet.git("beta", &["init", "-q"]);
+    fleet.git("beta", &["commit", "-q", "--allow-empty", "-m", "another one"]);
+    let told = fleet.told("gamma", &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+    assert!(told.stderr.contains("the project of this folder is not known (no git repository is"), "{}", told.stderr);
+    let _others = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
+    until("the wait", || fleet.is("waiting"));
+    let text = fleet.told("beta", &["status", RUN]).stdout;
+    assert!(text.contains("`any` waits for a worker on `gamma`, where the files of the run are"), "{text}");
+    let gamma = fleet.worker("gamma", &[]);
+    until("the gate", || fleet.asks("approval"));
+    drop(gamma);
+    // A person may leave that folder, but not for a checkout of some project.
+    assert_eq!(fleet.told("beta", &["leave", RUN]).code, 0);
+    assert_eq!(fleet.told("beta", &["approve", RUN]).code, 0);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.made_on(), ["any gamma", "one gamma", "two alpha", "more alpha"]);
+    assert!(!fleet.folder("beta").join("two.txt").exists() && !fleet.folder("beta").join("more.txt").exists());
+}
+
+/// Files that become a project while a run waits are still its files.
+#[test]
+fn a_folder_that_becomes_a_project_goes_on_with_what_was_started_in_it() {
+    let fleet = Fleet::unnamed("name: work\ndo:\n  - {id: one, run: 'pwd'}\n", "");
+    fleet.detach("gamma");
+    fleet.git("gamma", &["init", "-q"]);
+    fleet.git("gamma", &["commit", "-q", "--allow-empty", "-m", "now it is one"]);
+    let _gamma = fleet.worker("gamma", &[]);
+    until("the end", || fleet.is("succeeded"));
+    assert_eq!(fleet.made_on(), ["one gamma"]);
 }

@@ -18,6 +18,7 @@ mod judge;
 mod ladder;
 mod place;
 mod seal;
+mod share;
 mod start;
 mod told;
 mod turn;
@@ -33,9 +34,11 @@ pub use consent::{actions, run_grant};
 pub(crate) use gone::WAIT;
 pub use hosted::{claims, held_until, named};
 pub use place::{
-    Place, agent_label, agent_of_label, host_label, host_of_label, is_given, place, project_label, project_of_label,
+    Place, agent_label, agent_of_label, host_label, host_of_label, is_given, no_project_label, place, project_label,
+    project_of_label,
 };
 pub use seal::seal;
+pub use share::goes_first;
 pub use start::{Start, Turn, start_of};
 pub use told::misfit;
 pub use turn::thread_of;
@@ -133,8 +136,10 @@ fn record(
     let open: Vec<(StepPath, u32)> =
         if all || some || reopens { state.open_attempts().map(named).collect() } else { Vec::new() };
     let over = matches!(event, Event::RunFinished { .. });
-    // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away.
-    let takes_away = over || some || reopens || matches!(event, Event::HostLeft { .. });
+    // What waits for a worker is nobody's: a run that is being cancelled need not wait for it, only its end takes it away. Whoever
+    // reopens the run finds it gone.
+    let reopens_live = reopens && !state.is_finished();
+    let takes_away = over || some || reopens_live || matches!(event, Event::HostLeft { .. });
     let queued: Vec<(StepPath, u32)> = if takes_away { state.queued().map(named).collect() } else { Vec::new() };
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;

@@ -115,8 +115,12 @@ pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
     let agents = labels.iter().filter_map(|label| agent_of_label(label));
     let turn: String = agents.map(|agent| format!(" that may begin another turn of {agent}")).collect();
-    let is_bound = labels.iter().any(|label| project_of_label(label).is_some());
-    let host = if is_bound && host.is_empty() { " in a checkout of its project".to_owned() } else { host };
+    let folder = match labels.iter().find_map(|label| project_of_label(label)) {
+        Some("") => " in a folder whose project is not known",
+        Some(_) => " in a checkout of its project",
+        None => "",
+    };
+    let host = if host.is_empty() { folder.to_owned() } else { host };
     let labels: Vec<&str> = labels.iter().map(String::as_str).filter(|label| is_given(label)).collect();
     match labels.as_slice() {
         [] => format!("`{path}` waits for a worker{turn}{host}"),

@@ -3,20 +3,44 @@
 //! **Invariant:** two checkouts of one repository have one identity on every machine, and those of two repositories have two. Who can not
 //! be sure has none.
 
+use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// As much of a commit's name as is needed.
 const LENGTH: usize = 16;
 
+/// Why a folder is of no known project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// No repository is around it, or git is not there.
+    NoRepository,
+    /// Nothing was committed yet.
+    NoCommits,
+    /// The beginning of its history is not here.
+    CutOff,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoRepository => "no git repository is around it",
+            Self::NoCommits => "its repository has no commits",
+            Self::CutOff => "its clone was cut off by --depth",
+        })
+    }
+}
+
 /// The first commit of the repository around a folder. A clone that was cut off does not know it.
-pub fn identity(root: &Path) -> Option<String> {
-    if git(root, &["rev-parse", "--is-shallow-repository"])?.trim() != "false" {
-        return None;
+pub fn identity(root: &Path) -> Result<String, Unknown> {
+    let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"]).ok_or(Unknown::NoRepository)?;
+    if is_shallow.trim() != "false" {
+        return Err(Unknown::CutOff);
     }
     // A history that was joined to this one later does not make it another, and need not be read.
-    let first = git(root, &["rev-list", "--first-parent", "--max-parents=0", "HEAD"])?;
-    first.lines().next().map(|commit| commit.chars().take(LENGTH).collect())
+    let first = git(root, &["rev-list", "--first-parent", "--max-parents=0", "HEAD"]).unwrap_or_default();
+    let first = first.lines().next().ok_or(Unknown::NoCommits)?;
+    Ok(first.chars().take(LENGTH).collect())
 }
 
 fn git(root: &Path, args: &[&str]) -> Option<String> {
@@ -50,7 +74,7 @@ mod tests {
         let clone = place.path().join("clone");
         told(place.path(), &["clone", "-q", one.path().to_str().unwrap(), "clone"]);
         told(&clone, &["commit", "-q", "--allow-empty", "-m", "more"]);
-        assert!(identity(one.path()).is_some());
+        assert!(identity(one.path()).is_ok());
         assert_eq!(identity(&clone), identity(one.path()));
         assert_ne!(identity(other.path()), identity(one.path()));
     }
@@ -73,9 +97,9 @@ mod tests {
         told(one.path(), &["commit", "-q", "--allow-empty", "-m", "two"]);
         let from = format!("file://{}", one.path().display());
         told(place.path(), &["clone", "-q", "--depth", "1", &from, "clone"]);
-        assert_eq!(identity(&place.path().join("clone")), None);
-        assert_eq!(identity(place.path()), None);
+        assert_eq!(identity(&place.path().join("clone")), Err(Unknown::CutOff));
+        assert_eq!(identity(place.path()), Err(Unknown::NoRepository));
         told(place.path(), &["init", "-q", "empty"]);
-        assert_eq!(identity(&place.path().join("empty")), None);
+        assert_eq!(identity(&place.path().join("empty")), Err(Unknown::NoCommits));
     }
 }

@@ -16,7 +16,7 @@ mod settings;
 pub mod trusted;
 
 pub use disk::Disk;
-pub use identity::identity;
+pub use identity::{Unknown, identity};
 pub use library::{Entry, Library, Origin};
 pub use project::Project;
 pub use settings::{Fleet, Gates, Settings};

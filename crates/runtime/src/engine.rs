@@ -356,8 +356,11 @@ impl Engine {
         if self.shared.options.member.host.is_some() {
             about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
         }
-        if let Some(project) = &self.shared.options.member.project {
-            about.insert("project".to_owned(), text(project));
+        let member = &self.shared.options.member;
+        match (&member.project, &member.host) {
+            (Some(project), _) => drop(about.insert("project".to_owned(), text(project))),
+            (None, Some(host)) => drop(about.insert("home".to_owned(), text(host))),
+            (None, None) => {}
         }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
             about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));

@@ -15,6 +15,7 @@ use longhaul_store::{Caps, Claim, Task, Worker};
 
 use crate::engine::{Error, Shared};
 use crate::run_loop::Loaded;
+use crate::slots::Promise;
 use crate::steps::prompt;
 use crate::told::Told;
 
@@ -51,13 +52,13 @@ pub struct Membership {
 /// What was taken and has not begun.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    runs: Mutex<HashMap<RunId, Vec<Attempt>>>,
+    runs: Mutex<HashMap<RunId, (Vec<Attempt>, Promise)>>,
     has_worker: AtomicBool,
 }
 
 impl Taken {
-    /// What was taken of a run. Whoever asks begins it.
-    pub(crate) fn of(&self, run: &RunId) -> Vec<Attempt> {
+    /// What was taken of a run, and what is promised to it. Whoever asks begins it.
+    pub(crate) fn of(&self, run: &RunId) -> (Vec<Attempt>, Promise) {
         self.runs.lock().ok().and_then(|mut runs| runs.remove(run)).unwrap_or_default()
     }
 
@@ -66,9 +67,11 @@ impl Taken {
         self.runs.lock().is_ok_and(|runs| runs.is_empty())
     }
 
-    fn add(&self, task: &Task) {
+    fn add(&self, task: &Task, promise: Promise) {
         if let (Ok(mut runs), Some(attempt)) = (self.runs.lock(), attempt_of(&task.key)) {
-            runs.entry(task.run.clone()).or_default().push(attempt);
+            let (attempts, promised) = runs.entry(task.run.clone()).or_default();
+            attempts.push(attempt);
+            promised.join(promise);
         }
     }
 
@@ -84,12 +87,16 @@ impl Taken {
 
 /// Takes what waits for a worker like this one, as much as it can begin; answers the runs of what it took.
 pub(crate) async fn take(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
-    let limit = shared.slots.room(shared.leases.len());
+    let mut limit = 0;
+    let mut promise = shared.slots.promise(shared.leases.len(), |room| {
+        limit = room;
+        room
+    });
     if limit == 0 {
         return Ok(Vec::new());
     }
     let tasks = shared.store.claim(shared.as_claim(run.cloned(), limit)).await?;
-    tasks.iter().for_each(|task| shared.taken.add(task));
+    tasks.iter().for_each(|task| shared.taken.add(task, promise.one()));
     let mut runs: Vec<RunId> = tasks.into_iter().map(|task| task.run).collect();
     runs.sort();
     runs.dedup();
@@ -114,27 +121,26 @@ fn counts_agents(caps: &Caps) -> bool {
     caps.labels.keys().any(|label| agent_of_label(label).is_some())
 }
 
-/// Answers with where this engine stands, where these agents are counted.
-pub(crate) fn with_place<T>(
+/// Decides with where this engine stands, where these agents are counted; `decide` answers how many attempts are made here. Their
+/// slots are promised.
+pub(crate) fn with_place(
     shared: &Shared,
     agents: &HashMap<StepPath, String>,
-    answer: impl FnOnce(Place<'_>) -> T,
-) -> T {
+    decide: impl FnOnce(Place<'_>) -> usize,
+) -> Promise {
     let member = &shared.options.member;
     let is_counted = |labels: &[String]| member.caps.count(labels);
     let counted_agent = |start: &Start| agents.get(&start.path).cloned();
-    // On one machine another worker has no more to work with than this one.
-    let room = match member.host {
-        Some(_) => shared.slots.room(shared.leases.len()),
-        None => usize::MAX,
-    };
-    answer(Place {
-        host: member.host.as_deref(),
-        labels: &member.labels,
-        room,
-        is_counted: &is_counted,
-        counted_agent: &counted_agent,
-    })
+    let (host, labels) = (member.host.as_deref(), &member.labels);
+    let place = |room| Place { host, labels, room, is_counted: &is_counted, counted_agent: &counted_agent };
+    match host {
+        Some(_) => shared.slots.promise(shared.leases.len(), |room| decide(place(room))),
+        // On one machine another worker has no more to work with than this one.
+        None => {
+            decide(place(usize::MAX));
+            Promise::default()
+        }
+    }
 }
 
 /// Finds out who makes prompts that name nobody, where the turns of agents are counted.

@@ -10,7 +10,7 @@ use longhaul_store::{Caps, Listed, Task};
 
 use crate::engine::{Engine, Error};
 use crate::fleet::attempt_of;
-use crate::roster::{self, NOBODY};
+use crate::roster;
 
 impl Engine {
     /// Adds what the store knows to why a run waits.
@@ -30,8 +30,8 @@ impl Engine {
             if said.text != plain(step) {
                 continue;
             }
-            if !roster::can_any(&workers, &step.labels, now) {
-                said.text.push_str(NOBODY);
+            if let Some(missing) = roster::missing(&workers, &step.labels, now) {
+                said.text.push_str(&missing);
             } else if let Some(cap) = self.reached(&held, step) {
                 said.text = waits_for_cap(&step.path.to_string(), &cap);
             }

@@ -25,6 +25,7 @@ mod mailroom;
 mod message;
 mod missed;
 mod moved;
+mod peers;
 mod perform;
 mod record;
 mod recover;

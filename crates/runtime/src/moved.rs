@@ -1,24 +1,20 @@
 //! Runs that come out of a store which no other machine shared.
 
 use longhaul_core::status;
-use longhaul_core::view::Brief;
 use longhaul_store::{NewMessage, Query, Store};
 
 use crate::engine::Error;
 use crate::message::Message;
 
-/// Tells runs that have done something and are not over that their files are on this machine.
+/// Tells runs that are not over that their files are on this machine: what one has done is here, and of one that has done nothing nobody
+/// knows of which project it is.
 pub async fn settle(store: &dyn Store, host: String, now_ms: i64) -> Result<(), Error> {
     let body = serde_json::to_string(&Message::HostSettled { host }).map_err(Error::encoding)?;
     let statuses = status::OPEN.map(str::to_owned).to_vec();
     for row in store.runs(Query { statuses, limit: usize::MAX >> 1, ..Query::default() }).await? {
-        let brief: Brief =
-            serde_json::from_str(&row.head.summary).map_err(|error| Error::Damaged(error.to_string()))?;
-        if brief.attempts > 0 {
-            let dedup = format!("{} came from a file", row.run);
-            let (source, body, at_ms) = ("copy".to_owned(), body.clone(), now_ms);
-            store.post(NewMessage { run: row.run, source, dedup, body, at_ms }).await?;
-        }
+        let dedup = format!("{} came from a file", row.run);
+        let (source, body, at_ms) = ("copy".to_owned(), body.clone(), now_ms);
+        store.post(NewMessage { run: row.run, source, dedup, body, at_ms }).await?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
 use crate::secrets;
+use crate::slots::Promise;
 use crate::steps::{self, Attempt, Done, News};
 use crate::told::Told;
 
@@ -30,6 +31,7 @@ pub(crate) fn begin(
     loaded: &Loaded,
     (start, adopted): (Start, bool),
     cancel: CancellationToken,
+    promise: Promise,
     done: mpsc::UnboundedSender<Event>,
 ) {
     let step = loaded.plan.0.step(start.step);
@@ -55,7 +57,7 @@ pub(crate) fn begin(
         let choice = steps::prompt::who(&shared, &start, &told).await;
         let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
         let slot = tokio::select! {
-            slot = shared.slots.take(&names) => Some(slot),
+            slot = shared.slots.take(&names, promise) => Some(slot),
             () = cancel.cancelled() => None,
         };
         let secrets = shared.secrets.clone();

@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use longhaul_core::decide::{host_of_label, is_given};
+use longhaul_core::decide::{host_of_label, is_given, no_project_label, project_of_label};
 use longhaul_core::event::QuestionKind;
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_store::{Caps, Listed, Task};
+use longhaul_store::{Caps, Listed, Task, Worker};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ const TOLD_MAX: usize = 200;
 /// How many runs are read to see what they ask.
 const READ_MAX: usize = 20;
 /// What is added to why a step waits.
-pub(crate) const NOBODY: &str = "; no such worker is there";
+const NOBODY: &str = "; no such worker is there";
 
 /// Who works for a store, and on what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -106,6 +106,16 @@ impl Engine {
         self.shared.options.member.host.as_deref()
     }
 
+    /// The project of its checkout, where several machines share the store and that is known.
+    pub fn project(&self) -> Option<&str> {
+        self.shared.options.member.project.as_deref()
+    }
+
+    /// What it can do, as people say it.
+    pub fn labels(&self) -> Vec<String> {
+        given(&self.shared.options.member.labels)
+    }
+
     /// Who works for the store, on what, and what waits.
     pub async fn roster(&self) -> Result<Roster, Error> {
         let store = &self.shared.store;
@@ -126,7 +136,7 @@ impl Engine {
 
     /// Of the runs whose machine is not there, those that ask people what to do about that.
     async fn asked(&self, listed: &[Listed], free: &[Task], now: i64) -> Result<HashSet<RunId>, Error> {
-        let is_stuck = |task: &&Task| host_of(task).is_some() && !can_any(listed, &task.labels, now);
+        let is_stuck = |task: &&Task| host_of(task).is_some() && missing(listed, &task.labels, now).is_some();
         let stuck: BTreeSet<&RunId> = free.iter().filter(is_stuck).map(|task| &task.run).collect();
         let mut asked = HashSet::new();
         for run in stuck.into_iter().take(READ_MAX) {
@@ -187,16 +197,17 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
 
 fn wanted(task: &Task, (listed, held): (&[Listed], &[Task]), known: &Known<'_>, now: i64) -> OpenDuty {
     let duty = duty(task, &known.names);
-    let nobody = !can_any(listed, &task.labels, now);
+    let missing = missing(listed, &task.labels, now);
     let mut text = duty.path.parse::<StepPath>().map_or_else(|_| String::new(), |path| waits_for(&path, &task.labels));
-    if nobody {
-        text.push_str(NOBODY);
+    if let Some(missing) = &missing {
+        text.push_str(missing);
         if known.asked.contains(&task.run) {
             text.push_str(&format!("; a person is asked what to do: longhaul status {}", task.run));
         }
     } else if let Some(cap) = reached(known.caps, held, &task.labels) {
         text = waits_for_cap(&duty.path, &cap);
     }
+    let nobody = missing.is_some();
     let host = host_of(task).map(str::to_owned);
     OpenDuty { duty, labels: given(&task.labels), host, nobody, text }
 }
@@ -215,9 +226,22 @@ fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
     }
 }
 
-pub(crate) fn can_any(listed: &[Listed], labels: &[String], now: i64) -> bool {
-    let there = listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
-    there.into_iter().any(|worker| labels.iter().all(|label| worker.labels.contains(label)))
+/// What there is to add if no worker that is there has these labels.
+pub(crate) fn missing(listed: &[Listed], labels: &[String], now: i64) -> Option<String> {
+    let there = || listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
+    let has = |worker: &Worker, label: &String| worker.labels.contains(label);
+    if there().any(|worker| labels.iter().all(|label| has(worker, label))) {
+        return None;
+    }
+    // Most often it is the same project, and nobody could know.
+    let is_lost = |worker: &&Worker| {
+        has(worker, &no_project_label())
+            && labels.iter().all(|label| has(worker, label) || project_of_label(label).is_some())
+    };
+    Some(match there().find(is_lost) {
+        Some(worker) => format!("; {} could, but the project of its folder is not known (fleet.project)", worker.name),
+        None => NOBODY.to_owned(),
+    })
 }
 
 /// Whether nobody misses a silent worker: it holds nothing, and one on its machine can do all that it could. Most often that is the
@@ -244,7 +268,7 @@ fn given(labels: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use longhaul_store::{Worker, WorkerId};
+    use longhaul_store::WorkerId;
 
     use super::*;
 
@@ -305,5 +329,18 @@ mod tests {
         assert_eq!(names(&[holds, there("alpha", "linux")]), "holds? there", "what it holds is to be seen");
         let slow = listed("slow", "alpha", "linux", NOW - SILENT_MS, 0);
         assert_eq!(names(&[slow, there("alpha", "linux")]), "slow there", "it is not silent yet");
+    }
+
+    #[test]
+    fn a_worker_of_no_known_project_is_named_where_it_could_do_the_step() {
+        let said = |labels: &str| missing(&[listed("bert", "", labels, NOW, 0)], &step(), NOW);
+        fn step() -> [String; 2] {
+            ["gpu", "project:abc"].map(str::to_owned)
+        }
+        assert_eq!(said("gpu project:abc"), None);
+        assert_eq!(said("gpu project:other").as_deref(), Some(NOBODY));
+        assert_eq!(said("linux project:").as_deref(), Some(NOBODY));
+        let named = "; bert could, but the project of its folder is not known (fleet.project)";
+        assert_eq!(said("gpu project:").as_deref(), Some(named));
     }
 }

@@ -21,6 +21,7 @@ use crate::message::Message;
 use crate::record::{Extras, record};
 use crate::recover::Orphans;
 use crate::reports::Reported;
+use crate::slots::Promise;
 use crate::{aftermath, carry, consent, fleet, gates, perform, recover, reports};
 
 /// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
@@ -261,7 +262,7 @@ impl Runner {
     async fn turn(&mut self, ended: Vec<Event>, orphans: Orphans, mail: bool) -> Result<bool, Error> {
         let mut attempts = 0;
         let mut ended = ended;
-        let mut taken = self.shared.taken.of(&self.run);
+        let (mut taken, mut promised) = self.shared.taken.of(&self.run);
         taken.extend(orphans.taken.iter().cloned());
         if mail && self.loaded.state.is_hosted() {
             self.catch_up().await?;
@@ -284,8 +285,9 @@ impl Runner {
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             extras.blobs = gates::seal_questions(&mut self.loaded.state, &mut advance);
             let agents = fleet::counted_agents(&self.shared, &self.loaded, &advance.starts);
-            fleet::with_place(&self.shared, &agents, |at| {
-                place(Planner { plan, index }, &mut self.loaded.state, &mut advance, at)
+            let more_promised = fleet::with_place(&self.shared, &agents, |at| {
+                place(Planner { plan, index }, &mut self.loaded.state, &mut advance, at);
+                advance.starts.len()
             });
             if advance.events.is_empty() {
                 return Ok(false);
@@ -297,7 +299,8 @@ impl Runner {
             match self.commit(&advance, extras).await {
                 Ok(()) => {
                     let asked = consent::asked(&advance.events);
-                    self.act(advance, reported.as_ref());
+                    promised.join(more_promised);
+                    self.act(advance, reported.as_ref(), promised);
                     let more = more | consent::offer(&self.shared, &self.run, &asked).await;
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
@@ -411,7 +414,7 @@ impl Runner {
     }
 
     /// What somebody else makes who may not record it is `reported`, and not begun here.
-    fn act(&mut self, advance: Advance, reported: Option<&Reported>) {
+    fn act(&mut self, advance: Advance, reported: Option<&Reported>, mut promised: Promise) {
         self.fell |= aftermath::is_begun(&advance.events);
         for event in &advance.events {
             if let Some(key) = attempt_of(&event.event) {
@@ -437,7 +440,7 @@ impl Runner {
         for start in advance.starts.into_iter().map(|start| (start, false)).chain(adopted) {
             let token = CancellationToken::new();
             self.open.insert((start.0.path.to_string(), start.0.attempt), token.clone());
-            perform::begin(&self.shared, &self.run, &self.loaded, start, token, self.done.clone());
+            perform::begin(&self.shared, &self.run, &self.loaded, start, token, promised.one(), self.done.clone());
         }
         let events = Arc::new(advance.events);
         let _ = self.shared.pulse.send(Pulse::Events(self.run.clone(), events));

@@ -25,6 +25,7 @@ use crate::engine::{Engine, Error, Shared};
 use crate::fleet;
 use crate::mailroom;
 use crate::missed::Missing;
+use crate::peers::Peers;
 use crate::recover::is_dead;
 
 /// How often a worker looks for work that nobody told it about: between the first and the second.
@@ -68,6 +69,7 @@ struct Worker<'a> {
     /// Since when it is there, and when it says so next.
     since_ms: i64,
     says_so: Instant,
+    peers: Peers,
     missing: Missing,
 }
 
@@ -109,6 +111,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
         thorough: now + THOROUGHLY,
         since_ms: engine.now_ms(),
         says_so: now,
+        peers: Peers::default(),
         missing: Missing::default(),
     };
     engine.shared.taken.leave_to_worker(true);
@@ -134,7 +137,6 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
 impl Worker<'_> {
     /// Takes up what should be.
     async fn look(&mut self) -> Result<(), Error> {
-        let shared = &self.engine.shared;
         let is_poll = Instant::now() >= self.poll;
         if is_poll {
             // Also if it fails: a store that does not answer is not asked all the time.
@@ -145,6 +147,22 @@ impl Worker<'_> {
         if glance.unheld && std::mem::take(&mut self.owed.claims) {
             self.take_more().await?;
         }
+        let mut runs = self.news(&glance).await?;
+        if is_poll {
+            runs.extend(self.look_around(glance.unheld).await?);
+        } else {
+            // All workers were told at the same moment.
+            runs = self.peers.share(&self.engine.shared, runs).await?;
+        }
+        for run in runs {
+            self.take_up(run).await;
+        }
+        Ok(())
+    }
+
+    /// Runs that have mail, a timer that is due, or just begin.
+    async fn news(&mut self, glance: &Glance) -> Result<Vec<RunId>, Error> {
+        let shared = &self.engine.shared;
         let now = shared.clock.now_ms();
         let mut runs = Vec::new();
         if glance.mail {
@@ -154,15 +172,9 @@ impl Worker<'_> {
             runs.extend(shared.store.due(now, RUNS_MAX).await?.into_iter().map(|timer| timer.run));
         }
         if glance.newest != self.newest {
-            runs.extend(self.newcomers(glance.newest).await?);
+            runs.extend(self.newcomers(glance.newest.clone()).await?);
         }
-        if is_poll {
-            runs.extend(self.look_around(glance.unheld).await?);
-        }
-        for run in runs {
-            self.take_up(run).await;
-        }
-        Ok(())
+        Ok(runs)
     }
 
     /// Asks whether there is something, and notes what has to be looked at because something was written.
@@ -305,6 +317,8 @@ impl Worker<'_> {
                 () = tokio::time::sleep_until(if changed { soon } else { next }) => return,
             };
             changed = known.is_ok();
+            // To have heard of it here is to have it heard: nobody tells it again.
+            self.owed = Owed::ALL;
         }
     }
 }

@@ -27,13 +27,20 @@ impl Place {
             Self::File(file) => Arc::new(Sqlite::open(file, Options::default())?),
             Self::Database(address) => {
                 let options = PostgresOptions { opening: patience, ..PostgresOptions::default() };
-                let store = Postgres::open(address, options).await?;
-                match store.login().await? {
-                    Some(login) => Arc::new(store.scoped(login)),
-                    None => Arc::new(store),
-                }
+                as_seen(Postgres::open(address, options).await?).await?
             }
         })
+    }
+
+    /// Opens it; a database that does not answer is waited for as long as it takes, and every `round` it is told why.
+    pub async fn open_patiently(&self, round: Duration, told: &(dyn Fn(&str) + Sync)) -> Result<Arc<dyn Store>, Error> {
+        match self {
+            Self::File(_) => self.open(round).await,
+            Self::Database(address) => {
+                let options = PostgresOptions { opening: round, ..PostgresOptions::default() };
+                as_seen(Postgres::open_patiently(address, options, told).await?).await
+            }
+        }
     }
 
     /// Whether there is a store; makes nothing. Must be called inside a Tokio runtime. A database that does not answer within
@@ -55,6 +62,14 @@ impl Place {
     }
 }
 
+/// The store as whoever opened it may see it.
+async fn as_seen(store: Postgres) -> Result<Arc<dyn Store>, Error> {
+    Ok(match store.login().await? {
+        Some(login) => Arc::new(store.scoped(login)),
+        None => Arc::new(store),
+    })
+}
+
 impl FromStr for Place {
     type Err = Error;
 
@@ -62,8 +77,24 @@ impl FromStr for Place {
         if Address::is_meant(text) {
             return Ok(Self::Database(Box::new(text.parse()?)));
         }
-        Ok(Self::File(PathBuf::from(text.strip_prefix("sqlite://").unwrap_or(text))))
+        match text.strip_prefix("sqlite://") {
+            Some(file) => Ok(Self::File(PathBuf::from(file))),
+            None if is_like_an_address(text) => Err(Error::Invalid(NO_PLACE)),
+            None => Ok(Self::File(PathBuf::from(text))),
+        }
     }
+}
+
+/// Told without the text, which may hold a password.
+const NO_PLACE: &str = "this is no address of a store: there is postgres://user:password@host/database, or a file";
+
+/// Whether a text is hardly meant as the name of a file: it has `://`, the beginning of an address, or a password before a host.
+fn is_like_an_address(text: &str) -> bool {
+    let small = text.to_ascii_lowercase();
+    let rest = small.strip_prefix("postgresql").or_else(|| small.strip_prefix("postgres"));
+    let begins = rest.is_some_and(|rest| rest.starts_with(':') || rest.starts_with("//"));
+    let has_password = text.split_once(':').is_some_and(|(user, rest)| !user.contains('/') && rest.contains('@'));
+    begins || has_password || text.contains("://")
 }
 
 impl fmt::Display for Place {
@@ -71,6 +102,30 @@ impl fmt::Display for Place {
         match self {
             Self::File(file) => write!(f, "{}", file.display()),
             Self::Database(address) => write!(f, "{address}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_like_an_address_and_is_none_is_refused_without_its_password() {
+        for text in [
+            "postgres//team:hunter2@db/runs",
+            "postgres:/team:hunter2@db/runs",
+            "postgres:team:hunter2@db",
+            "Postgres://team:hunter2@db/runs",
+            "mysql://team:hunter2@db/runs",
+            "http://team:hunter2@db",
+            "team:hunter2@db/runs",
+        ] {
+            let said = text.parse::<Place>().unwrap_err().to_string();
+            assert!(said.contains("no address of a store") && !said.contains("hunter2"), "{text}: {said}");
+        }
+        for text in ["runs.db", "postgres/runs.db", "/srv/a:b@c/runs.db", "sqlite:///srv/x.db", "./team:x", "@home"] {
+            assert!(text.parse::<Place>().unwrap().file().is_some(), "{text}");
         }
     }
 }

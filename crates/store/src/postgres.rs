@@ -68,7 +68,20 @@ impl Default for Options {
 impl Postgres {
     /// Opens the store, and makes its tables if they are not there. Must be called inside a Tokio runtime.
     pub async fn open(address: &Address, options: Options) -> Result<Self, Error> {
-        schema::prepare(address, &options).await?;
+        Self::opened(address, options, None).await
+    }
+
+    /// The same, but one that does not answer is waited for as long as it takes; every [`Options::opening`] it is told why.
+    pub async fn open_patiently(
+        address: &Address,
+        options: Options,
+        told: &(dyn Fn(&str) + Sync),
+    ) -> Result<Self, Error> {
+        Self::opened(address, options, Some(told)).await
+    }
+
+    async fn opened(address: &Address, options: Options, told: Option<&(dyn Fn(&str) + Sync)>) -> Result<Self, Error> {
+        schema::prepare(address, &options, told).await?;
         let desk = Arc::new(Desk::new(session::pool(address, &options)?, options));
         Ok(Self { news: News::start(address, &desk).await?, desk })
     }

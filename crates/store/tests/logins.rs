@@ -389,7 +389,25 @@ async fn what_takes_an_administrator_is_left_to_one() {
     assert!(matches!(store.admit(&address, &login).await.err(), Some(Error::Exists)));
     let left = store.expel("box").await.unwrap().unwrap().left_to_do.unwrap();
     assert!(opened.renew(&worker("x").of_login("box"), 1, 1).await.is_err());
+    // Until that is done the role is there, and what is left to do is told again.
+    assert_eq!(store.left_behind(&address, "box").await.unwrap().unwrap().left_to_do.as_ref(), Some(&left));
+    assert_eq!((store.expel("box").await, store.logins().await), (Ok(None), Ok(Vec::new())));
+    // Made again meanwhile, it has a password of its own.
+    let password = format!("SELECT rolpassword FROM pg_authid WHERE rolname = '{}'", made.role);
+    let before = server.sql(&password);
+    let again = store.admit(&address, &login).await.unwrap().left_to_do.unwrap();
+    server.sql(&again);
+    assert!(server.sql(&password) != before && store.logins().await.unwrap().len() == 1);
+    // Twice is refused as a whole.
+    let before = server.sql(&password);
+    let other = store.admit(&address, &NewLogin { name: "other".to_owned(), ..login.clone() }).await.unwrap();
+    let doubled = other.left_to_do.unwrap().replace("_other", "_box").replace("'other'", "'box'");
+    let mut psql = server.program("psql");
+    let refused = psql.args(["-X", "-c"]).arg(&doubled).output().unwrap();
+    assert!(!refused.status.success() && server.sql(&password) == before);
+    let left = store.expel("box").await.unwrap().unwrap().left_to_do.unwrap();
     server.sql(&left);
+    assert_eq!(store.left_behind(&address, "box").await, Ok(None));
     // A role that has the tables is none that could be a login.
     let refused = server.program("psql").args(["-X", "-c"]).arg("SELECT s0.admit_1('x', 'longhaul', NULL, 1)").output();
     assert!(!refused.unwrap().status.success());

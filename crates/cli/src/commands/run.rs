@@ -136,7 +136,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 (run, shown)
             }
             // Of the first event, the line that names the run tells people enough.
-            None => (engine.start(&plan, request).await?, u64::from(!args.manner.json)),
+            None => {
+                office::warn_of_no_project(&engine)?;
+                (engine.start(&plan, request).await?, u64::from(!args.manner.json))
+            }
         };
         if args.detach {
             ui::print_line(&run)?;

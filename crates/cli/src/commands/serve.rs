@@ -61,6 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
         let engine = office::open(&args.engine, &args.agents)?;
+        office::warn_of_no_project(&engine)?;
         let place = Place::of(&args.engine)?;
         let usual = args.listen.is_none();
         let listener = http::listen(args.listen.map_or_else(|| USUAL.parse(), Ok)?, !usual).await?;

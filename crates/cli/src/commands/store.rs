@@ -12,7 +12,7 @@ use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
-use crate::ui;
+use crate::{opening, ui};
 
 /// Check, back up or move what keeps the runs; let machines in
 #[derive(Debug, clap::Args)]
@@ -96,8 +96,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
     let place = office::store_place(engine)?;
-    office::require(&place)?;
-    let (store, _) = office::open_store(&place)?;
+    opening::require(&place)?;
+    let (store, _) = opening::store(&place)?;
     let problems = store.check().await?;
     if is_json {
         let said = problems.iter().map(|problem| json!({"run": problem.run, "problem": problem.text}));
@@ -124,7 +124,7 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
     let place = office::store_place(engine)?;
     match &place {
         Place::File(from) => {
-            office::require(&place)?;
+            opening::require(&place)?;
             // It must be a store, and what was left of a crash must be put right: reading alone does neither.
             let store = Sqlite::open(from, Options::default()).with_context(|| format!("{place} can not be opened"))?;
             Sqlite::back_up(from, file)?;
@@ -156,17 +156,17 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
 
 /// Says of runs that are not over that their files are here: from now on other machines could go on with them.
 async fn settle(file: &Path, to: &Place) -> Result<()> {
-    let (store, clock) = office::open_store(to)?;
+    let (store, clock) = opening::store(to)?;
     let folder = std::path::absolute(file)?;
     let host = office::spot(&Project::around(folder.parent().unwrap_or(&folder)).root);
     Ok(longhaul_runtime::settle(store.as_ref(), host, clock.now_ms()).await?)
 }
 
 async fn transfer(from: &Place, to: &Place) -> Result<Copied> {
-    office::require(from)?;
-    let (source, clock) = office::open_store(from)?;
+    opening::require(from)?;
+    let (source, clock) = opening::store(from)?;
     refuse_busy(source.as_ref(), clock.as_ref()).await.with_context(|| format!("{from} is in use"))?;
-    let (target, _) = office::open_store(to)?;
+    let (target, _) = opening::store(to)?;
     copy(source.as_ref(), target.as_ref()).await.map_err(|error| match error {
         longhaul_store::Error::Exists => {
             anyhow::anyhow!("{to} has runs of {from} already; copy into one that has none")

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use longhaul_core::id::RunId;
-use longhaul_project::Project;
-use longhaul_runtime::{ForkRequest, Wanted};
+use longhaul_runtime::{Engine, ForkRequest, Pulse, Wanted};
+use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use crate::duties::Duties;
@@ -28,21 +28,33 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open_as(Project::current()?, &args.engine, &args.agents, &args.worker)?;
         let stop = CancellationToken::new();
         office::stop_on_signals(stop.clone())?;
+        let opened = office::open_for_worker(&args.engine, &args.agents, &args.worker, &stop).await?;
+        let Some(engine) = opened else { return Ok(ExitCode::SUCCESS) };
+        office::warn_of_no_project(&engine)?;
         if let Some(login) = engine.login() {
             ui::say(format!(
-                "working for whoever drives the runs, with the login `{login}`; Ctrl-C stops what is under way"
+                "working {}, for whoever drives the runs, with the login `{login}`; Ctrl-C stops what is under way",
+                standing(args, &engine)?
             ));
-            engine.work(stop).await?;
+            let (pulse, over) = (engine.pulse(), CancellationToken::new());
+            let work = async {
+                let worked = engine.work(stop).await;
+                over.cancel();
+                worked
+            };
+            tokio::join!(work, told(args, &engine, pulse, &over)).0?;
             return Ok(ExitCode::SUCCESS);
         }
-        ui::say("working; Ctrl-C stops what is under way and records it, a second one quits at once");
+        ui::say(format!(
+            "working {}; Ctrl-C stops what is under way and records it, a second one quits at once",
+            standing(args, &engine)?
+        ));
         let place = args.engine.clone();
         let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
-        let told = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(office::kept(kept));
-        let times = engine.keep_times(&find, stop.clone(), &told);
+        let kept = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(office::kept(kept));
+        let times = engine.keep_times(&find, stop.clone(), &kept);
         let over = CancellationToken::new();
         let work = async {
             let worked = engine.work(stop.clone()).await;
@@ -52,16 +64,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         // Heard from here on, so that nothing is missed of the first step.
         let pulse = engine.pulse();
-        let said = async {
-            if !args.quiet {
-                Duties::of(&engine).tell(pulse, &over).await;
-            }
-        };
+        let said = told(args, &engine, pulse, &over);
         let (traced, kept_small) = (office::traced(&engine, &stop), office::kept_small(&engine, &stop));
         tokio::join!(work, times, traced, kept_small, said).0?;
         ui::say("stopped; nothing is under way here any more");
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Says what becomes of the steps that it takes, unless that is left out.
+async fn told(args: &Args, engine: &Engine, pulse: Receiver<Pulse>, over: &CancellationToken) {
+    if !args.quiet {
+        Duties::of(engine).tell(pulse, over).await;
+    }
+}
+
+/// On which store a worker works, for which project, and as what.
+fn standing(args: &Args, engine: &Engine) -> Result<String> {
+    let project = engine.project().map_or_else(String::new, |project| format!(" in the project {project}"));
+    Ok(format!("on {}{project}, with the labels {}", office::store_name(&args.engine)?, engine.labels().join(", ")))
 }
 
 /// Start a new run that shares the past of another one up to a step

@@ -49,8 +49,12 @@ impl Trial {
         Self { folder, workflow: workflow.to_owned(), store: elsewhere() }
     }
 
-    /// A workflow whose runs are kept elsewhere.
+    /// A workflow whose runs are kept elsewhere. Whoever shares that place has a checkout of the same project.
     pub(crate) fn kept_in(self, store: &str) -> Self {
+        let settings = self.path().join(".longhaul/config.toml");
+        if !settings.exists() {
+            std::fs::write(settings, "[fleet]\nproject = \"trial\"\n").unwrap();
+        }
         Self { store: Some(store.to_owned()), ..self }
     }
 

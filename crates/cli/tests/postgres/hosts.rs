@@ -1,9 +1,12 @@
 //! Two projects with folders of their own, as on two machines, and one store.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use longhaul_store::conformance::proxy::{Line, Proxy};
 use longhaul_store::conformance::server;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::trial::{RUN, Trial, alive, end, is_sound, until};
 
@@ -59,12 +62,20 @@ fn output_on_another_machine_is_said_to_be_there() {
 fn a_password_is_never_printed() {
     let trial = Trial::of("work", WORK).kept_in("postgres://me:hunter2@127.0.0.1:1/nothing?sslmode=disable");
     let mistaken = Trial::of("work", WORK).kept_in("postgres://me:hunter2@127.0.0.1:1/nothing?sslmode=perhaps");
-    for args in [&["runs"][..], &["run", "work.yaml"], &["worker"], &["runs", "--help"], &["status", RUN, "--json"]] {
-        for trial in [&trial, &mistaken] {
-            let told = trial.longhaul(args, None);
-            assert!(!told.stdout.contains("hunter2") && !told.stderr.contains("hunter2"), "{args:?}: {}", told.stderr);
+    let no_address = Trial::of("work", WORK).kept_in("postgres//me:hunter2@127.0.0.1:1/nothing");
+    let hidden = |trial: &Trial, args: &[&str]| {
+        let told = trial.longhaul(args, None);
+        assert!(!told.stdout.contains("hunter2") && !told.stderr.contains("hunter2"), "{args:?}: {}", told.stderr);
+        told.stderr
+    };
+    for args in [&["runs"][..], &["run", "work.yaml"], &["runs", "--help"], &["status", RUN, "--json"]] {
+        for trial in [&trial, &mistaken, &no_address] {
+            hidden(trial, args);
         }
     }
+    hidden(&mistaken, &["worker"]);
+    assert!(hidden(&no_address, &["worker"]).contains("this is no address of a store"));
+    hidden(&trial, &["store", "copy", "mysql://me:hunter2@127.0.0.1/x", "runs.db"]);
     let told = trial.longhaul(&["runs"], None);
     assert!(told.stderr.contains("the store can not be reached; nothing was done"), "{}", told.stderr);
 }
@@ -85,7 +96,7 @@ fn a_worker_that_is_cut_off_stops_what_another_then_does() {
     std::fs::write(other.path().join("log.second"), "").unwrap();
     detach(&other);
     let mut command = cut_off.command(&["worker"], None);
-    command.env("LONGHAUL_LEASE_MS", "4000").stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command.env("LONGHAUL_LEASE_MS", "4000").stdout(Stdio::null()).stderr(Stdio::null());
     let mut first = command.spawn().unwrap();
     until("the first attempt", || cut_off.log().contains_key("begun"));
     let sleeps = || alive(cut_off.path(), |environment| environment.contains("LONGHAUL_ATTEMPT=")).len();
@@ -102,4 +113,44 @@ fn a_worker_that_is_cut_off_stops_what_another_then_does() {
     first.kill().unwrap();
     first.wait().unwrap();
     assert_eq!(worker.stop(), Some(0));
+}
+
+/// What a worker says, line by line, until a line has a text.
+fn said_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, text: &str) -> Vec<String> {
+    let mut said = Vec::new();
+    while said.last().is_none_or(|line: &String| !line.contains(text)) {
+        said.push(lines.next().unwrap_or_else(|| panic!("never: {text} in {said:?}")).unwrap());
+    }
+    said
+}
+
+/// Whoever starts a machine does not know whether the one with the database is up already.
+#[test]
+fn a_worker_waits_for_a_database_that_is_down_and_not_for_one_that_does_not_exist() {
+    let server = server::Server::start(server::Safe::No);
+    let address = server.address().replace("longhaul@", "longhaul:hunter2@");
+    let trial = Trial::of("work", "name: work\ndo:\n  - {id: one, run: 'true'}\n").kept_in(&address);
+    detach(&trial);
+    let nowhere = Trial::of("work", WORK).kept_in(&address.replace("/postgres?", "/nothing?"));
+    let told = nowhere.longhaul(&["worker"], None);
+    assert!(told.code == 2 && told.stderr.contains("\"nothing\" does not exist"), "{} {}", told.code, told.stderr);
+    server.kill();
+    let start = || {
+        let mut command = trial.command(&["worker"], None);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let said = said_until(&mut lines, "it is waited for");
+        assert!(said.len() == 1 && !said[0].contains("hunter2"), "{said:?}");
+        (child, lines)
+    };
+    let ((mut stopped, _), (mut child, mut lines)) = (start(), start());
+    kill_process(Pid::from_child(&stopped), Signal::TERM).unwrap();
+    assert_eq!(stopped.wait().unwrap().code(), Some(0));
+    server.restart();
+    let said = said_until(&mut lines, "run-1 one: done");
+    let shown = address.replace(":hunter2", "");
+    assert!(said[0].starts_with(&format!("working on {shown} in the project trial, with the labels ")), "{said:?}");
+    assert_eq!(said[1], "run-1 one: taken");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

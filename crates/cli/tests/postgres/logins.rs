@@ -48,6 +48,8 @@ impl Pair {
         let folder = || {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("work.yaml"), workflow).unwrap();
+            std::fs::create_dir(folder.path().join(".longhaul")).unwrap();
+            std::fs::write(folder.path().join(".longhaul/config.toml"), "[fleet]\nproject = \"pair\"\n").unwrap();
             folder
         };
         let mut pair =
@@ -188,9 +190,12 @@ fn a_box_that_is_told_to_stop_hands_back_what_it_does() {
     let pair = Pair::of(LONG);
     pair.detach();
     let _node = pair.node();
-    let mut lent = pair.boxed();
+    let mut command = pair.command((pair.lent.path(), "box", &pair.login), &["worker", "--labels", "gpu"]);
+    let mut lent = Worker(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     until("the step", || pair.seen().len() == 1);
     assert_eq!(lent.stop(), Some(0));
+    let said = std::io::read_to_string(lent.0.stderr.take().unwrap()).unwrap();
+    assert!(said.contains("the-run long: taken\n") && said.contains("the-run long: stopped"), "{said}");
     until("the wait", || pair.count("attempt_stopped") == 1);
     assert!(!pair.as_owner(&["workers"]).stdout.contains("lent"));
     std::fs::write(pair.owner.path().join("seen.go"), "").unwrap();
@@ -243,9 +248,11 @@ fn a_login_that_is_taken_back_ends_its_worker_with_a_sentence() {
     assert_eq!(told.code, 0, "{}", told.stderr);
     let told = binary::told(lent.wait_with_output().unwrap());
     assert_eq!(told.code, 2, "{}", told.stderr);
-    assert!(told.stderr.contains("does not exist") || told.stderr.contains("not allow"), "{}", told.stderr);
+    assert!(told.stderr.contains("the login `box` was taken back"), "{}", told.stderr);
+    assert!(told.stderr.contains("the-run long: taken"), "{}", told.stderr);
     until("the loss", || pair.count("attempt_failed") == 1);
-    assert_eq!(pair.as_box(&["worker"]).code, 2);
+    let told = pair.as_box(&["worker"]);
+    assert!(told.code == 2 && told.stderr.contains("or its login was taken back"), "{}", told.stderr);
 }
 
 const GATED: &str = r#"
@@ -273,8 +280,10 @@ fn a_stolen_address_can_not_say_what_only_people_and_nodes_can() {
         psql.env("PGUSER", format!("{schema}_box")).args(["-X", "-A", "-t", "-q", "-c"]);
         binary::told(psql.arg(format!("SET search_path = {schema}; {statement}")).output().unwrap())
     };
-    let held =
-        thief("SELECT key FROM scoped_claim_1('t:1:1:x:@box', '[\"gpu\"]', 9000000000000, 9, 'a', NULL, '{}', '{}')");
+    let labels = r#"["gpu", "project:pair"]"#;
+    let held = thief(&format!(
+        "SELECT key FROM scoped_claim_1('t:1:1:x:@box', '{labels}', 9000000000000, 9, 'a', NULL, '{{}}', '{{}}')"
+    ));
     let key = "both[1]/model@1";
     assert_eq!(held.stdout.trim(), key, "{}", held.stderr);
     let report = |event: &str| {

@@ -1,7 +1,10 @@
 //! A store that moves from a file into a database and back, with a run that waits and one that was stopped.
 
+use std::process::Stdio;
+
 use longhaul_store::conformance::server;
 
+use crate::machine::Process;
 use crate::trial::{RUN, Trial, end, is_sound, until};
 
 const WORK: &str = r#"
@@ -58,4 +61,42 @@ fn runs_in_flight_are_parked_moved_and_go_on() {
     assert!(ok(&back, &["store", "check"]).contains("all is well"));
     ok(&back, &["store", "backup", "again.db"]);
     assert!(back.longhaul(&["store", "backup", "again.db"], None).stderr.contains("exists"));
+}
+
+const PLACED: &str = r#"
+name: work
+do:
+  - {id: before, run: 'echo before >> "$LOG"'}
+  - {id: ok, approve: Go on?}
+  - {id: after, run: 'echo after >> "$LOG"', runs_on: linux}
+  - {id: last, run: 'echo last >> "$LOG"', runs_on: alpha}
+"#;
+
+/// A file is for one machine: what waited for another one goes on where the file is, if the labels that people gave fit.
+#[test]
+fn what_waits_for_a_machine_goes_on_in_a_file() {
+    let address = server::shared().address();
+    let [here, there] = ["here", "there"].map(|_| Trial::of("work", PLACED).kept_in(&address));
+    ok(&here, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
+    let worker = there.worker(None);
+    until("the gate", || here.status(RUN) == "waiting");
+    assert_eq!(worker.stop(), Some(0));
+    ok(&here, &["approve", RUN]);
+    let worker = here.worker(None);
+    let waits = "`after` waits for a worker with the label linux on `";
+    until("the wait", || here.longhaul(&["status", RUN], None).stdout.contains(waits));
+    assert_eq!(worker.stop(), Some(0));
+    ok(&here, &["store", "copy", &address, "moved.db"]);
+    let moved = here.kept_in("moved.db");
+    let start = |args: &[&str]| {
+        let mut command = moved.command(args, None);
+        Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    };
+    let resumed = start(&["resume", RUN]);
+    until("the step", || moved.log().contains_key("after"));
+    drop(resumed);
+    let _worker = start(&["worker", "--labels", "alpha"]);
+    until("the end", || moved.is_over(RUN));
+    assert_eq!((moved.log()["after"], moved.log()["last"], there.log()["before"]), (1, 1, 1));
+    is_sound(&moved.events());
 }

@@ -1,7 +1,8 @@
 //! Who makes what is about to begin: whoever records it, or a worker that is looked for.
 //!
 //! **Invariant:** a step that asks for labels, or for the machine on which the files of its run are, is begun only by somebody
-//! who has them. What the runtime knows comes as a [`Place`]; what follows from it is decided here.
+//! who has them. A run of no known project is made where it was started, and after it has left that folder only in such whose project is not
+//! known either. What the runtime knows comes as a [`Place`]; what follows from it is decided here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +46,12 @@ pub fn project_label(project: &str) -> String {
     format!("{PROJECT}{project}")
 }
 
-/// The project that a label asks for.
+/// The label that workers have whose project is not known.
+pub fn no_project_label() -> String {
+    project_label("")
+}
+
+/// The project that a label asks for; an empty text for none that is known.
 pub fn project_of_label(label: &str) -> Option<&str> {
     label.strip_prefix(PROJECT)
 }
@@ -100,8 +106,14 @@ pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, pla
 
 /// The labels that a worker must have, in one order, so that equal lists are equal texts.
 fn needs(state: &State, step: &Step, is_shared: bool, agent: Option<&str>) -> Vec<String> {
-    let host = state.host.as_deref().filter(|_| is_shared && step.uses_files()).map(host_label);
-    let project = state.project().filter(|_| is_shared && step.uses_checkout()).map(project_label);
+    let is_at_home = state.home().is_some() && state.host.as_deref() == state.home();
+    let is_bound = step.uses_files() || (is_at_home && step.uses_checkout());
+    let host = state.host.as_deref().filter(|_| is_shared && is_bound).map(host_label);
+    let project = match state.project() {
+        None if state.home().is_some() && !is_at_home => Some(no_project_label()),
+        project => project.map(project_label),
+    };
+    let project = project.filter(|_| is_shared && step.uses_checkout());
     let own = host.into_iter().chain(project).chain(agent.map(agent_label));
     let mut needs: Vec<String> = step.runs_on.iter().cloned().chain(own).collect();
     needs.sort();

@@ -71,6 +71,7 @@ impl Apply<'_> {
             Event::RunStarted(started) => {
                 self.state.started = Some(started.clone());
                 self.state.started_at = self.state.now;
+                self.state.host = self.state.home().map(str::to_owned);
                 self.open_body(self.plan.main().body, None, 0);
             }
             Event::AttemptStarted { path, attempt, reserve, hosted, host, queued } => {

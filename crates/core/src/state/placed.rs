@@ -45,6 +45,11 @@ impl State {
         self.started.as_ref()?.about.get("project")?.as_str()
     }
 
+    /// The folder in which it was started, and is done, because nobody knows of which project that is.
+    pub fn home(&self) -> Option<&str> {
+        self.started.as_ref()?.about.get("home")?.as_str()
+    }
+
     /// A step that uses the files of its run is made on a machine.
     pub(crate) fn settle_on(&mut self, host: Option<&str>) {
         if self.host.is_none() {

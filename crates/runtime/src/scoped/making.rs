@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::decide::{Planner, start_of};
-use longhaul_core::event::{Event, Failure};
+use longhaul_core::event::{self, Envelope, Event, Failure};
 use longhaul_core::plan::ErrorClass;
 use longhaul_store::{Error as Refusal, REPORT_BYTES_MAX, Report, Task};
 use tokio::sync::{mpsc, watch};
@@ -12,11 +12,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{TOGETHER, scope};
-use crate::engine::{Error, Shared};
-use crate::fleet::Attempt;
-use crate::fleet::attempt_of;
+use crate::engine::{Error, Pulse, Shared};
+use crate::fleet::{Attempt, attempt_of};
 use crate::perform;
 use crate::run_loop::{LOOK_AT_OTHERS, Loaded, as_stopped, is_open, is_queued, load};
+use crate::slots::Promise;
 
 /// How long it is waited until somebody records what was told, before it is told again.
 const REMIND: Duration = Duration::from_secs(30);
@@ -74,7 +74,18 @@ impl Making<'_> {
             }
             pause = (pause * 2).min(LOOK_AT_OTHERS);
         }
-        Ok(self.is_open() && !self.loaded.state.cancelling)
+        let is_begun = self.is_open() && !self.loaded.state.cancelling;
+        if is_begun {
+            self.tell(self.claimed());
+        }
+        Ok(is_begun)
+    }
+
+    /// Tells whoever watches this worker.
+    fn tell(&self, event: Event) {
+        let (at, seq) = (self.shared.clock.now_ms(), self.loaded.state.seq);
+        let events = Arc::new(vec![Envelope { v: event::VERSION, seq, at, event }]);
+        let _ = self.shared.pulse.send(Pulse::Events(self.task.run.clone(), events));
     }
 
     fn claimed(&self) -> Event {
@@ -95,7 +106,9 @@ impl Making<'_> {
     async fn go_on(&mut self, stop: &CancellationToken) -> Result<bool, Error> {
         let (path, attempt) = self.attempt.clone();
         if self.shared.artifacts.has_agent(&self.task.run, &path, attempt) {
-            self.report(&Event::AttemptAdopted { path, attempt }, stop).await?;
+            let adopted = Event::AttemptAdopted { path, attempt };
+            self.report(&adopted, stop).await?;
+            self.tell(adopted);
             return self.carry_out(true, stop).await;
         }
         let error = Failure::new(ErrorClass::Lost, "the process that made the attempt is gone");
@@ -110,7 +123,8 @@ impl Making<'_> {
         // Whatever ends this, nothing goes on that nobody listens to.
         let _end = cancel.clone().drop_guard();
         let (done, mut finished) = mpsc::unbounded_channel();
-        perform::begin(self.shared, &self.task.run, &self.loaded, (start, adopted), cancel.clone(), done);
+        let promise = Promise::default();
+        perform::begin(self.shared, &self.task.run, &self.loaded, (start, adopted), cancel.clone(), promise, done);
         loop {
             tokio::select! {
                 event = finished.recv() => {
@@ -118,6 +132,7 @@ impl Making<'_> {
                     let event = if stop.is_cancelled() { as_stopped(event) } else { event };
                     self.report(&event, stop).await?;
                     if is_end(&event) {
+                        self.tell(event);
                         return Ok(true);
                     }
                 }

@@ -13,6 +13,9 @@ use crate::Error;
 /// The longest name of a role that PostgreSQL keeps whole.
 const ROLE_BYTES_MAX: usize = 63;
 
+/// What a role may do that is a login: nothing but ask.
+const RIGHTS: &str = "LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION";
+
 /// A login to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewLogin {
@@ -68,9 +71,7 @@ impl Postgres {
         }
         let password = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let verifier = scram_sha_256(password.as_bytes());
-        let create = format!(
-            "CREATE ROLE \"{role}\" LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{verifier}'"
-        );
+        let create = format!("CREATE ROLE \"{role}\" {RIGHTS} PASSWORD '{verifier}'");
         let labels = login.labels.as_ref().map_or("NULL".to_owned(), |labels| {
             let list = serde_json::Value::from(labels.clone()).to_string();
             format!("'{}'", list.replace('\'', "''"))
@@ -81,7 +82,10 @@ impl Postgres {
         let made = Admitted { address: address.of_login(&role, &password, &database), role, left_to_do: None };
         match self.desk.together(&[&create, &admit]).await {
             Ok(()) => Ok(made),
-            Err(Error::Denied(_)) => Ok(Admitted { left_to_do: Some(format!("{create};\n{admit};")), ..made }),
+            Err(Error::Denied(_)) => {
+                let left_to_do = Some(as_one(&made_anyhow(&made.role, &verifier), &admit));
+                Ok(Admitted { left_to_do, ..made })
+            }
             Err(error) => Err(error),
         }
     }
@@ -97,10 +101,9 @@ impl Postgres {
     pub async fn expel(&self, name: &str) -> Result<Option<Expelled>, Error> {
         let answer = self.desk.write("SELECT expel_1($1)::text", &[&name], 0).await?;
         let Some(role) = answer.rows.first().and_then(|row| row.get::<_, Option<String>>(0)) else { return Ok(None) };
-        let drop = format!("DROP ROLE IF EXISTS \"{role}\"");
+        let (end, drop) = farewell(&role);
         // Whoever makes a role may make itself a member of it, and only members end its sessions.
         let join = format!("GRANT \"{role}\" TO CURRENT_USER");
-        let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'");
         let ended = match self.desk.together(&[&end]).await {
             Err(Error::Denied(_)) => self.desk.together(&[&join, &end]).await,
             ended => ended,
@@ -108,11 +111,37 @@ impl Postgres {
         // Sessions that are left can do nothing, but they keep no role from being removed either.
         let left_to_do = match ended.and(self.desk.together(&[&drop]).await) {
             Ok(()) => None,
-            Err(Error::Denied(_)) => Some(format!("{end};\n{drop};")),
+            Err(Error::Denied(_)) => Some(as_one(&end, &drop)),
             Err(error) => return Err(error),
         };
         Ok(Some(Expelled { role, left_to_do }))
     }
+
+    /// What is left of a login that was taken back by somebody who may not remove roles. Nothing is done: a role that is no login may be
+    /// somebody else's.
+    pub async fn left_behind(&self, address: &Address, name: &str) -> Result<Option<Expelled>, Error> {
+        let role = role_of(&address.schema, name)?;
+        let there = self.desk.read("SELECT FROM pg_roles WHERE rolname = $1::text", &[&role]).await?;
+        let (end, drop) = farewell(&role);
+        Ok((!there.is_empty()).then(|| Expelled { left_to_do: Some(as_one(&end, &drop)), role }))
+    }
+}
+
+/// Statements that end the sessions of a role, and remove it.
+fn farewell(role: &str) -> (String, String) {
+    let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'");
+    (end, format!("DROP ROLE IF EXISTS \"{role}\""))
+}
+
+/// A role with this password, whether there was one of its name or not: an older password does not hold any more.
+fn made_anyhow(role: &str, verifier: &str) -> String {
+    let make = format!("DO $$ BEGIN CREATE ROLE \"{role}\"; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+    format!("{make};\nALTER ROLE \"{role}\" {RIGHTS} PASSWORD '{verifier}'")
+}
+
+/// For somebody who pastes it: all of it is done, or nothing.
+fn as_one(first: &str, then: &str) -> String {
+    format!("BEGIN;\n{first};\n{then};\nCOMMIT;")
 }
 
 fn login(row: &tokio_postgres::Row) -> Result<Login, Error> {

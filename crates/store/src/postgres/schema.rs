@@ -26,22 +26,26 @@ const SERVER: i32 = 150_000;
 /// Between two tries to reach the server.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Makes sure that the tables are there.
-pub(super) async fn prepare(address: &Address, options: &Options) -> Result<(), Error> {
-    patiently(options.opening, || try_prepare(address)).await
+/// Who is told why a server does not answer.
+type ToBeTold<'a> = Option<&'a (dyn Fn(&str) + Sync)>;
+
+/// Makes sure that the tables are there. A server that does not answer is waited for, for so long as the options say, or as long as it takes
+/// if somebody is to be told each time.
+pub(super) async fn prepare(address: &Address, options: &Options, told: ToBeTold<'_>) -> Result<(), Error> {
+    patiently(options.opening, told, || try_prepare(address)).await
 }
 
 /// Whether tables are there that this program can use; makes nothing.
 pub(super) async fn is_there(address: &Address, patience: Duration) -> Result<bool, Error> {
-    patiently(patience, || try_look(address)).await
+    patiently(patience, None, || try_look(address)).await
 }
 
 /// Asks until there is an answer.
-async fn patiently<T, F>(patience: Duration, ask: impl Fn() -> F) -> Result<T, Error>
+async fn patiently<T, F>(patience: Duration, told: ToBeTold<'_>, ask: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Fault>>,
 {
-    let deadline = Instant::now() + patience;
+    let mut deadline = Instant::now() + patience;
     loop {
         let fault = match timeout_at(deadline, ask()).await {
             Ok(Ok(answer)) => return Ok(answer),
@@ -51,7 +55,9 @@ where
             Err(_) => "there was no answer in time".to_owned(),
         };
         if Instant::now() + PAUSE >= deadline {
-            return Err(Error::Unreachable(fault));
+            let Some(told) = told else { return Err(Error::Unreachable(fault)) };
+            told(&fault);
+            deadline = Instant::now() + PAUSE + patience;
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -40,9 +40,31 @@ impl Postgres {
     }
 }
 
+/// What the database says of a function that whoever asks may not see.
+const NO_SUCH_FUNCTION: &str = "(42883)";
+
 impl Scoped {
+    /// Has a function carried out that writes so many `bytes`; that the login is gone is told in words.
+    async fn call(&self, sql: &str, values: &[&(dyn ToSql + Sync)], bytes: usize) -> Result<Vec<Row>, Error> {
+        match self.inner.desk.write(sql, values, bytes).await {
+            Err(Error::Denied(_) | Error::Io(_)) if self.is_taken_back().await => {
+                Err(Error::Denied(format!("the login `{}` was taken back", self.login)))
+            }
+            answer => Ok(answer?.rows),
+        }
+    }
+
+    async fn is_taken_back(&self) -> bool {
+        match self.inner.desk.write("SELECT login_1()", &[], 0).await {
+            Ok(answer) => answer.rows.first().and_then(|row| row.get::<_, Option<&str>>(0)) != Some(&self.login),
+            Err(Error::Denied(_)) => true,
+            Err(Error::Io(why)) => why.ends_with(NO_SUCH_FUNCTION),
+            Err(_) => false,
+        }
+    }
+
     async fn tasks_of(&self, call: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Task>, Error> {
-        let rows: Vec<Row> = self.inner.desk.write(&format!("{TASK} {call}"), values, 0).await?.rows;
+        let rows = self.call(&format!("{TASK} {call}"), values, 0).await?;
         if !rows.is_empty() {
             self.inner.news.wrote(Written::Progress);
         }
@@ -70,7 +92,7 @@ impl Scoped {
         let Worker { id, name, host, labels, slots, version, since_ms, seen_ms } = worker;
         let values: [&(dyn ToSql + Sync); 8] =
             [&id.as_str(), name, host, &json(labels), &i64::from(*slots), version, since_ms, seen_ms];
-        self.inner.desk.write("SELECT scoped_greet_1($1, $2, $3, $4, $5, $6, $7, $8)", &values, 0).await.map(drop)
+        self.call("SELECT scoped_greet_1($1, $2, $3, $4, $5, $6, $7, $8)", &values, 0).await.map(drop)
     }
 
     async fn tell(&self, report: &Report) -> Result<(), Error> {
@@ -82,7 +104,7 @@ impl Scoped {
         let values: [&(dyn ToSql + Sync); 7] =
             [&worker.as_str(), &run.as_str(), key, &i64::from(*attempt), text, at_ms, &&token[..]];
         let sql = "SELECT scoped_report_1($1, $2, $3, $4, $5, $6, $7)";
-        self.inner.desk.write(sql, &values, text.len()).await?;
+        self.call(sql, &values, text.len()).await?;
         self.inner.news.wrote(Written::Work);
         Ok(())
     }

@@ -17,7 +17,8 @@ pub(super) async fn measure(bench: &Bench, server: &Server) -> Result<Vec<Figure
     let workers = fleet.workers(count, 16).await?;
     let connections =
         |fleet: &Fleet<'_>| fleet.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'longhaul'");
-    tokio::time::sleep(bench.sizes.fleet.settle).await;
+    // What is asked seldom is planned anew the first five times.
+    tokio::time::sleep(4 * bench.sizes.fleet.settle).await;
     let (cpu, since) = (workers.cpu(), Instant::now());
     let spent = milliseconds(bench, server).await?;
     let own = 1000.0 * (workers.cpu() - cpu) / since.elapsed().as_secs_f64() / count as f64;

@@ -11,7 +11,7 @@ use longhaul_store::{Address, Login, NewLogin, Place, Postgres, PostgresOptions}
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
-use crate::ui;
+use crate::{opening, ui};
 
 /// Makes a login, and prints its address.
 pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_json: bool) -> Result<ExitCode> {
@@ -27,7 +27,10 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
             )
         }
         longhaul_store::Error::Io(why) if why.contains("already exists") => {
-            anyhow::anyhow!("the database has a role of this name that is no login of this store; choose another name")
+            anyhow::anyhow!(
+                "the database has a role of this name that is no login of this store; choose another name, or have it removed: longhaul store logout \
+                 {name} says how"
+            )
         }
         other => other.into(),
     })?;
@@ -50,7 +53,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
 
 /// Lists the logins.
 pub(super) async fn list(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
-    office::require(&office::store_place(engine)?)?;
+    opening::require(&office::store_place(engine)?)?;
     let (_, store, _) = open(engine).await?;
     let logins = store.logins().await?;
     if is_json {
@@ -76,11 +79,9 @@ fn line(login: &Login) -> String {
 
 /// Takes a login back.
 pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Result<ExitCode> {
-    office::require(&office::store_place(engine)?)?;
-    let (_, store, _) = open(engine).await?;
-    let Some(gone) = store.expel(name).await? else {
-        bail!("there is no login `{name}`; longhaul store logins lists them");
-    };
+    opening::require(&office::store_place(engine)?)?;
+    let (address, store, _) = open(engine).await?;
+    let Some(gone) = store.expel(name).await? else { return left_behind(&address, &store, name, is_json).await };
     let left = gone.left_to_do.as_deref();
     if is_json {
         ui::print_json(&json!({"login": name, "role": gone.role, "left_to_do": left}))?;
@@ -91,6 +92,21 @@ pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Resul
         None => ExitCode::SUCCESS,
         Some(left) => to_do("this user may not remove roles; its role is gone once an administrator has run:", left),
     })
+}
+
+/// What is to be said about a login that is not there, but whose role may be.
+async fn left_behind(address: &Address, store: &Postgres, name: &str, is_json: bool) -> Result<ExitCode> {
+    let Some(behind) = store.left_behind(address, name).await? else {
+        bail!("there is no login `{name}`; longhaul store logins lists them");
+    };
+    let (role, left) = (behind.role, behind.left_to_do.unwrap_or_default());
+    if is_json {
+        ui::print_json(&json!({"login": name, "role": role, "left_to_do": left}))?;
+    }
+    let what = format!(
+        "there is no login `{name}`, and the database still has a role `{role}`; if it is left of one, it is gone once an administrator has run:"
+    );
+    Ok(to_do(&what, &left))
 }
 
 fn to_do(what: &str, statements: &str) -> ExitCode {
@@ -105,6 +121,6 @@ async fn open(engine: &EngineArgs) -> Result<(Address, Postgres, std::sync::Arc<
         bail!("{place} is a file, which belongs to one user; logins are for a database: --store postgres://…");
     };
     // Refuses a login, and knows what time it is there.
-    let (_, clock) = office::open_store(&place)?;
+    let (_, clock) = opening::store(&place)?;
     Ok((address.as_ref().clone(), Postgres::open(address, PostgresOptions::default()).await?, clock))
 }
