@@ -49,7 +49,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
         changes.borrow_and_update();
         match worker.look().await {
             // It may come back, and until then nothing can be done here.
-            Ok(()) | Err(Error::Store(Refusal::Unreachable(_) | Refusal::Busy)) => {}
+            Ok(()) | Err(Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy)) => {}
             // It has been shut out: nothing that it does is of use any more.
             Err(error) => {
                 went = Err(error);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
-use longhaul_store::{Glance, Query, Task, WorkerId};
+use longhaul_store::{Error as Refusal, Glance, Query, Task, WorkerId};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -119,7 +119,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
         let since = Instant::now();
         match worker.look().await {
             // It may come back, and until then nothing can be done here.
-            Err(Error::Store(longhaul_store::Error::Unreachable(_) | longhaul_store::Error::Busy)) => {
+            Err(Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy)) => {
                 worker.owed = Owed::ALL;
             }
             looked => looked?,
@@ -267,7 +267,7 @@ impl Worker<'_> {
         };
         let fresh = match fresh {
             // The run was removed meanwhile; what came since is found by the look at everything.
-            Err(Error::Store(longhaul_store::Error::UnknownRun)) => {
+            Err(Error::Store(Refusal::UnknownRun)) => {
                 self.owed.around = true;
                 Vec::new()
             }

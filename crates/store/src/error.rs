@@ -1,7 +1,7 @@
 //! What can go wrong with a store: one variant for each thing that a caller can do about it.
 //!
 //! **Invariant:** after an error nothing of the call is stored, but for [`Error::AlreadyApplied`],
-//! where all of it was stored before, and [`Error::Io`] and [`Error::Closed`], where it may be: read the run again.
+//! where all of it was stored before, and [`Error::Unsure`], [`Error::Io`] and [`Error::Closed`], where it may be: read the run again.
 
 /// Why a store refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +67,9 @@ pub enum Error {
     /// The store does not answer. Nothing was done; see that it runs and can be reached, and try again.
     #[error("the store can not be reached; nothing was done: {0}")]
     Unreachable(String),
+    /// The store stopped answering while something was written, and has not come back. Once it is there, read the run again.
+    #[error("the store can not be reached, and whether the last write was kept is not known: {0}")]
+    Unsure(String),
     /// The store has been closed.
     #[error("the store is closed")]
     Closed,

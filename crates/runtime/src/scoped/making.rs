@@ -189,7 +189,7 @@ impl Making<'_> {
         };
         loop {
             match scope(self.shared)?.report(report.clone()).await {
-                Err(Refusal::Unreachable(_) | Refusal::Busy | Refusal::Io(_)) if !stop.is_cancelled() => {
+                Err(Refusal::Unreachable(_) | Refusal::Busy | Refusal::Unsure(_)) if !stop.is_cancelled() => {
                     tokio::time::sleep(LOOK_AT_OTHERS).await;
                 }
                 told => return Ok(told?),

@@ -52,7 +52,7 @@ impl Desk {
     pub(super) async fn read(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Error> {
         match self.write(sql, values, 0).await {
             // Nothing was to be kept.
-            Err(Error::Io(why)) => Err(Error::Unreachable(why)),
+            Err(Error::Unsure(why)) => Err(Error::Unreachable(why)),
             answer => Ok(answer?.rows),
         }
     }
@@ -151,9 +151,7 @@ fn given_up(fault: Fault, again: bool) -> Error {
     match fault {
         Fault::Final(error) => error,
         Fault::Crossed => Error::Busy,
-        Fault::Lost(why) | Fault::Unreached(why) if again => {
-            Error::Io(format!("{why}; whether the last write was kept is not known"))
-        }
+        Fault::Lost(why) | Fault::Unreached(why) if again => Error::Unsure(why),
         Fault::Lost(why) | Fault::Unreached(why) => Error::Unreachable(why),
     }
 }
