@@ -93,7 +93,7 @@ fn what_was_killed_together_with_its_agent_begins_anew_with_its_files_put_back()
 
     // What is ignored was left alone, although the agent had stopped ignoring it.
     assert_eq!(read(&bench, "secret.cache"), "changed\n");
-    assert_eq!(git(&bench, &["status", "--short"]), " M kept.txt\nA  staged.txt\n?? .longhaul/\n?? mine.txt");
+    assert_eq!(git(&bench, &["status", "--short"]), " M kept.txt\nA  staged.txt\n?? mine.txt");
 
     // What was thrown away can be found, by the name that the journal has.
     let restored = events.iter().find(|event| event["event"] == "files_restored").unwrap();
