@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use longhaul_store::conformance::server;
+use serde_json::Value;
 
 use crate::machine::Process;
 use crate::trial::{RUN, Trial, end, is_sound, until};
@@ -93,7 +94,9 @@ fn what_waits_for_a_machine_goes_on_in_a_file() {
         Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     };
     let resumed = start(&["resume", RUN]);
-    until("the step", || moved.log().contains_key("after"));
+    // Killed before its end is recorded, it would be made again.
+    let is_recorded = |event: &Value| event["event"] == "attempt_succeeded" && event["path"] == "after";
+    until("the step", || moved.events().iter().any(is_recorded));
     drop(resumed);
     let _worker = start(&["worker", "--labels", "alpha"]);
     until("the end", || moved.is_over(RUN));
