@@ -95,7 +95,7 @@ pub(crate) struct WorkerArgs {
 impl WorkerArgs {
     /// The labels that somebody gave it.
     pub(crate) fn labels(&self) -> impl Iterator<Item = String> {
-        self.labels.iter().map(|label| label.trim().to_owned()).filter(|label| !label.is_empty())
+        self.labels.iter().filter(|label| !label.is_empty()).cloned()
     }
 }
 

@@ -43,7 +43,8 @@ pub fn identity(root: &Path) -> Result<String, Unknown> {
     Ok(first.chars().take(LENGTH).collect())
 }
 
-fn git(root: &Path, args: &[&str]) -> Option<String> {
+/// What git answers about the repository around a folder, if it has an answer.
+pub(crate) fn git(root: &Path, args: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.args(["-c", "core.fsmonitor=false", "-C"]).arg(root).args(args);
     command.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).stderr(Stdio::null());

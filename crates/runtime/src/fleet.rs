@@ -87,11 +87,8 @@ impl Taken {
 
 /// Takes what waits for a worker like this one, as much as it can begin; answers the runs of what it took.
 pub(crate) async fn take(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
-    let mut limit = 0;
-    let mut promise = shared.slots.promise(shared.leases.len(), |room| {
-        limit = room;
-        room
-    });
+    let mut promise = shared.slots.promise(shared.leases.len(), |room| room);
+    let limit = promise.count();
     if limit == 0 {
         return Ok(Vec::new());
     }

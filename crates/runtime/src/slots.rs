@@ -34,6 +34,11 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
+    /// How many slots are promised.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
     /// What one attempt needs, as far as it was promised.
     pub(crate) fn one(&mut self) -> Self {
         let count = self.count.min(1);

@@ -1,7 +1,6 @@
 //! What the settings say about several workers: `[fleet]`.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
 use longhaul_agents::drivers;
@@ -14,6 +13,7 @@ use longhaul_store::Caps;
 use toml_edit::{DocumentMut, Item};
 
 use super::entries;
+use crate::identity::git;
 
 /// How workers work together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,12 +47,7 @@ impl Fleet {
 }
 
 fn is_remote(root: &Path, name: &str) -> bool {
-    let asked = Command::new("git")
-        .arg("-C")
-        .arg(root)
-        .args(["config", "--get-regexp", &format!(r"^remote\.{name}\.")])
-        .output();
-    asked.is_ok_and(|told| told.status.success())
+    git(root, &["config", "--get-regexp", &format!(r"^remote\.{name}\.")]).is_some()
 }
 
 /// Says of a cap that it is on an agent that nobody has.
@@ -144,6 +139,8 @@ fn grace(item: &Item) -> Result<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn of(text: &str) -> Result<Fleet, String> {

@@ -60,8 +60,8 @@ impl Scoped {
     }
 
     async fn is_taken_back(&self) -> bool {
-        match self.inner.desk.write("SELECT login_1()", &[], 0).await {
-            Ok(answer) => answer.rows.first().and_then(|row| row.get::<_, Option<&str>>(0)) != Some(&self.login),
+        match self.inner.login().await {
+            Ok(login) => login.as_ref() != Some(&self.login),
             Err(Error::Denied(_)) => true,
             Err(Error::Io(why)) => why.ends_with(NO_SUCH_FUNCTION),
             Err(_) => false,
