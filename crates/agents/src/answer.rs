@@ -13,6 +13,7 @@ mod words;
 pub mod workhorse;
 
 use longhaul_core::Json;
+use longhaul_core::value::{self, Unread};
 pub use words::instructions;
 
 /// What is wrong with a value, in words; `None` if it fits.
@@ -25,7 +26,10 @@ pub struct Problem(pub String);
 
 /// The value of an answer.
 pub fn value(text: &str, check: Check<'_>) -> Result<Json, Problem> {
-    let whole = serde_json::from_str::<Json>(text.trim()).ok();
+    let whole = match value::read(text.trim()) {
+        Err(Unread::Lossy(why)) => return Err(Problem(why)),
+        read => read.ok(),
+    };
     if let Some(whole) = whole.as_ref().filter(|whole| check(whole).is_none()) {
         return Ok(whole.clone());
     }

@@ -199,6 +199,7 @@ fn assemble(
         policy: settings.gates.policy,
         run_ceiling_ms: settings.gates.run_ceiling_ms,
         backends_max: settings.backends_max,
+        values: settings.values,
         refresh_cache: agents.no_cache,
         runs_dir,
         workspace: project.root,

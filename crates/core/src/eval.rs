@@ -8,6 +8,7 @@
 //! bounded.
 
 mod functions;
+mod outside;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
@@ -16,6 +17,9 @@ use std::sync::{Arc, LazyLock, Mutex};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Expression, Template, UndefinedBehavior, Value};
+
+use outside::Notes;
+pub use outside::{Given, Key, Root, Slot, Source, fill};
 
 use crate::Json;
 use crate::plan::{Arg, Compat};
@@ -39,36 +43,10 @@ pub trait Names {
     fn step(&self, id: &str) -> Option<Json>;
     /// Ids of all steps that can be read, for texts that compute which one they want.
     fn step_ids(&self) -> Vec<String>;
-    /// What stands for `env.<name>` or `secrets.<name>`; nothing, but where work is rendered.
-    fn outside(&self, _root: &str, _name: &str) -> Option<Json> {
-        None
+    /// Whether `env.<name>` and `secrets.<name>` may be written: only where work is rendered.
+    fn reads_outside(&self) -> bool {
+        false
     }
-}
-
-/// What stands in a rendered text for a value that only the machine knows.
-pub fn mark(root: &str, name: &str) -> String {
-    format!("\u{1}{root}.{name}\u{1}")
-}
-
-/// Replaces the marks in a text by what `known` says of `(root, name)`.
-pub fn unmark(text: &str, known: impl Fn(&str, &str) -> Option<String>) -> Result<String, Problem> {
-    let mut parts = text.split('\u{1}');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    while let (Some(mark), Some(rest)) = (parts.next(), parts.next()) {
-        let (root, name) = mark.split_once('.').unwrap_or_default();
-        out.push_str(&known(root, name).ok_or_else(|| not_set(root, name))?);
-        out.push_str(rest);
-    }
-    Ok(out)
-}
-
-fn not_set(root: &str, name: &str) -> Problem {
-    Problem(match root {
-        "secrets" => format!(
-            "`secrets.{name}` is not set; it is the variable `LONGHAUL_SECRET_{name}` of the process that drives the run"
-        ),
-        _ => format!("`{root}.{name}` is not set"),
-    })
 }
 
 /// How values are read and printed.
@@ -133,10 +111,9 @@ static PATIENT_PYTHON: LazyLock<Environment<'static>> = LazyLock::new(|| patient
 
 fn patient(python: bool) -> Environment<'static> {
     let mut environment = environment(UndefinedBehavior::Chainable, python);
-    environment.set_formatter(move |out, state, value| match (value.is_undefined(), python) {
-        (true, _) => Err(Error::from(ErrorKind::UndefinedError)),
-        (false, true) => minijinja::escape_formatter(out, state, value),
-        (false, false) => functions::print(out, state, value),
+    environment.set_formatter(move |out, state, value| match value.is_undefined() {
+        true => Err(Error::from(ErrorKind::UndefinedError)),
+        false => functions::print(python, out, state, value),
     });
     environment
 }
@@ -147,9 +124,7 @@ fn environment(undefined: UndefinedBehavior, python: bool) -> Environment<'stati
     environment.set_fuel(Some(FUEL));
     environment.set_syntax(syntax());
     functions::add(&mut environment);
-    if !python {
-        environment.set_formatter(functions::print);
-    }
+    environment.set_formatter(move |out, state, value| functions::print(python, out, state, value));
     environment
 }
 
@@ -160,18 +135,35 @@ fn syntax() -> SyntaxConfig {
 
 /// The value of an expression.
 pub fn value(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
+    Ok(given_value(text, manner, names)?.value)
+}
+
+fn given_value(text: &str, manner: Manner, names: &dyn Names) -> Result<Given, Problem> {
     manner.evaluate(provides(text), |manner| value_in(text, manner, names))
 }
 
-fn value_in(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
+fn value_in(text: &str, manner: Manner, names: &dyn Names) -> Result<Given, Problem> {
     let compiled = remembered(text, manner)?;
-    let context = compiled.roots.context(names);
+    let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
     if value.is_undefined() {
         // Nothing, where nothing is allowed, reads as empty text, in a command as in a prompt.
-        return manner.nothing(text).map(|()| Json::String(String::new()));
+        return manner.nothing(text).map(|()| Json::String(String::new()).into());
     }
-    to_json(&value)
+    let given = match &notes {
+        Some(_) => outside::given(&value)?,
+        None => to_json(&value)?.into(),
+    };
+    notes.map_or(Ok(()), |notes| notes.check())?;
+    shallow(given)
+}
+
+/// Refuses what is nested too deeply to be kept.
+fn shallow(given: Given) -> Result<Given, Problem> {
+    match crate::value::is_too_deep(&given.value) {
+        false => Ok(given),
+        true => Err(Problem(crate::value::TOO_DEEP.to_owned())),
+    }
 }
 
 /// Whether an expression holds.
@@ -181,11 +173,12 @@ pub fn holds(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Prob
 
 fn holds_in(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Problem> {
     let compiled = remembered(text, manner)?;
-    let context = compiled.roots.context(names);
+    let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
     if value.is_undefined() {
         manner.nothing(text)?;
     }
+    notes.map_or(Ok(()), |notes| notes.check())?;
     Ok(value.is_true())
 }
 
@@ -196,6 +189,18 @@ pub fn text(
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
 ) -> Result<String, Problem> {
+    Ok(written(source, manner, names, templates)?.0)
+}
+
+/// A rendered text, and the places in it that the machine fills in.
+type Written = (String, Vec<Slot>);
+
+fn written(
+    source: &str,
+    manner: Manner,
+    names: &dyn Names,
+    templates: &indexmap::IndexMap<String, String>,
+) -> Result<Written, Problem> {
     let provides = provides(source) || templates.values().any(|template| provides(template));
     manner.evaluate(provides, |manner| text_in(source, manner, names, templates))
 }
@@ -205,7 +210,7 @@ fn text_in(
     manner: Manner,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
-) -> Result<String, Problem> {
+) -> Result<Written, Problem> {
     if templates.is_empty() {
         let environment = manner.environment();
         let template = environment.template_from_str(source).map_err(|error| problem(&error))?;
@@ -224,31 +229,61 @@ fn text_in(
     render_with(&template, roots.context(names))
 }
 
-fn render(template: &Template<'_, '_>, names: &dyn Names) -> Result<String, Problem> {
+fn render(template: &Template<'_, '_>, names: &dyn Names) -> Result<Written, Problem> {
     render_with(template, Roots::of(template.undeclared_variables(true)).context(names))
 }
 
-fn render_with(template: &Template<'_, '_>, context: Value) -> Result<String, Problem> {
-    let mut out = Bounded { bytes: Vec::new() };
+fn render_with(template: &Template<'_, '_>, (context, notes): Context) -> Result<Written, Problem> {
+    let mut out = Bounded { bytes: Vec::new(), notes: notes.clone() };
     template.render_captured_to(context, &mut out).map_err(|error| problem(&error))?;
-    String::from_utf8(out.bytes).map_err(|_| Problem("the text is not UTF-8".to_owned()))
+    let text = String::from_utf8(out.bytes).map_err(|_| Problem("the text is not UTF-8".to_owned()))?;
+    match notes {
+        Some(notes) => notes.cut(text),
+        None => Ok((text, Vec::new())),
+    }
 }
 
 /// A value that may have to be computed.
 pub fn arg(arg: &Arg, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
-    let none = indexmap::IndexMap::new();
-    Ok(match arg {
-        Arg::Json(value) => value.clone(),
-        Arg::Expr(expr) => value(&expr.0, manner, names)?,
-        Arg::Text(source) => Json::String(text(&source.0, manner, names, &none)?),
+    Ok(given(arg, manner, names, &indexmap::IndexMap::new())?.value)
+}
+
+/// A value that may have to be computed, with the places that the machine fills in. `templates` are what texts may include.
+pub fn given(
+    arg: &Arg,
+    manner: Manner,
+    names: &dyn Names,
+    templates: &indexmap::IndexMap<String, String>,
+) -> Result<Given, Problem> {
+    let inner = |arg: &Arg| given(arg, manner, names, &indexmap::IndexMap::new());
+    match arg {
+        Arg::Json(value) => Ok(value.clone().into()),
+        Arg::Expr(expr) => given_value(&expr.0, manner, names),
+        Arg::Text(source) => {
+            let (text, slots) = written(&source.0, manner, names, templates)?;
+            Ok(Given { value: Json::String(text), slots })
+        }
         Arg::List(items) => {
-            Json::Array(items.iter().map(|item| self::arg(item, manner, names)).collect::<Result<_, _>>()?)
+            let mut slots = Vec::new();
+            let item = |(index, item): (usize, &Arg)| Ok(moved(inner(item)?, Key::Index(index), &mut slots));
+            let items = items.iter().enumerate().map(item).collect::<Result<_, Problem>>()?;
+            shallow(Given { value: Json::Array(items), slots })
         }
         Arg::Map(entries) => {
-            let entry = |(key, item): (&String, &Arg)| Ok((key.clone(), self::arg(item, manner, names)?));
-            Json::Object(entries.iter().map(entry).collect::<Result<_, Problem>>()?)
+            let mut slots = Vec::new();
+            let entry = |(key, item): (&String, &Arg)| {
+                Ok((key.clone(), moved(inner(item)?, Key::Name(key.clone()), &mut slots)))
+            };
+            let entries = entries.iter().map(entry).collect::<Result<_, Problem>>()?;
+            shallow(Given { value: Json::Object(entries), slots })
         }
-    })
+    }
+}
+
+/// The value of a part, whose slots become those of the whole.
+fn moved(part: Given, key: Key, slots: &mut Vec<Slot>) -> Json {
+    slots.extend(part.slots.into_iter().map(|slot| slot.below(key.clone())));
+    part.value
 }
 
 struct Compiled {
@@ -310,7 +345,7 @@ impl Roots {
         }
     }
 
-    fn context(&self, names: &dyn Names) -> Value {
+    fn context(&self, names: &dyn Names) -> Context {
         let known = self.names.iter().filter_map(|name| Some((name.clone(), from_json(&names.root(name)?))));
         let mut context: BTreeMap<String, Value> = known.collect();
         if self.any_step || !self.steps.is_empty() {
@@ -318,17 +353,28 @@ impl Roots {
             let steps = self.steps.iter().chain(&all).filter_map(|id| Some((id.clone(), from_json(&names.step(id)?))));
             context.insert("steps".to_owned(), Value::from(steps.collect::<BTreeMap<String, Value>>()));
         }
-        for root in ["env", "secrets"] {
-            let fields = self.outside.iter().filter(|(of, _)| of == root);
-            let fields: BTreeMap<String, Value> =
-                fields.filter_map(|(_, name)| Some((name.clone(), from_json(&names.outside(root, name)?)))).collect();
-            if !fields.is_empty() {
-                context.insert(root.to_owned(), Value::from(fields));
+        let notes = (names.reads_outside() && !self.outside.is_empty()).then(Arc::<Notes>::default);
+        if let Some(notes) = &notes {
+            context.extend(self.references(notes));
+        }
+        (Value::from(context), notes)
+    }
+
+    /// `env` and `secrets`, each with the names that are read.
+    fn references(&self, notes: &Arc<Notes>) -> BTreeMap<String, Value> {
+        let mut roots: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
+        for (word, name) in &self.outside {
+            if let Some(root) = Root::of(word) {
+                let reference = outside::reference(root, name, notes);
+                roots.entry(word.clone()).or_default().insert(name.clone(), reference);
             }
         }
-        Value::from(context)
+        roots.into_iter().map(|(root, names)| (root, Value::from(names))).collect()
     }
 }
+
+/// What a text can read, and what is noted where it can write values of the machine.
+type Context = (Value, Option<Arc<Notes>>);
 
 fn from_json(value: &Json) -> Value {
     Value::from(Serde(value))
@@ -351,6 +397,7 @@ fn problem(error: &Error) -> Problem {
 /// A writer that refuses to grow without end.
 struct Bounded {
     bytes: Vec<u8>,
+    notes: Option<Arc<Notes>>,
 }
 
 impl Write for Bounded {
@@ -359,6 +406,7 @@ impl Write for Bounded {
             return Err(io::Error::other("too large"));
         }
         self.bytes.extend_from_slice(buffer);
+        self.notes.iter().for_each(|notes| notes.wrote(buffer.len()));
         Ok(buffer.len())
     }
 
@@ -466,5 +514,76 @@ mod tests {
             text("{{ later.a | default(true) }}", python, &names(), &indexmap::IndexMap::new()).unwrap(),
             "True"
         );
+    }
+
+    /// Names that work can read.
+    struct Work(Json);
+
+    impl Names for Work {
+        fn root(&self, name: &str) -> Option<Json> {
+            self.0.get(name).cloned()
+        }
+
+        fn step(&self, _id: &str) -> Option<Json> {
+            None
+        }
+
+        fn step_ids(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn reads_outside(&self) -> bool {
+            true
+        }
+    }
+
+    /// What work gets, with `<root.name>` where the machine fills something in.
+    fn filled(arg: Arg, names: Json) -> Result<Json, String> {
+        let Given { mut value, slots } =
+            given(&arg, Manner::of(&[]), &Work(names), &indexmap::IndexMap::new()).map_err(|problem| problem.0)?;
+        fill(&mut value, &slots, |source| Ok(format!("<{source}{}>", source.default.as_deref().unwrap_or_default())))
+            .map_err(|problem| problem.0)?;
+        Ok(value)
+    }
+
+    fn text_of(text: &str, names: Json) -> Result<Json, String> {
+        filled(Arg::Text(crate::plan::Text(text.to_owned())), names)
+    }
+
+    #[test]
+    fn values_of_the_machine_are_filled_in_where_they_are_written() {
+        let written = "a {{ secrets.X }}{{ env.Y }} {% if t %}é{{ secrets.X }}{% endif %}{% for i in l %}{{ env.Y }}{{ i }}{% endfor %}";
+        let text = text_of(written, json!({"t": true, "l": [1, 2]})).unwrap();
+        assert_eq!(text, "a <secrets.X><env.Y> é<secrets.X><env.Y>1<env.Y>2");
+        let nested = Arg::Expr(crate::plan::Expr("{'a': [1, secrets.X], 'b': n}".to_owned()));
+        assert_eq!(filled(nested, json!({"n": 2})).unwrap(), json!({"a": [1, "<secrets.X>"], "b": 2}));
+        assert_eq!(text_of("{{ env.Y | default('z') }}", json!({})).unwrap(), "<env.Yz>");
+    }
+
+    #[test]
+    fn no_data_is_a_value_of_the_machine() {
+        let data = "\u{1}secrets.X\u{1} ? {{ secrets.X }} \u{1}";
+        assert_eq!(
+            text_of("{{ d }}|{{ secrets.X }}|{{ d }}", json!({"d": data})).unwrap(),
+            format!("{data}|<secrets.X>|{data}")
+        );
+        let both = Arg::Expr(crate::plan::Expr("[d, secrets.X]".to_owned()));
+        assert_eq!(filled(both, json!({"d": data})).unwrap(), json!([data, "<secrets.X>"]));
+    }
+
+    #[test]
+    fn nobody_computes_with_values_of_the_machine() {
+        let computing = [
+            "{{ secrets.X | upper }}",
+            "{{ 'a' ~ secrets.X }}",
+            "{{ [secrets.X] | join(',') }}",
+            "{{ [secrets.X] }}",
+            "{% set x %}{{ secrets.X }}{% endset %}{{ x }}",
+            "{% macro m() %}{{ secrets.X }}{% endmacro %}{{ m() }}",
+            "{{ secrets.X | length }}",
+        ];
+        for text in computing {
+            assert!(text_of(text, json!({})).is_err(), "{text}");
+        }
     }
 }

@@ -24,6 +24,7 @@ pub mod shelf;
 pub mod state;
 pub mod status;
 pub mod types;
+pub mod value;
 pub mod view;
 
 /// A JSON value. Objects keep the order in which their keys were written.

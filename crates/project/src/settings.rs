@@ -9,13 +9,16 @@ mod gates;
 mod retention;
 mod tools;
 mod unknown;
+mod values;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_core::policy::Authority;
-use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, told_hash};
+use longhaul_runtime::{
+    Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, Values, told_hash,
+};
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
 pub use fleet::Fleet;
@@ -50,6 +53,10 @@ pub struct Settings {
     pub fleet: Fleet,
     /// How long runs are kept that are over.
     pub retention: Retention,
+    /// Bounds of values.
+    pub values: Values,
+    /// Whether a file has said how large a value may be.
+    is_sized: bool,
 }
 
 impl Settings {
@@ -123,7 +130,14 @@ impl Settings {
                  write it into ~/.longhaul/config.toml"
             );
         }
+        if let Some(key) = values::sensitive(&document).filter(|_| !may_all()) {
+            bail!(
+                "`{key}` says what runs may read, and this file came with the project; look at it, then run `longhaul trust`, or \
+                 write it into ~/.longhaul/config.toml"
+            );
+        }
         self.warn(&folder.join("config.toml"), unknown::of_file(&document));
+        values::add(&document, &mut self.values, &mut self.is_sized)?;
         gates::add(&document, &mut self.gates)?;
         fleet::add(&document, &mut self.fleet)?;
         retention::add(&document, folder, &mut self.retention)?;
@@ -169,6 +183,7 @@ pub(crate) fn needs_trust(text: &str) -> bool {
         || tools::sensitive(&document).is_some()
         || fleet::sensitive(&document).is_some()
         || retention::sensitive(&document).is_some()
+        || values::sensitive(&document).is_some()
 }
 
 /// The folder of the organisation's settings. Debug builds can be told another one, to test what it does.

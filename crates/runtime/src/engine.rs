@@ -23,6 +23,7 @@ use longhaul_core::policy::Policy;
 use longhaul_core::schema::mismatch;
 use longhaul_core::shelf::Shelf;
 use longhaul_core::state::State;
+use longhaul_core::value::{TOO_DEEP, is_too_deep};
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
 use tokio::sync::{Mutex, OnceCell, broadcast, watch};
 use tokio::task::JoinError;
@@ -36,6 +37,7 @@ use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::codec;
 use crate::consent;
+use crate::damaged;
 use crate::fleet::{Membership, Taken};
 use crate::fork::ForkRequest;
 use crate::gates;
@@ -87,10 +89,27 @@ pub struct Options {
     pub policy: Policy,
     /// How long the consent of a run holds at the most, whoever started it.
     pub run_ceiling_ms: Option<i64>,
+    /// Bounds of values.
+    pub values: Values,
     /// What it is among several.
     pub member: Membership,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
+}
+
+/// Bounds of values.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// Variables that `env.X` may read in runs that were not started at the command line.
+    pub env: Arc<[String]>,
+    /// The most bytes of one output.
+    pub bytes_max: usize,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self { env: Arc::new([]), bytes_max: 64 << 20 }
+    }
 }
 
 impl Default for Options {
@@ -111,6 +130,7 @@ impl Default for Options {
             roles: IndexMap::new(),
             policy: Policy::default(),
             run_ceiling_ms: None,
+            values: Values::default(),
             member: Membership::default(),
             guard: None,
         }
@@ -146,6 +166,9 @@ pub enum Error {
     /// The history of a run makes no sense.
     #[error("the history is damaged: {0}")]
     Damaged(String),
+    /// A newer version of this program wrote an event that this one does not know.
+    #[error("a newer version of Longhaul wrote this run (it has the event `{0}`); update this program to read it")]
+    Newer(String),
     /// A file could not be read or written.
     #[error("{0}")]
     Files(#[from] std::io::Error),
@@ -154,7 +177,7 @@ pub enum Error {
 impl Error {
     /// Whether the history of one run is at fault: that must not keep anybody from the others.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::Store(longhaul_store::Error::Corrupt(_)))
+        matches!(self, Self::Damaged(_) | Self::Newer(_) | Self::Store(longhaul_store::Error::Corrupt(_)))
     }
 
     pub(crate) fn encoding(error: serde_json::Error) -> Self {
@@ -407,7 +430,12 @@ impl Engine {
 
     /// Whether a run is over, nothing is left to do because of that, and it has been told nothing that could change it.
     pub async fn is_over(&self, run: &RunId) -> Result<bool, Error> {
-        let state = self.load(run).await?.state;
+        let state = match self.load(run).await {
+            Err(error) if error.is_damage() => {
+                return Ok(self.row(run).await?.is_some_and(|row| damaged::is_over(&row)));
+            }
+            loaded => loaded?.state,
+        };
         let is_settled = state.is_finished() && state.on_failure.open_attempt().is_none();
         Ok(is_settled && self.shared.store.inbox(run).await?.is_empty())
     }
@@ -534,14 +562,21 @@ impl Engine {
 const JOURNALS: [&str; 3] = [consent::LEDGER, shelf::SHELF, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
-    !JOURNALS.contains(&row.run.as_str())
+    !row.run.is_reserved()
 }
 
 impl Shared {
     /// See [`Engine::tell`].
     pub(crate) async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         let message = message.identified(self).await?;
-        let mut loaded = run_loop::load(self, run).await?;
+        let mut loaded = match (run_loop::load(self, run).await, &message) {
+            (Err(error), Message::Cancel { reason, .. }) if error.is_damage() => {
+                let why = reason.clone().unwrap_or_else(|| format!("it could not be read: {error}"));
+                return damaged::give_up(self, run, why).await;
+            }
+            (loaded, _) => loaded?,
+        };
+        message.keepable()?;
         if let Some(paused) = self.told_to_pause(run, &message).await? {
             loaded.state.paused = paused;
         }
@@ -607,6 +642,9 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
                 return Err(Error::Input(format!("the input `{name}` is missing; give it with --input {name}=…")));
             }
         };
+        if is_too_deep(&value) {
+            return Err(Error::Input(format!("the input `{name}` cannot be used: {TOO_DEEP}")));
+        }
         let optional = value.is_null() && input.optional;
         if let Some(why) = mismatch(&input.schema, &value).filter(|_| !optional) {
             return Err(Error::Input(format!("the input `{name}` does not fit: {why}")));
@@ -616,6 +654,9 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
     for (name, value) in given.iter().filter(|(name, _)| !inputs.contains_key(name.as_str())).collect::<Vec<_>>() {
         if !unit.compat.contains(&Compat::OpenInputs) {
             return Err(Error::Input(unknown_input(unit, name)));
+        }
+        if is_too_deep(value) {
+            return Err(Error::Input(format!("the input `{name}` cannot be used: {TOO_DEEP}")));
         }
         inputs.insert(name.clone(), value.clone());
     }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use longhaul_agents::answer;
+use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{Event, Failure, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
 use longhaul_core::schema::mismatch;
-use longhaul_core::{Json, eval};
+use longhaul_core::value::{self, Unread};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,7 @@ use crate::carry::{self, Baggage};
 use crate::engine::Shared;
 use crate::leases::Leases;
 use crate::run_loop::Loaded;
-use crate::secrets;
+use crate::secrets::{self, Readable};
 use crate::slots::Promise;
 use crate::steps::{self, Attempt, Done, News};
 use crate::told::Told;
@@ -43,6 +44,7 @@ pub(crate) fn begin(
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
     let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
     let owner_session = started.and_then(|started| started.owner.as_ref()?.session.clone());
+    let readable = Readable::of(started, &shared.options.values.env);
     let news = News(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
@@ -62,6 +64,7 @@ pub(crate) fn begin(
         };
         let secrets = shared.secrets.clone();
         let attempt = Attempt {
+            readable,
             shared,
             run,
             output,
@@ -103,7 +106,7 @@ fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf 
 }
 
 async fn make(mut attempt: Attempt) -> Done {
-    if let Err(problem) = resolve(&mut attempt.start) {
+    if let Err(problem) = secrets::resolve(&mut attempt.start, &attempt.readable) {
         return Done::failed(ErrorClass::Invalid, problem.0);
     }
     match carry::arrive(&attempt).await {
@@ -133,14 +136,6 @@ async fn make(mut attempt: Attempt) -> Done {
     }
     carry::send(&attempt, &mut done).await;
     done
-}
-
-pub(crate) fn resolve(start: &mut Start) -> Result<(), eval::Problem> {
-    let inputs = start.cache_inputs.iter_mut().flatten();
-    for value in start.params.values_mut().chain(start.env.values_mut()).chain(inputs) {
-        *value = secrets::resolve(value)?;
-    }
-    Ok(())
 }
 
 /// How a value is taken out of a text.
@@ -177,8 +172,10 @@ impl Reading {
                 answer::workhorse::outputs(text, &keys).map(Json::Object).map_err(|problem| problem.0)
             }
             Self::Valet => answer::valet::object(text).map_err(|problem| problem.0),
-            Self::Program => parse(text)
-                .ok_or_else(|| format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>())),
+            Self::Program => parse(text).map_err(|unread| match unread {
+                Unread::Lossy(why) => why,
+                Unread::NotJson(_) => format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>()),
+            }),
         }
     }
 }
@@ -210,6 +207,9 @@ fn accept(output: &Output, reading: Reading, mut done: Done) -> Done {
 }
 
 fn check(output: &Output, mut done: Done) -> Done {
+    if value::is_too_deep(&done.result.output) {
+        return Done::failed(ErrorClass::Invalid, value::TOO_DEEP);
+    }
     if let Some(why) = output.schema.as_ref().and_then(|schema| mismatch(schema, &done.result.output)) {
         let message = format!("the answer does not follow its schema: {why}");
         return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
@@ -224,13 +224,16 @@ fn check(output: &Output, mut done: Done) -> Done {
 }
 
 /// One JSON value: the whole text, a fenced block, or the outermost braces.
-fn parse(text: &str) -> Option<Json> {
-    let whole = serde_json::from_str(text.trim()).ok();
+fn parse(text: &str) -> Result<Json, Unread> {
+    let whole = match value::read(text.trim()) {
+        Err(Unread::NotJson(why)) => Unread::NotJson(why),
+        read => return read,
+    };
     let fenced = || {
         let after = text.split_once("```")?.1;
         let inside = after.split_once('\n')?.1.split_once("```")?.0;
-        serde_json::from_str(inside.trim()).ok()
+        value::read(inside.trim()).ok()
     };
-    let braces = || serde_json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok();
-    whole.or_else(fenced).or_else(braces)
+    let braces = || value::read(text.get(text.find('{')?..=text.rfind('}')?)?).ok();
+    fenced().or_else(braces).ok_or(whole)
 }

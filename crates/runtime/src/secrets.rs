@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use longhaul_core::Json;
-use longhaul_core::eval::{self, Problem};
+use longhaul_core::decide::Start;
+use longhaul_core::eval::{self, Problem, Root, Slot, Source};
+use longhaul_core::event::RunStarted;
+use longhaul_core::origin::Face;
+use serde_json::Map;
 
 /// What stands in place of a secret's value.
 const REDACTED: &str = "•••";
@@ -53,22 +57,87 @@ impl Secrets {
     }
 }
 
-fn text(text: &str) -> Result<String, Problem> {
-    eval::unmark(text, |root, name| match root {
-        "secrets" => std::env::var(format!("{PREFIX}{name}")).ok(),
-        _ => std::env::var(name).ok(),
+/// Variables that every run may read.
+const HARMLESS: [&str; 8] = ["HOME", "USER", "LOGNAME", "PATH", "SHELL", "LANG", "TZ", "TMPDIR"];
+
+/// Which variables a run may read through `env.X`.
+#[derive(Debug, Clone)]
+pub(crate) enum Readable {
+    /// All: its user started it at the command line, where they can read them, too.
+    All,
+    /// Those that the settings list, and the harmless ones: whoever started it may not be the user of this process.
+    Listed(Arc<[String]>),
+}
+
+impl Readable {
+    /// What a run may read that was started like this.
+    pub(crate) fn of(started: Option<&RunStarted>, listed: &Arc<[String]>) -> Self {
+        let by_user = started.is_some_and(|started| started.owner.as_ref().is_none_or(|owner| owner.face == Face::Cli));
+        let by_trigger = started.is_some_and(|started| !started.trigger.is_null());
+        if by_user && !by_trigger { Self::All } else { Self::Listed(Arc::clone(listed)) }
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Listed(listed) => HARMLESS.contains(&name) || listed.iter().any(|known| known == name),
+        }
+    }
+
+    /// What a source holds on this machine.
+    fn value(&self, source: &Source) -> Result<String, Problem> {
+        let name = &source.name;
+        let value = match source.root {
+            Root::Secrets => std::env::var(format!("{PREFIX}{name}")).ok(),
+            Root::Env if self.allows(name) => std::env::var(name).ok(),
+            Root::Env => return Err(not_listed(name)),
+        };
+        value.or_else(|| source.default.clone()).ok_or_else(|| not_set(source))
+    }
+}
+
+fn not_listed(name: &str) -> Problem {
+    Problem(format!(
+        "`env.{name}` may not be read by a run that was not started at the command line; add it to `[values] env = [\"{name}\"]` in \
+         ~/.longhaul/config.toml"
+    ))
+}
+
+fn not_set(source: &Source) -> Problem {
+    Problem(match source.root {
+        Root::Secrets => format!(
+            "`{source}` is not set; it is the variable `{PREFIX}{}` of the process that drives the run",
+            source.name
+        ),
+        Root::Env => format!("`{source}` is not set"),
     })
 }
 
-/// A value with its marks replaced.
-pub(crate) fn resolve(value: &Json) -> Result<Json, Problem> {
-    Ok(match value {
-        Json::String(marked) if marked.contains('\u{1}') => Json::String(text(marked)?),
-        Json::Array(items) => Json::Array(items.iter().map(resolve).collect::<Result<_, _>>()?),
-        Json::Object(map) => {
-            let entries = map.iter().map(|(key, item)| Ok((key.clone(), resolve(item)?)));
-            Json::Object(entries.collect::<Result<_, Problem>>()?)
+/// Fills in what only this machine knows, in the last moment before the work begins.
+pub(crate) fn resolve(start: &mut Start, readable: &Readable) -> Result<(), Problem> {
+    let outside = std::mem::take(&mut start.outside);
+    let known = |source: &Source| readable.value(source);
+    fill_map(&mut start.params, &outside.params, known)?;
+    fill_map(&mut start.env, &outside.env, known)?;
+    if let Some(inputs) = &mut start.cache_inputs {
+        let mut list = Json::Array(std::mem::take(inputs));
+        eval::fill(&mut list, &outside.cache_inputs, known)?;
+        if let Json::Array(filled) = list {
+            *inputs = filled;
         }
-        other => other.clone(),
-    })
+    }
+    Ok(())
+}
+
+fn fill_map(
+    map: &mut Map<String, Json>,
+    slots: &[Slot],
+    known: impl Fn(&Source) -> Result<String, Problem>,
+) -> Result<(), Problem> {
+    let mut whole = Json::Object(std::mem::take(map));
+    let filled = eval::fill(&mut whole, slots, known);
+    if let Json::Object(whole) = whole {
+        *map = whole;
+    }
+    filled
 }

@@ -26,7 +26,7 @@ use crate::artifacts::write_whole;
 use crate::backends::Choice;
 use crate::carry::Baggage;
 use crate::engine::{Pulse, Said, Shared};
-use crate::secrets::Secrets;
+use crate::secrets::{Readable, Secrets};
 use crate::told::Told;
 
 /// An attempt to be made.
@@ -43,6 +43,8 @@ pub(crate) struct Attempt {
     /// When an earlier result may be used.
     pub(crate) cache: Option<Cache>,
     pub(crate) secrets: Secrets,
+    /// Which variables it may read through `env.X`.
+    pub(crate) readable: Readable,
     pub(crate) cancel: CancellationToken,
     /// Whether another process began it, and its agent may be at work.
     pub(crate) adopted: bool,
@@ -211,4 +213,13 @@ fn noop(attempt: &Attempt) -> Done {
 /// A value as text: texts as they are, everything else as JSON.
 fn as_text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What is said about something that is larger than a value may be.
+fn too_large(what: &str, most: usize) -> String {
+    let most = if most % (1 << 20) == 0 { format!("{} MiB", most >> 20) } else { format!("{most} bytes") };
+    format!(
+        "{what} larger than {most}, and nothing is cut; write it to a file and pass its name on, or raise `[values] max_mib` in \
+         ~/.longhaul/config.toml"
+    )
 }

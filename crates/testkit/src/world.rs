@@ -1,14 +1,17 @@
 //! A run in virtual time: attempts take as long as the script says, people answer as it says, timers go off when
 //! they are due.
 
+use longhaul_core::Json;
 use longhaul_core::consent::Terms;
 use longhaul_core::decide::{Advance, Place, Planner, Start, advance, held_until, host_label, place, start_of};
+use longhaul_core::eval::{Slot, fill};
 use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Plan, SEMANTICS};
 use longhaul_core::state::State;
+use serde_json::Map;
 
 use crate::invariants::Witness;
 use crate::script::{Act, Reply, Script};
@@ -361,10 +364,20 @@ fn strip(path: &StepPath) -> Result<StepPath, String> {
     text.split_once('@').map_or(text.as_str(), |(steps, _)| steps).parse()
 }
 
+/// The work with names in place of what only a machine knows.
+fn named(map: &Map<String, Json>, slots: &[Slot]) -> Map<String, Json> {
+    let mut whole = Json::Object(map.clone());
+    let named = fill(&mut whole, slots, |source| Ok(format!("|{source}|")));
+    match (named, whole) {
+        (Ok(()), Json::Object(map)) => map,
+        (why, _) => Map::from_iter([("broken".to_owned(), Json::String(format!("{why:?}")))]),
+    }
+}
+
 fn work_of(start: &Start) -> String {
-    let mut work = start.params.clone();
+    let mut work = named(&start.params, &start.outside.params);
     if !start.env.is_empty() {
-        work.insert("env".to_owned(), start.env.clone().into());
+        work.insert("env".to_owned(), named(&start.env, &start.outside.env).into());
     }
     if let Some(cwd) = &start.cwd {
         work.insert("cwd".to_owned(), cwd.clone().into());
@@ -378,5 +391,5 @@ fn work_of(start: &Start) -> String {
     if let Some(before) = start.turn.restore {
         work.insert("restores".to_owned(), before.into());
     }
-    format!("{} {}", start.kind, longhaul_core::Json::from(work)).replace('\u{1}', "|").replace("\\u0001", "|")
+    format!("{} {}", start.kind, Json::from(work))
 }

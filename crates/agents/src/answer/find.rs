@@ -1,13 +1,14 @@
 //! Where JSON stands in a text: in fences, and between braces that belong together.
 
 use longhaul_core::Json;
+use longhaul_core::value;
 
 /// Beginnings that lead nowhere are given up after so many: a text of nothing but braces must not take for ever.
 const STRAY_MAX: usize = 200;
 
 /// Every fence that holds one JSON value, in order.
 pub(super) fn fenced(text: &str) -> Vec<Json> {
-    fences(text).into_iter().filter_map(|inside| serde_json::from_str(inside.trim()).ok()).collect()
+    fences(text).into_iter().filter_map(|inside| value::read(inside.trim()).ok()).collect()
 }
 
 /// What stands in each fence, whatever it is said to be.
@@ -43,7 +44,7 @@ pub(super) fn balanced(text: &str) -> Vec<Json> {
     let (mut at, mut stray) = (0, 0);
     while let Some(start) = text[at..].find(['{', '[']).map(|offset| at + offset) {
         let parsed = closing(&text[start..]).map(|length| start + length);
-        let parsed = parsed.and_then(|end| Some((serde_json::from_str(&text[start..end]).ok()?, end)));
+        let parsed = parsed.and_then(|end| Some((value::read(&text[start..end]).ok()?, end)));
         at = match parsed {
             Some((value, end)) => {
                 out.push(value);

@@ -1,6 +1,7 @@
 //! An answer as Valet reads it: a fenced object, a leading one, or the first one that is closed.
 
 use longhaul_core::Json;
+use longhaul_core::value;
 
 use super::{Problem, find};
 
@@ -11,7 +12,7 @@ pub fn object(text: &str) -> Result<Json, Problem> {
 }
 
 fn parse(text: &str) -> Option<Json> {
-    serde_json::from_str(text.trim()).ok().filter(Json::is_object)
+    value::read(text.trim()).ok().filter(Json::is_object)
 }
 
 fn fenced(text: &str) -> Option<Json> {

@@ -4,6 +4,7 @@
 //! are none, and a broken fence before a good object spoils it.
 
 use longhaul_core::Json;
+use longhaul_core::value;
 use serde_json::Map;
 
 use super::Problem;
@@ -46,7 +47,10 @@ fn widest(text: &str) -> Option<&str> {
 }
 
 fn parse(text: &str) -> Option<Map<String, Json>> {
-    serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_nan(text))).ok()
+    match value::read(text).or_else(|_| value::read(&without_nan(text))) {
+        Ok(Json::Object(map)) => Some(map),
+        _ => None,
+    }
 }
 
 /// Python reads `NaN` and `Infinity`; no value here can be one, so they are null.

@@ -4,7 +4,6 @@ use indexmap::IndexMap;
 use serde_json::{Map, json};
 
 use super::Planner;
-use super::start::Outside;
 use crate::Json;
 use crate::eval::{self, Manner, Problem};
 use crate::event::RunStarted;
@@ -23,7 +22,7 @@ pub fn on_failure(planner: Planner<'_>, state: &State) -> Option<Result<Map<Stri
     let work = unit.on_failure.as_ref()?;
     let scope = Scope::in_body(planner.plan, planner.index, state, BodyNo(0));
     let manner = Manner::of(&unit.compat);
-    let rendered = work.params.iter().map(|(name, arg)| Ok((name.clone(), eval::arg(arg, manner, &Outside(&scope))?)));
+    let rendered = work.params.iter().map(|(name, arg)| Ok((name.clone(), eval::arg(arg, manner, &scope)?)));
     Some(rendered.collect())
 }
 

@@ -7,10 +7,10 @@ use super::consent::Held;
 use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
-use crate::eval::{self, Manner, Problem};
+use crate::eval::{self, Given, Key, Manner, Problem, Slot};
 use crate::event::{self, End, Ended, Event, Failure, Skip};
 use crate::path::StepPath;
-use crate::plan::{Arg, ErrorClass, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work};
+use crate::plan::{Arg, ErrorClass, Expr, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work};
 use crate::state::{Scope, State, StepInst, StepNo};
 
 /// Leaf work with everything rendered: nothing is left to decide.
@@ -34,8 +34,21 @@ pub struct Start {
     pub timeout: Timeout,
     /// The values of `cache.inputs`, if an earlier result may be used.
     pub cache_inputs: Option<Vec<Json>>,
+    /// Where the machine fills in what only it knows.
+    pub outside: Outside,
     /// Of an agent: how it is called.
     pub turn: Turn,
+}
+
+/// Places for values of the machine, in each part of the work. They stand beside the values, so no value can be taken for one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outside {
+    /// In the parameters.
+    pub params: Vec<Slot>,
+    /// In the variables.
+    pub env: Vec<Slot>,
+    /// In what tells whether an earlier result may be used.
+    pub cache_inputs: Vec<Slot>,
 }
 
 /// How an agent is called.
@@ -216,8 +229,9 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
     let manner = manner(planner, state, at);
     let scope = || Scope::at(planner.plan, planner.index, state, at);
     let none = IndexMap::new();
+    let mut outside = Outside::default();
     let (kind, mut params) = match &step.form {
-        Form::Work(work) => (work.kind.clone(), params(planner, state, at, work)?),
+        Form::Work(work) => (work.kind.clone(), params(planner, state, at, work, &mut outside.params)?),
         Form::ForEach { items, .. } => match list(items, manner, &scope())? {
             Found::Glob(pattern) => {
                 ("glob".to_owned(), Map::from_iter([("pattern".to_owned(), Json::String(pattern))]))
@@ -226,13 +240,15 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
         },
         _ => return Err(Problem("not leaf work".to_owned())),
     };
-    let env: Result<Map<String, Json>, Problem> =
-        step.env.iter().map(|(name, arg)| Ok((name.clone(), eval::arg(arg, manner, &Outside(&scope()))?))).collect();
+    let mut env = Map::new();
+    for (name, arg) in &step.env {
+        let given = eval::given(arg, manner, &ForWork(&scope()), &none)?;
+        env.insert(name.clone(), moved(given, Key::Name(name.clone()), &mut outside.env));
+    }
     let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose()?;
     let cache = step.cache.as_ref().filter(|_| matches!(step.form, Form::Work(_)));
-    let cache_inputs = cache
-        .map(|cache| cache.inputs.iter().map(|expr| eval::value(&expr.0, manner, &Outside(&scope()))).collect())
-        .transpose()?;
+    let cache_inputs =
+        cache.map(|cache| cached(&cache.inputs, manner, &ForWork(&scope()), &mut outside.cache_inputs)).transpose()?;
     let (path, timeout) = (inst.path.clone(), step.timeout);
     let turn = super::turn::turn(state, inst, step, &mut params);
     let unit = planner.plan.unit(state.body(inst.body).unit);
@@ -240,11 +256,32 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
         let context = eval::text(&context.0, manner, &scope(), &unit.templates)?;
         super::turn::introduce(&context, &mut params);
     }
-    Ok(Start { path, attempt, step: inst.step, kind, params, env: env?, cwd, timeout, cache_inputs, turn })
+    Ok(Start { path, attempt, step: inst.step, kind, params, env, cwd, timeout, cache_inputs, outside, turn })
+}
+
+/// The value of a part, whose slots become those of the whole.
+fn moved(given: Given, key: Key, slots: &mut Vec<Slot>) -> Json {
+    slots.extend(given.slots.into_iter().map(|slot| slot.below(key.clone())));
+    given.value
+}
+
+fn cached(inputs: &[Expr], manner: Manner, names: &ForWork<'_>, slots: &mut Vec<Slot>) -> Result<Vec<Json>, Problem> {
+    let none = IndexMap::new();
+    let value = |(index, expr): (usize, &Expr)| {
+        let given = eval::given(&Arg::Expr(expr.clone()), manner, names, &none)?;
+        Ok(moved(given, Key::Index(index), slots))
+    };
+    inputs.iter().enumerate().map(value).collect()
 }
 
 /// Parameters, each rendered. Names that only a prompt sees are rendered first.
-fn params(planner: Planner<'_>, state: &State, at: StepNo, work: &Work) -> Result<Map<String, Json>, Problem> {
+fn params(
+    planner: Planner<'_>,
+    state: &State,
+    at: StepNo,
+    work: &Work,
+    slots: &mut Vec<Slot>,
+) -> Result<Map<String, Json>, Problem> {
     let manner = manner(planner, state, at);
     let unit = planner.plan.unit(state.body(state.step(at).body).unit);
     let scope = || Scope::at(planner.plan, planner.index, state, at);
@@ -257,20 +294,21 @@ fn params(planner: Planner<'_>, state: &State, at: StepNo, work: &Work) -> Resul
     let mut params = Map::new();
     for (name, arg) in &work.params {
         let scope = scope().with(own);
-        let value = match arg {
-            Arg::Text(text) => Json::String(eval::text(&text.0, manner, &Outside(&scope), &unit.templates)?),
-            other => eval::arg(other, manner, &Outside(&scope))?,
+        // What an agent or a person reads never holds a value of the machine.
+        let given = match work.kind == "prompt" && name == "text" {
+            true => eval::given(arg, manner, &scope, &unit.templates)?,
+            false => eval::given(arg, manner, &ForWork(&scope), &unit.templates)?,
         };
-        params.insert(name.clone(), value);
+        params.insert(name.clone(), moved(given, Key::Name(name.clone()), slots));
     }
     Ok(params)
 }
 
-/// `env.X` and `secrets.X` become marks that the runtime replaces where the work is done, so that neither
-/// values nor secrets reach the journal.
-pub(super) struct Outside<'a>(pub(super) &'a Scope<'a>);
+/// The names that work can read: also `env.X` and `secrets.X`, which the runtime fills in where the work is done, so that
+/// neither values nor secrets reach the journal.
+struct ForWork<'a>(&'a Scope<'a>);
 
-impl eval::Names for Outside<'_> {
+impl eval::Names for ForWork<'_> {
     fn root(&self, name: &str) -> Option<Json> {
         self.0.root(name)
     }
@@ -283,8 +321,8 @@ impl eval::Names for Outside<'_> {
         self.0.step_ids()
     }
 
-    fn outside(&self, root: &str, name: &str) -> Option<Json> {
-        Some(Json::String(eval::mark(root, name)))
+    fn reads_outside(&self) -> bool {
+        true
     }
 }
 

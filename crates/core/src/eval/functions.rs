@@ -5,21 +5,28 @@ use std::cmp::Ordering;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, Output, State, Value};
 
+use super::outside;
 use crate::Json;
 
 pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_function("compare", compare);
     environment.add_function("ordered", ordered);
     environment.add_test("spelled", spelled);
+    environment.add_filter("default", outside::default);
+    environment.add_filter("d", outside::default);
     environment.add_filter("shell", shell);
     environment.add_filter("json", json);
     environment.add_filter("outline", outline);
     environment.add_filter("verdict", verdict);
 }
 
-/// Mappings and lists as JSON, booleans and null in small letters.
-pub(super) fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+/// As Python does, or mappings and lists as JSON, booleans and null in small letters. References are noted.
+pub(super) fn print(python: bool, out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    if let Some(written) = outside::write(out, value) {
+        return written;
+    }
     match value.kind() {
+        _ if python => minijinja::escape_formatter(out, state, value),
         ValueKind::Map | ValueKind::Seq | ValueKind::Iterable | ValueKind::Bool | ValueKind::None => {
             Ok(out.write_str(&json(value.clone())?)?)
         }

@@ -24,6 +24,7 @@ const TOP: &[&str] = &[
     "roles",
     "sandboxed",
     "store",
+    "values",
 ];
 /// What is read of the organisation's file.
 const OF_ORGANISATION: &[&str] = &["policy", "roles"];

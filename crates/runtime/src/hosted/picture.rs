@@ -14,7 +14,6 @@ use longhaul_core::view::{self, Asked, AutoRan, Held};
 use serde::Serialize;
 
 use crate::engine::Error;
-use crate::perform;
 use crate::run_loop::Loaded;
 
 /// How a hosted run stands, and what its client has to do.
@@ -227,9 +226,9 @@ fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<Work>, Error> {
 
 fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
     let refused = |why: &str| Error::Refused(format!("`{}` can not be handed out: {why}", inst.path));
-    let mut start =
+    // What a client reads holds no value of this machine, so nothing is filled in.
+    let start =
         start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it can not be rendered"))?;
-    perform::resolve(&mut start).map_err(|problem| refused(&problem.0))?;
     let plan = &loaded.plan.0;
     let step = plan.step(inst.step);
     let agent = |key: &str| start.params.get("agent").and_then(|agent| agent.get(key));

@@ -22,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 use super::{Attempt, Done};
 use crate::channels::Channel;
 use crate::engine::{Pulse, Shared};
-use crate::secrets;
 
 /// How long one channel may take where the step does not say.
 const USUAL: Duration = Duration::from_secs(60);
@@ -76,8 +75,7 @@ impl<'a> Notice<'a> {
         params: &Map<String, Json>,
         why: &str,
     ) -> Result<(Self, Vec<String>), eval::Problem> {
-        let resolved = secrets::resolve(&Json::Object(params.clone()))?;
-        let owned = |name: &str| resolved.get(name).and_then(Json::as_str).map(str::to_owned);
+        let owned = |name: &str| params.get(name).and_then(Json::as_str).map(str::to_owned);
         let step = "on_failure".parse().map_err(|_| eval::Problem("`on_failure` is no path".to_owned()))?;
         let notice = Self {
             title: owned("title").or_else(|| Some(format!("Run {run} failed"))),
@@ -90,7 +88,7 @@ impl<'a> Notice<'a> {
             run,
             step,
         };
-        Ok((notice, names(resolved.get("channels"))))
+        Ok((notice, names(params.get("channels"))))
     }
 
     /// Tells all channels; the failure names those that could not be told.

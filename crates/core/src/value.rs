@@ -1,0 +1,120 @@
+//! What data may be, wherever it comes in: answers of agents, outputs of commands, replies of servers, inputs, signals.
+//!
+//! **Invariant:** what passes here is the same after it was stored and read again.
+
+use crate::Json;
+
+/// How deeply a value may be nested. Readers of JSON stop at 128 levels, and events and containers put levels around a value.
+pub const DEPTH_MAX: usize = 96;
+
+/// What is said about a value that is nested more deeply.
+pub const TOO_DEEP: &str = "the value is nested more than 96 levels deep; flatten it, or pass it on as text";
+
+/// Whether a value is nested too deeply to be kept.
+pub fn is_too_deep(value: &Json) -> bool {
+    is_deeper(value, DEPTH_MAX)
+}
+
+fn is_deeper(value: &Json, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else { return true };
+    match value {
+        Json::Array(items) => items.iter().any(|item| is_deeper(item, below)),
+        Json::Object(map) => map.values().any(|item| is_deeper(item, below)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
+/// Why a text does not become a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It is not JSON.
+    NotJson(String),
+    /// It is JSON, and would not stay what it is.
+    Lossy(String),
+}
+
+impl Unread {
+    /// In words.
+    pub fn why(self) -> String {
+        match self {
+            Self::NotJson(why) | Self::Lossy(why) => why,
+        }
+    }
+}
+
+/// One JSON value. A number that would be changed, or a value that is too deep, is refused.
+pub fn read(text: &str) -> Result<Json, Unread> {
+    let value: Json = serde_json::from_str(text).map_err(|error| match error.to_string() {
+        said if said.starts_with("recursion limit") => Unread::Lossy(TOO_DEEP.to_owned()),
+        said => Unread::NotJson(said),
+    })?;
+    if let Some(number) = whole_numbers(text).find(|number| !is_kept(number)) {
+        return Err(Unread::Lossy(format!("the number {number} does not fit into 64 bits; write it as text")));
+    }
+    if is_too_deep(&value) { Err(Unread::Lossy(TOO_DEEP.to_owned())) } else { Ok(value) }
+}
+
+/// Whether a whole number stays what it is.
+fn is_kept(number: &str) -> bool {
+    number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok()
+}
+
+/// The whole numbers of a JSON text that may be too large, as they are written.
+fn whole_numbers(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let at = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?;
+            rest = &rest[at..];
+            if let Some(inside) = rest.strip_prefix('"') {
+                rest = after_string(inside);
+                continue;
+            }
+            let end = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+            let number;
+            (number, rest) = rest.split_at(end);
+            if number.len() > 18 && !number.contains(['.', 'e', 'E']) {
+                return Some(number);
+            }
+        }
+    })
+}
+
+/// What comes after the end of a string.
+fn after_string(inside: &str) -> &str {
+    let mut escaped = false;
+    let end = inside.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or("", |end| &inside[end + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(levels: usize) -> String {
+        format!("{}1{}", "[".repeat(levels), "]".repeat(levels))
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        assert!(read(&nested(DEPTH_MAX - 1)).is_ok());
+        for levels in [DEPTH_MAX, 126, 127, 128, 10_000] {
+            assert_eq!(read(&nested(levels)), Err(Unread::Lossy(TOO_DEEP.to_owned())), "{levels}");
+        }
+    }
+
+    #[test]
+    fn numbers_stay_what_they_are_or_are_refused() {
+        for whole in ["18446744073709551615", "-9223372036854775808", "0", "[1, -2]", r#""99999999999999999999\\""#] {
+            assert_eq!(read(whole).unwrap(), serde_json::from_str::<Json>(whole).unwrap());
+        }
+        assert_eq!(read("[1e300, 1.5, 12345678901234567890123.0]").unwrap()[1], 1.5);
+        for changed in ["18446744073709551616", "-9223372036854775809", r#"{"\"a": [1, 123456789012345678901234]}"#] {
+            assert!(read(changed).unwrap_err().why().contains("64 bits"), "{changed}");
+        }
+    }
+}
