@@ -72,6 +72,16 @@ checked_text!(
     is_run_id
 );
 
+/// How ids begin that are kept for the journals of Longhaul itself.
+const RESERVED: &str = "longhaul-";
+
+impl RunId {
+    /// Whether this names a journal of Longhaul itself. No run can be started under such a name.
+    pub fn is_reserved(&self) -> bool {
+        self.0.starts_with(RESERVED)
+    }
+}
+
 /// Whether `text` can be the id of a step.
 pub fn is_step_id(text: &str) -> bool {
     (1..=ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|b| is_word(b) || b == b'-')

@@ -9,6 +9,7 @@
 mod account;
 mod apply;
 mod hosted;
+mod layout;
 mod names;
 mod overrun;
 mod placed;
@@ -30,6 +31,7 @@ use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 pub(crate) use account::Payer;
 pub use apply::Illegal;
 pub use hosted::Hand;
+pub use layout::LAYOUT;
 pub use names::Scope;
 pub use placed::Missed;
 

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec;
 use crate::engine::{Engine, Error};
+use crate::record::refuse_reserved;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -91,6 +92,7 @@ impl Engine {
 
     async fn bring(&self, file: &Path, beside: &Path, by: Option<String>) -> Result<RunId, Error> {
         let Archive { run, head, mut events, mut blobs } = read::read(file, Some(beside))?;
+        refuse_reserved(&run)?;
         if self.shared.store.run(&run).await?.is_some() {
             return Err(Error::Refused(format!("{run} is there already; prune it first to take the file's")));
         }

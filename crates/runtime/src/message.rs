@@ -5,6 +5,7 @@ use longhaul_core::decide::{Planner, misfit};
 use longhaul_core::event::{Answer, Event, Gone};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
+use longhaul_core::value::{TOO_DEEP, is_too_deep};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Error, Shared};
@@ -111,6 +112,16 @@ impl Message {
             **caller = gates::identified(shared, std::mem::take(caller)).await?;
         }
         Ok(self)
+    }
+
+    /// Refuses what cannot be kept as it is.
+    pub(crate) fn keepable(&self) -> Result<(), Error> {
+        let value = match self {
+            Self::Signal { data, .. } => data.clone(),
+            Self::Answer { answer, .. } => serde_json::to_value(answer).map_err(Error::encoding)?,
+            _ => return Ok(()),
+        };
+        if is_too_deep(&value) { Err(Error::Input(TOO_DEEP.to_owned())) } else { Ok(()) }
     }
 
     /// Why a message does not fit a run, if it does not, and what would.

@@ -41,6 +41,7 @@ pub(crate) async fn record(
     events: &[Envelope],
     extras: Extras,
 ) -> Result<(), Error> {
+    refuse_reserved(run)?;
     let mut blobs = extras.blobs;
     let rows = codec::encode_all(events, &mut blobs)?;
     let expected = events.first().map_or(0, |envelope| envelope.seq - 1);
@@ -60,6 +61,16 @@ pub(crate) async fn record(
     match shared.store.append(append).await {
         Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// No run takes the place of a journal of Longhaul itself.
+pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
+    match run.is_reserved() {
+        true => Err(Error::Input(format!(
+            "`{run}` is a name for Longhaul itself; choose an id without `longhaul-` in front"
+        ))),
+        false => Ok(()),
     }
 }
 

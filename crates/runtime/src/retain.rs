@@ -7,8 +7,8 @@ use longhaul_core::id::RunId;
 use longhaul_core::status;
 use longhaul_store::{Query, RunRow};
 
-use crate::carry;
 use crate::engine::{Engine, Error};
+use crate::{carry, damaged};
 
 /// Runs that are looked at in one go; what is beyond is found the next time.
 const RUNS_MAX: usize = 100_000;
@@ -38,7 +38,11 @@ impl Engine {
 
     /// Forgets a run with its files. One that is not over is refused.
     pub async fn remove(&self, run: &RunId) -> Result<(), Error> {
-        if !self.load(run).await?.state.is_finished() {
+        let is_over = match self.load(run).await {
+            Err(error) if error.is_damage() => self.row(run).await?.is_some_and(|row| damaged::is_over(&row)),
+            loaded => loaded?.state.is_finished(),
+        };
+        if !is_over {
             return Err(Error::Refused(format!("{run} is not over; cancel it first")));
         }
         // Whether a remote can be reached decides nothing about what is here.

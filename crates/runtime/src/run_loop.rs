@@ -9,8 +9,9 @@ use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
-use longhaul_core::state::{Phase, State, StepInst};
-use longhaul_store::Restored;
+use longhaul_core::state::{LAYOUT, Phase, State, StepInst};
+use longhaul_store::{Restored, StoredEvent};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -61,13 +62,36 @@ pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> 
     let Restored { snapshot, events: mut rows } = shared.store.restore(run, PAGE).await?;
     let mut state = State::default();
     if let Some((seq, bytes)) = snapshot {
-        let restored = serde_json::from_slice::<State>(&bytes).ok().filter(|state| state.seq == seq);
-        match restored {
+        match restored(&bytes).filter(|state| state.seq == seq) {
             Some(restored) => state = restored,
             // Another version wrote it: everything is still in the events.
             None => rows = shared.store.read(run, 0, PAGE).await?,
         }
     }
+    replay(shared, run, state, rows).await
+}
+
+/// The same without a snapshot.
+pub(crate) async fn load_from_start(shared: &Shared, run: &RunId) -> Result<Loaded, Error> {
+    let rows = shared.store.read(run, 0, PAGE).await?;
+    replay(shared, run, State::default(), rows).await
+}
+
+/// A state, and the layout in which it is written.
+#[derive(Serialize, Deserialize)]
+struct Snapshot<T> {
+    layout: u32,
+    state: T,
+}
+
+/// The state that a snapshot holds, if it was written in the layout of this program: what another one left out would read as
+/// nothing.
+fn restored(bytes: &[u8]) -> Option<State> {
+    let snapshot: Snapshot<State> = codec::read(std::str::from_utf8(bytes).ok()?).ok()?;
+    (snapshot.layout == LAYOUT).then_some(snapshot.state)
+}
+
+async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<StoredEvent>) -> Result<Loaded, Error> {
     let snapshot_seq = state.seq;
     let mut plan = match &state.started {
         Some(started) => Some(shared.plan(&started.plan).await?),
@@ -311,9 +335,23 @@ impl Runner {
                     self.drop_stale();
                     ended.retain(|event| still_open(&self.loaded.state, event));
                 }
+                Err(error) if is_refused(&error) => {
+                    self.loaded = load(&self.shared, &self.run).await?;
+                    return self.hold(ended, &error).await;
+                }
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// What follows cannot be recorded: records what is done, and pauses the run with the reason. To decide it again would
+    /// lead to the same.
+    async fn hold(&mut self, mut ended: Vec<Event>, why: &Error) -> Result<bool, Error> {
+        ended.retain(|event| still_open(&self.loaded.state, event));
+        if !self.loaded.state.paused {
+            ended.push(Event::Paused { by: Some(format!("the store, which refused what follows: {why}")) });
+        }
+        record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await.map(|()| false)
     }
 
     /// What clients submit is recorded beside this loop, and what other processes do.
@@ -405,7 +443,8 @@ impl Runner {
         if state.seq - self.loaded.snapshot_seq < pause {
             return Ok(());
         }
-        let (seq, bytes) = (state.seq, serde_json::to_vec(state).map_err(Error::encoding)?);
+        let snapshot = Snapshot { layout: LAYOUT, state };
+        let (seq, bytes) = (state.seq, serde_json::to_vec(&snapshot).map_err(Error::encoding)?);
         self.loaded.snapshot_seq = seq;
         let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
         // Nobody waits for it: it goes with the next commit, and a run without it is only slower to load.
@@ -537,6 +576,11 @@ pub(crate) async fn record_alone(
 pub(crate) fn moved_on(error: &Error) -> bool {
     use longhaul_store::Error::{Conflict, Exists, Fenced};
     matches!(error, Error::Store(Conflict { .. } | Exists | Fenced { .. }))
+}
+
+/// The store will never take this.
+fn is_refused(error: &Error) -> bool {
+    matches!(error, Error::Store(longhaul_store::Error::TooLarge { .. } | longhaul_store::Error::Invalid(_)))
 }
 
 /// The attempt that an event ends.

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use longhaul_core::duration::parse_ms;
+use longhaul_core::id::RunId;
+use longhaul_runtime::Engine;
 use serde_json::json;
 
 use crate::office::{self, AgentArgs, EngineArgs};
@@ -86,7 +88,10 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let loaded = engine.load(&run).await?;
+        let loaded = match engine.load(&run).await {
+            Err(error) if error.is_damage() => return export_damaged(&engine, &run).await,
+            loaded => loaded?,
+        };
         let state = &loaded.state;
         let last = usize::try_from(state.seq).unwrap_or(usize::MAX);
         let events = engine.events(&run, 0, last).await?;
@@ -98,6 +103,19 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
         }))?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// What can be read of a run whose history cannot be read to its end.
+async fn export_damaged(engine: &Engine, run: &RunId) -> Result<ExitCode> {
+    let row = engine.row(run).await?.context("the run is gone")?;
+    let readable = engine.readable(run).await?;
+    let damage = readable.damage.map(|damage| damage.to_string());
+    ui::say(format!("{run} cannot be read to its end; these are {} of {} events", readable.events.len(), row.last_seq));
+    ui::print_json(&json!({
+        "run": run, "status": row.head.status, "workflow": row.head.workflow, "damage": damage, "last_seq": row.last_seq,
+        "events": readable.events,
+    }))?;
+    Ok(ExitCode::FAILURE)
 }
 
 /// Bring runs back that `longhaul prune --archive` has written into files

@@ -97,8 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
     let place = office::store_place(engine)?;
     opening::require(&place)?;
-    let (store, _) = opening::store(&place)?;
-    let problems = store.check().await?;
+    let (store, clock) = opening::store(&place)?;
+    let problems = longhaul_runtime::Engine::new(store, clock, longhaul_runtime::Options::default()).check().await?;
     if is_json {
         let said = problems.iter().map(|problem| json!({"run": problem.run, "problem": problem.text}));
         ui::print_json(&json!({"store": place.to_string(), "problems": said.collect::<Vec<_>>()}))?;

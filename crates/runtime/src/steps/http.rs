@@ -6,14 +6,13 @@ use std::time::Duration;
 use longhaul_core::Json;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::value::{self, Unread};
 use reqwest::{Client, Method, Response, StatusCode};
 
 use super::{Attempt, Done, as_text};
 
 /// How long a request may take that says nothing else.
 const USUAL: Duration = Duration::from_secs(60);
-/// Bytes of a body that are kept.
-const BODY_BYTES_MAX: usize = 8 << 20;
 
 pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     // Already installed is as good.
@@ -60,18 +59,23 @@ fn request(attempt: &Attempt) -> Result<reqwest::RequestBuilder, String> {
 
 async fn read(attempt: &Attempt, mut response: Response) -> Done {
     let status = response.status();
-    let mut bytes = Vec::new();
+    let (mut bytes, most) = (Vec::new(), attempt.shared.options.values.bytes_max);
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) if bytes.len() + chunk.len() <= BODY_BYTES_MAX => bytes.extend_from_slice(&chunk),
-            Ok(Some(_)) => return Done::failed(ErrorClass::Failed, "the answer is larger than 8 MiB"),
+            Ok(Some(chunk)) if bytes.len() + chunk.len() <= most => bytes.extend_from_slice(&chunk),
+            Ok(Some(_)) => return Done::failed(ErrorClass::Failed, super::too_large("the answer is", most)),
             Ok(None) => break,
             Err(error) => return Done::failed(ErrorClass::Transient, format!("the answer broke off: {error}")),
         }
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let value = serde_json::from_str(&text).unwrap_or(Json::String(text));
-    let mut done = Done::with(value);
+    let mut done = match value::read(&text) {
+        Ok(value) => Done::with(value),
+        Err(Unread::NotJson(_)) => Done::with(Json::String(text)),
+        Err(Unread::Lossy(why)) => {
+            return Done::failed(ErrorClass::Invalid, format!("the answer cannot be kept: {why}"));
+        }
+    };
     done.result.exit_code = Some(i32::from(status.as_u16()));
     done.failure =
         (!expected(attempt, status)).then(|| Failure::new(class(status), format!("the server answered {status}")));

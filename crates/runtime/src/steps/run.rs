@@ -3,12 +3,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use longhaul_agents::process::{self, Chunk, Command, Ended, Files, Mark};
+use longhaul_agents::process::{self, Captured, Chunk, Command, Ended, Files, Mark};
 use longhaul_core::Json;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done, as_text};
+
+/// What Linux takes as one argument or variable: 32 pages, the last byte of which is zero.
+const STRING_BYTES_MAX: usize = 128 << 10;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     if let Some(told) = attempt.shared.options.script.command(&attempt.start.path, attempt.start.attempt) {
@@ -22,13 +25,17 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     command.timeout = attempt.timeout(None);
     command.stdin = attempt.param("stdin").map(|value| as_text(value).into_bytes()).unwrap_or_default();
     command.env.extend(variables(attempt));
+    if let Some(message) = too_long(&command) {
+        return Done::failed(ErrorClass::Invalid, message);
+    }
     command.secrets = attempt.secrets.values().to_vec();
     let said = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) | Chunk::Stderr(bytes) => attempt.say(&String::from_utf8_lossy(bytes)),
     };
     attempt.shared.guarded().await;
+    let file = command.stdout_file.clone();
     match process::run(command, attempt.cancel.clone(), said).await {
-        Ok(output) => judged(&output),
+        Ok(output) => judged(attempt, &output, &file),
         Err(error) => Done::failed(ErrorClass::Failed, error.to_string()),
     }
 }
@@ -63,8 +70,42 @@ fn variables(attempt: &Attempt) -> Vec<(OsString, OsString)> {
     values.map(|(name, value)| (OsString::from(name), OsString::from(as_text(value)))).collect()
 }
 
-fn judged(output: &process::Output) -> Done {
-    ended(output.ended, output.stdout.text_lossy(), output.stderr.text_lossy())
+/// Says which value is longer than the system hands to a program, if one is.
+fn too_long(command: &Command) -> Option<String> {
+    let longest = command.env.iter().map(|(name, value)| name.len() + value.len() + 1);
+    let longest =
+        longest.chain(command.args.iter().map(|arg| arg.len())).max().filter(|bytes| *bytes >= STRING_BYTES_MAX)?;
+    Some(format!(
+        "a value of the command has {longest} bytes, and the system passes at most {STRING_BYTES_MAX} in one; give it to the command \
+         with `stdin`, or write it to a file first"
+    ))
+}
+
+fn judged(attempt: &Attempt, output: &process::Output, file: &Path) -> Done {
+    let most = attempt.shared.options.values.bytes_max;
+    match whole(&output.stdout, file, most) {
+        Ok(stdout) => ended(output.ended, stdout, output.stderr.text_lossy()),
+        Err(why) => {
+            let mut done = ended(output.ended, output.stdout.text_lossy(), output.stderr.text_lossy());
+            done.failure.get_or_insert(Failure::new(ErrorClass::Failed, why));
+            done
+        }
+    }
+}
+
+/// All that was printed: from memory, or from the file if there was more.
+fn whole(printed: &Captured, file: &Path, most: usize) -> Result<String, String> {
+    if printed.total > most as u64 {
+        return Err(super::too_large("the output is", most));
+    }
+    if !printed.is_cut() {
+        return Ok(printed.text_lossy());
+    }
+    let bytes = std::fs::read(file).map_err(|error| format!("the output cannot be read back: {error}"))?;
+    match bytes.len() as u64 == printed.total {
+        true => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        false => Err(format!("the output had {} bytes, and its file has {}", printed.total, bytes.len())),
+    }
 }
 
 fn ended(how: Ended, stdout: String, stderr: String) -> Done {

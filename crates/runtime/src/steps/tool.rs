@@ -11,8 +11,6 @@ use serde_json::Map;
 
 use super::{Attempt, Done};
 
-/// An answer that is larger is a failure.
-const ANSWER_BYTES_MAX: usize = 8 << 20;
 /// Shorter values would tear holes into ordinary text.
 const SECRET_CHARS_MIN: usize = 6;
 
@@ -43,7 +41,7 @@ fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, 
     };
     let mut command = Command::new(program, files, mark);
     command.cwd = Some(attempt.cwd());
-    command.keep_bytes = 2 * ANSWER_BYTES_MAX;
+    command.keep_bytes = 2 * attempt.shared.options.values.bytes_max;
     command.stdin = format!("{ask}\n").into_bytes();
     command.env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::as_text(value).into())));
     let long = hidden.into_iter().filter(|value| value.chars().count() >= SECRET_CHARS_MIN);
@@ -61,9 +59,10 @@ fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
 }
 
 /// The one line that a program answered; in its place, why there is none.
-fn line(output: &longhaul_agents::process::Output) -> Result<String, String> {
-    if output.stdout.is_cut() || output.stdout.total > ANSWER_BYTES_MAX as u64 {
-        return Err("the answer is larger than 8 MiB".to_owned());
+fn line(attempt: &Attempt, output: &longhaul_agents::process::Output) -> Result<String, String> {
+    let most = attempt.shared.options.values.bytes_max;
+    if output.stdout.is_cut() || output.stdout.total > most as u64 {
+        return Err(super::too_large("the answer is", most));
     }
     Ok(output.stdout.text_lossy())
 }

@@ -156,7 +156,7 @@ impl From<Error> for Problem {
             Error::Misfit { .. } => Self::unfit(error.to_string()),
             Error::Input(why) => Self::unfit(why.split("; give it with").next().unwrap_or_default()),
             Error::Store(longhaul_store::Error::TooLarge { .. }) => Self::unfit(error.to_string()),
-            Error::Store(_) | Error::Damaged(_) | Error::Files(_) => Self::failing(error.to_string()),
+            Error::Store(_) | Error::Damaged(_) | Error::Newer(_) | Error::Files(_) => Self::failing(error.to_string()),
         }
     }
 }

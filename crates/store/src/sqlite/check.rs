@@ -12,7 +12,7 @@ use crate::{Error, Hash, Problem};
 /// See [`crate::Store::check`].
 pub(super) fn check(db: &Connection) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for look in [pages, references, chains, blobs] {
+    for look in [pages, references, texts, chains, blobs] {
         if let Err(error) = look(db, &mut problems) {
             problems.push(about(None, error));
         }
@@ -39,6 +39,41 @@ fn references(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error>
         problems.push(about(None, format!("{count} rows of `{table}` refer to nothing in `{parent}`")));
     }
     Ok(())
+}
+
+/// Columns that hold text, by table: each must be text.
+const TEXTS: [(&str, &[&str]); 5] = [
+    ("run", &["id", "workflow", "status", "summary", "run_group", "parent"]),
+    ("task", &["key", "worker", "labels"]),
+    ("timer", &["id"]),
+    ("message", &["source", "dedup", "body"]),
+    ("worker", &["id", "name", "host", "labels", "version"]),
+];
+
+fn texts(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {
+    for (table, columns) in TEXTS {
+        let run = if ["run", "worker"].contains(&table) { "NULL" } else { "run" };
+        let mut query = db.prepare(&format!("SELECT {run}, {} FROM {table}", columns.join(", ")))?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            for (at, column) in columns.iter().enumerate() {
+                let is_text = row
+                    .get_ref(at + 1)?
+                    .as_bytes_or_null()
+                    .is_ok_and(|bytes| bytes.is_none_or(|bytes| std::str::from_utf8(bytes).is_ok()));
+                if !is_text {
+                    problems.push(about(None, format!("`{column}` of {} is not text", whose(table, row)?)));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A row, as far as it can be named.
+fn whose(table: &str, row: &rusqlite::Row<'_>) -> Result<String, Error> {
+    let name = row.get_ref(1)?.as_bytes_or_null().ok().flatten().map(|name| String::from_utf8_lossy(name).into_owned());
+    Ok(format!("{table} `{}`", name.unwrap_or_default()))
 }
 
 fn chains(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {

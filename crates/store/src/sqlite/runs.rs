@@ -65,11 +65,17 @@ pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Error> 
 
 fn run_row(row: &Row<'_>) -> Result<RunRow, Error> {
     let parent: Option<String> = row.get(5)?;
+    // One row that is damaged must not hide the others: see `check`.
     let head = Head {
-        workflow: row.get(1)?,
-        status: row.get(2)?,
-        summary: row.get(3)?,
-        group: row.get(4)?,
+        workflow: lossy(row, 1)?,
+        status: lossy(row, 2)?,
+        summary: lossy(row, 3)?,
+        group: row
+            .get_ref(4)?
+            .as_bytes_or_null()
+            .ok()
+            .flatten()
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
         parent: parent.map(run_id).transpose()?,
     };
     Ok(RunRow {
@@ -79,6 +85,12 @@ fn run_row(row: &Row<'_>) -> Result<RunRow, Error> {
         created_ms: row.get(7)?,
         updated_ms: row.get(8)?,
     })
+}
+
+/// A text that need not be what was written.
+fn lossy(row: &Row<'_>, column: usize) -> Result<String, Error> {
+    let bytes = row.get_ref(column)?.as_bytes().map_err(|error| Error::Corrupt(error.to_string()))?;
+    Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// An id that the file holds.

@@ -64,7 +64,7 @@ fn called(mut args: Map<String, Json>) -> Result<(String, Map<String, Json>), St
 fn judged(attempt: &Attempt, timeout: Option<Duration>, output: &Output) -> Done {
     let stderr = output.stderr.text_lossy();
     let mut done = match output.ended {
-        Ended::Exited(0) => match line(output) {
+        Ended::Exited(0) => match line(attempt, output) {
             Ok(text) => answered(&text),
             Err(message) => Done::failed(ErrorClass::Failed, message),
         },

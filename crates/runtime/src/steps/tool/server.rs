@@ -30,7 +30,7 @@ pub(super) async fn make(attempt: &Attempt, server: &str, tool: &str) -> Done {
     let made = Box::pin(tool::call(command, attempt.cancel.clone(), shown(attempt))).await;
     match made {
         Ok(_) if attempt.cancel.is_cancelled() => Done::failed(ErrorClass::Failed, "stopped"),
-        Ok(output) => judged(&output),
+        Ok(output) => judged(attempt, &output),
         Err(error) => Done::failed(ErrorClass::Failed, error.to_string()),
     }
 }
@@ -52,9 +52,9 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(Ask, Vec<String>), 
     Ok((Ask { server, tool: tool.to_owned(), arguments: arguments(attempt), timeout_ms: timeout }, hidden))
 }
 
-fn judged(output: &Output) -> Done {
+fn judged(attempt: &Attempt, output: &Output) -> Done {
     let stderr = output.stderr.text_lossy();
-    let answer = line(output).and_then(|text| {
+    let answer = line(attempt, output).and_then(|text| {
         serde_json::from_str::<Answer>(&text).map_err(|_| with_reason("the call broke off".to_owned(), &stderr))
     });
     let mut done = match (answer, output.ended) {

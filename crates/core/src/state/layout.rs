@@ -1,0 +1,46 @@
+//! The layout in which a state is written, so that nobody reads a snapshot of another version as if it was their own.
+
+/// Raise it whenever a field or variant is added to what a state holds: a snapshot of before would read it as nothing, although
+/// the events know it.
+pub const LAYOUT: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::LAYOUT;
+
+    /// The files that say what a state holds.
+    const SOURCES: [&str; 9] = [
+        include_str!("../state.rs"),
+        include_str!("account.rs"),
+        include_str!("hosted.rs"),
+        include_str!("placed.rs"),
+        include_str!("../ladder.rs"),
+        include_str!("../event/attempt.rs"),
+        include_str!("../event/run.rs"),
+        include_str!("../event/step.rs"),
+        include_str!("../event/question.rs"),
+    ];
+
+    /// A line that declares a field or a variant.
+    fn declares(line: &str) -> bool {
+        let (Some(rest), true) = (line.strip_prefix("    "), line.ends_with(',')) else { return false };
+        let rest = rest.strip_prefix("pub(crate) ").or(rest.strip_prefix("pub(super) ")).unwrap_or(rest);
+        let rest = rest.strip_prefix("pub ").unwrap_or(rest);
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let after = &rest[name.len()..];
+        let is_variant = name.starts_with(char::is_uppercase) && (after == "," || after.starts_with(['(', '{', ' ']));
+        !name.is_empty() && (after.starts_with(": ") || is_variant)
+    }
+
+    /// FNV-1a: any hash will do.
+    fn hash(text: &str) -> u64 {
+        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    #[test]
+    fn a_changed_layout_has_a_new_number() {
+        let lines: Vec<&str> = SOURCES.iter().flat_map(|source| source.lines()).filter(|line| declares(line)).collect();
+        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (1, 0xd00d_4a71_0284_f624);
+        assert!(is_known, "what a state holds has changed: raise LAYOUT and write {:#x} here", hash(&lines.join("\n")));
+    }
+}
