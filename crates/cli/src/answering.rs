@@ -4,11 +4,12 @@ use anyhow::Result;
 use longhaul_core::Json;
 use longhaul_runtime::{Loaded, Message};
 
+use crate::inputs;
+
 /// The message with its value as JSON, or as text if only that fits: nobody quotes a number that is a name.
 pub(crate) fn fitting(text: &str, loaded: &Loaded, make: impl Fn(Json) -> Result<Message>) -> Result<Message> {
     let written = || make(Json::String(text.to_owned()));
-    let Ok(value) = serde_json::from_str(text) else { return written() };
-    let parsed = make(value)?;
+    let parsed = make(inputs::typed(text).map_err(anyhow::Error::msg)?)?;
     match parsed.misfit(loaded) {
         Some(_) => Ok(Some(written()?).filter(|text| text.misfit(loaded).is_none()).unwrap_or(parsed)),
         None => Ok(parsed),

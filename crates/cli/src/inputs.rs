@@ -3,11 +3,12 @@
 //! **Invariant:** what a workflow declares decides how a text is read. It is taken as JSON if that fits, else as the text that it
 //! is if only that fits: nobody quotes a version number.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::plan::{Input, Plan};
 use longhaul_core::schema::mismatch;
+use longhaul_core::value::{Unread, read as read_json};
 
 /// Name and text of each pair.
 pub(crate) fn pairs(given: &[String]) -> Result<Vec<(&str, &str)>> {
@@ -23,16 +24,32 @@ pub(crate) fn pairs(given: &[String]) -> Result<Vec<(&str, &str)>> {
 pub(crate) fn read(given: &[String], plan: Option<&Plan>) -> Result<IndexMap<String, Json>> {
     let declared =
         |name: &str| plan.and_then(|plan| plan.main().inputs.iter().find(|(known, _)| known.as_str() == name));
-    let read = |(name, text): (&str, &str)| (name.to_owned(), value(text, declared(name).map(|(_, input)| input)));
-    Ok(pairs(given)?.into_iter().map(read).collect())
+    let read = |(name, text): (&str, &str)| {
+        let value = value(text, declared(name).map(|(_, input)| input));
+        Ok((name.to_owned(), value.map_err(|why| anyhow!("the input `{name}` cannot be used: {why}"))?))
+    };
+    pairs(given)?.into_iter().map(read).collect()
 }
 
-fn value(text: &str, input: Option<&Input>) -> Json {
+/// A value as people type it: JSON where it is JSON, else the text.
+pub(crate) fn typed(text: &str) -> Result<Json, String> {
+    match read_json(text) {
+        Err(Unread::NotJson(_)) => Ok(Json::String(text.to_owned())),
+        read => read.map_err(Unread::why),
+    }
+}
+
+fn value(text: &str, input: Option<&Input>) -> Result<Json, String> {
+    let Some(input) = input else { return typed(text) };
     let written = Json::String(text.to_owned());
-    let Ok(parsed) = serde_json::from_str::<Json>(text) else { return written };
-    let Some(input) = input else { return parsed };
     let fits = |value: &Json| mismatch(&input.schema, value).is_none() || (value.is_null() && input.optional);
-    if !fits(&parsed) && fits(&written) { written } else { parsed }
+    let wants_text = input.schema.get("type").is_some_and(|kind| kind == "string");
+    match typed(text) {
+        Ok(parsed) if fits(&parsed) => Ok(parsed),
+        Err(why) if !wants_text => Err(why),
+        _ if fits(&written) => Ok(written),
+        unfit => unfit,
+    }
 }
 
 #[cfg(test)]
@@ -43,7 +60,7 @@ mod tests {
 
     fn as_type(kind: &str, text: &str) -> Json {
         let input = Input { schema: json!({"type": kind}), default: None, optional: false, description: None };
-        value(text, Some(&input))
+        value(text, Some(&input)).unwrap()
     }
 
     #[test]
@@ -60,8 +77,9 @@ mod tests {
 
     #[test]
     fn without_a_declaration_json_is_json() {
-        assert_eq!(value("1.2", None), json!(1.2));
-        assert_eq!(value("one", None), json!("one"));
+        assert_eq!(value("1.2", None), Ok(json!(1.2)));
+        assert_eq!(value("one", None), Ok(json!("one")));
+        assert!(value("[123456789012345678901]", None).unwrap_err().contains("64 bits"));
         assert!(pairs(&["a".to_owned()]).unwrap_err().to_string().contains("`a` is not NAME=VALUE"));
     }
 }

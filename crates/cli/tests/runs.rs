@@ -8,6 +8,10 @@
 #[path = "runs/archive.rs"]
 mod archive;
 mod binary;
+#[path = "runs/damage.rs"]
+mod damage;
+#[path = "runs/values.rs"]
+mod values;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -494,16 +498,18 @@ fn pruning_forgets_finished_runs_only_and_only_when_told() {
 }
 
 #[test]
-fn output_without_measure_is_whole_on_disk_and_bounded_in_the_journal() {
-    let project = Project::new("name: w\ndo: [{id: a, run: 'head -c 50000000 /dev/zero | tr \"\\0\" \"\\377\"'}]\n");
+fn a_large_output_is_whole_on_disk_and_once_in_the_store() {
+    let project = Project::new("name: w\ndo: [{id: a, run: 'head -c 50000000 /dev/zero | tr \"\\0\" x; echo'}]\n");
     let told = project.run();
     assert_eq!(told.code, 0, "{}", told.stderr);
-    assert_eq!(std::fs::metadata(project.attempt_file("steps/a/@1/stdout")).unwrap().len(), 50_000_000);
+    assert_eq!(std::fs::metadata(project.attempt_file("steps/a/@1/stdout")).unwrap().len(), 50_000_001);
     let kept: u64 = ["longhaul.db", "longhaul.db-wal"]
         .iter()
         .filter_map(|name| Some(std::fs::metadata(project.path(".longhaul").join(name)).ok()?.len()))
         .sum();
-    assert!(kept < 8_000_000, "{kept}");
+    assert!(kept < 60_000_000, "{kept}");
+    let last = project.found("attempt_succeeded");
+    assert_eq!((last["result"]["stdout"].is_null(), last["result"]["newline"].as_bool()), (true, Some(true)));
 }
 
 #[test]

@@ -128,6 +128,7 @@ async fn make(mut attempt: Attempt) -> Done {
     if done.failure.is_none() {
         done = accept(&output, reading, done);
     }
+    done.result = done.result.without_repetition();
     if let (Some(entry), None) = (&entry, &done.failure) {
         entry.keep(&done.result);
     }

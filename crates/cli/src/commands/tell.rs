@@ -98,8 +98,13 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
-        let loaded = engine.load(&run).await?;
-        let message = readings(args, what, &loaded)?;
+        let message = match (engine.load(&run).await, what) {
+            // One that cannot be read can be ended all the same.
+            (Err(error), What::Cancel) if error.is_damage() => {
+                Message::Cancel { reason: args.reason.clone(), by: identity::caller().who.name().map(str::to_owned) }
+            }
+            (loaded, _) => readings(args, what, &loaded?)?,
+        };
         engine.tell_as(&run, message, &identity::origin()).await?;
         told(&engine, &run, args.json).await
     })

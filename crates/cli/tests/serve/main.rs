@@ -12,3 +12,4 @@ mod questions;
 mod site;
 mod streams;
 mod traces;
+mod values;

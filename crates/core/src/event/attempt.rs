@@ -19,7 +19,10 @@ pub struct Result {
     /// Of a command, where it is not the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
-    /// Of a command.
+    /// Whether a command printed its output and a line break: kept so where `stdout` would repeat a large output.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub newline: bool,
+    /// Of a command: its start and its end, if it is long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// What it cost.
@@ -37,6 +40,31 @@ pub struct Result {
     /// The files as the attempt left them, where other machines can fetch them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Carried>,
+}
+
+/// Outputs up to this size are kept twice, as the output and as what was printed.
+const REPEATED_BYTES_MAX: usize = 16 << 10;
+
+impl Result {
+    /// What a command printed, whole.
+    pub fn printed(&self) -> Json {
+        match (&self.stdout, &self.output) {
+            (Some(stdout), _) => Json::String(stdout.clone()),
+            (None, Json::String(output)) if self.newline => Json::String(format!("{output}\n")),
+            (None, output) => output.clone(),
+        }
+    }
+
+    /// The same, without what follows from the rest.
+    pub fn without_repetition(mut self) -> Self {
+        let (Some(stdout), Json::String(output)) = (&self.stdout, &self.output) else { return self };
+        let rest = stdout.strip_prefix(output.as_str()).filter(|_| stdout.len() > REPEATED_BYTES_MAX);
+        if let Some(rest @ ("" | "\n")) = rest {
+            self.newline = rest == "\n";
+            self.stdout = None;
+        }
+        self
+    }
 }
 
 /// A conversation with an agent.

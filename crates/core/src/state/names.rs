@@ -137,8 +137,7 @@ fn left_by(step: &StepInst) -> Json {
     if let Some(code) = step.result.exit_code {
         left.insert("exit_code".to_owned(), json!(code));
     }
-    let stdout = step.result.stdout.clone().map_or_else(|| step.result.output.clone(), Json::String);
-    left.insert("stdout".to_owned(), stdout);
+    left.insert("stdout".to_owned(), step.result.printed());
     left.insert("stderr".to_owned(), json!(step.result.stderr.clone().unwrap_or_default()));
     Json::Object(left)
 }

@@ -49,21 +49,32 @@ pub(super) struct Here {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Questions {
     questions: Vec<Question>,
+    /// Runs that may ask something, and cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<Unreadable>,
+}
+
+/// A run that cannot be read.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Unreadable {
+    run: RunId,
+    /// In words.
+    why: String,
 }
 
 /// Every open question, longest open first.
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
-    let mut questions = Vec::new();
+    let (mut questions, mut unreadable) = (Vec::new(), Vec::new());
     for run in asking(call.desk()).await? {
         match call.desk().engine().load(&run).await {
             Ok(loaded) => questions.extend(questions_of(&call, &run, &loaded).await?),
             Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
-            Err(error) if error.is_damage() => {}
+            Err(error) if error.is_damage() => unreadable.push(Unreadable { run, why: error.to_string() }),
             Err(error) => return Err(error.into()),
         }
     }
     questions.sort_by_key(|question| question.asked.asked_at);
-    Reply::json(&Questions { questions })
+    Reply::json(&Questions { questions, unreadable })
 }
 
 /// Runs that ask something, as far as lists know.

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Auth, Caller, Face, Origin};
 use longhaul_core::path::StepPath;
+use longhaul_core::value::{self, Unread};
 use longhaul_runtime::Loaded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -112,6 +113,9 @@ impl Call {
             return Err(Problem::unreadable("The body must be `application/json`."));
         }
         let text: &[u8] = if self.body.is_empty() { b"{}" } else { &self.body };
+        if let Ok(Err(Unread::Lossy(why))) = std::str::from_utf8(text).map(value::read) {
+            return Err(Problem::unreadable(format!("The body cannot be taken as it is: {why}.")));
+        }
         serde_json::from_slice(text).map_err(|error| Problem::unreadable(format!("The body does not fit: {error}.")))
     }
 }

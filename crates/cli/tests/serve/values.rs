@@ -1,0 +1,68 @@
+//! Values over the API: any JSON comes back as it was sent, and a served run reads only what the settings list.
+
+use serde_json::{Value, json};
+
+use crate::site::Project;
+
+/// Sends a run on its way, and answers it once it is over.
+fn ended(client: &crate::site::Client, key: &str, order: &Value) -> Value {
+    let made = client.make("/api/v1/runs", key, order).json();
+    let run = made["run"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("run_finished");
+    client.json(&format!("/api/v1/runs/{run}"))
+}
+
+fn put(project: &Project, name: &str, text: &str) {
+    std::fs::write(project.path().join(format!(".longhaul/workflows/{name}.yaml")), text).unwrap();
+}
+
+#[test]
+fn any_json_comes_back_as_it_was_sent() {
+    let project = Project::new();
+    put(
+        &project,
+        "echo",
+        "name: echo\ninputs: {v: {}}\ndo:\n  - {id: a, set: {same: '{{ v }}'}}\noutputs: {same: same}\n",
+    );
+    let server = project.serve(&[]);
+    let client = server.client(&server.first_token());
+    let sent = json!({
+        "$blob": "0".repeat(64), "refs": [], "": {"/~": u64::MAX}, "\u{1}env.HOME\u{1}": [-1, 1e300, null, "é\u{0}"],
+        "many": vec!["x".repeat(900); 100],
+    });
+    let run = ended(&client, "k1", &json!({"workflow": "echo", "inputs": {"v": sent}}));
+    assert_eq!(run["outputs"]["same"], sent);
+    let body = |v: &str| format!(r#"{{"workflow": "echo", "inputs": {{"v": {v}}}}}"#);
+    let deep = format!("{}{}", "[".repeat(110), "]".repeat(110));
+    for (at, v) in ["123456789012345678901", &deep].into_iter().enumerate() {
+        let headers = ["X-Longhaul: 1", "Content-Type: application/json", &format!("Idempotency-Key: b{at}")];
+        let answer = client.ask("POST", "/api/v1/runs", &headers, &body(v));
+        assert_eq!(answer.status, 400, "{}", answer.body);
+    }
+}
+
+#[test]
+fn a_served_run_reads_only_listed_variables() {
+    let project = Project::new();
+    put(
+        &project,
+        "env",
+        "name: env\ndo:\n  - {id: a, run: 'printf %s {{ env.CANARY }}', output: x}\noutputs: {x: x}\n",
+    );
+    let serve = |settings: &str| {
+        let home = project.path().join("no-such-home/.longhaul");
+        std::fs::create_dir_all(&home).unwrap();
+        std::fs::write(home.join("config.toml"), settings).unwrap();
+        let mut command = crate::binary::command(project.path(), &["serve", "--json", "--listen", "127.0.0.1:0"]);
+        command.env("CANARY", "the-canary");
+        crate::site::Server::of(command)
+    };
+    let server = serve("");
+    let token = server.first_token();
+    let run = ended(&server.client(&token), "k1", &json!({"workflow": "env"}));
+    assert!(run["status"] == "failed" && run["message"].as_str().unwrap().contains("[values] env"), "{run}");
+    drop(server);
+    let server = serve("[values]\nenv = ['CANARY']\n");
+    let run = ended(&server.client(&token), "k2", &json!({"workflow": "env"}));
+    assert_eq!(run["outputs"]["x"], "the-canary");
+}
