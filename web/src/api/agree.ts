@@ -28,6 +28,7 @@ interface Gaps {
   Persisted: Gap<types.Persisted, Made<"Persisted">>;
   Problem: Gap<types.Problem, Made<"Problem">>;
   Question: Gap<types.Question, Made<"Question">>;
+  Questions: Gap<types.Questions, Made<"Questions">>;
   Run: Gap<types.Run, Made<"Run">>;
   RunRow: Gap<types.RunRow, Made<"RunRow">>;
   Step: Gap<types.Step, Made<"Step">>;

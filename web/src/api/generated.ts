@@ -701,6 +701,8 @@ export interface components {
         /** @description Every open question. */
         Questions: {
             questions: components["schemas"]["Question"][];
+            /** @description Runs that may ask something, and cannot be read. */
+            unreadable?: components["schemas"]["Unreadable"][];
         };
         /** @description Start again. */
         Retry: {
@@ -1020,6 +1022,12 @@ export interface components {
             more: boolean;
             /** Format: uint64 */
             next: number;
+        };
+        /** @description A run that cannot be read. */
+        Unreadable: {
+            run: components["schemas"]["RunId"];
+            /** @description In words. */
+            why: string;
         };
         /** @description What work cost. */
         Usage: {

@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { address, get, getText } from "./client";
-import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Question, Roster, RunsPage, Workflow, WorkflowRow } from "./types";
+import type { About, Artifact, Attempt, Json, Path, Persisted, PrintedPage, Questions, Roster, RunsPage, Workflow, WorkflowRow } from "./types";
 
 export interface RunsFilter {
   status?: string[];
@@ -34,7 +34,7 @@ export const aboutQuery = queryOptions({
 
 export const questionsQuery = queryOptions({
   queryKey: ["questions"],
-  queryFn: ({ signal }) => get<{ questions: Question[] }>(address("/questions"), signal),
+  queryFn: ({ signal }) => get<Questions>(address("/questions"), signal),
 });
 
 export const workflowsQuery = queryOptions({

@@ -301,6 +301,12 @@ export type Here = Made<"Here">;
 
 export type QuestionKind = "approval" | "question" | "review" | "operator" | "consent" | "machine";
 
+export interface Questions {
+  questions: Question[];
+  /** Runs that may ask something, and cannot be read. */
+  unreadable?: { run: string; why: string }[];
+}
+
 export interface Question {
   run: string;
   workflow: string;

@@ -20,6 +20,11 @@ export function ApprovalsPage() {
           <p>Gates, reviews and questions of all runs show up here as soon as they are asked.</p>
         </Empty>
       )}
+      {data?.unreadable?.map(({ run, why }) => (
+        <p key={run} role="alert">
+          Run <code>{run}</code> may ask something, and cannot be read: {why}
+        </p>
+      ))}
       {data?.questions.map((question) => (
         <QuestionCard key={`${question.run} ${question.path}`} question={question} where={<Where question={question} />} />
       ))}
