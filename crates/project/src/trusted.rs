@@ -44,10 +44,20 @@ fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<(
     let mut lines: Vec<String> = disk::text_if_any(&file).lines().map(str::to_owned).collect();
     change(&mut lines);
     lines.dedup();
+    write(&file, &(lines.join("\n") + "\n"))
+}
+
+/// Writes a list whole, or not at all.
+pub(crate) fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
     let beside = file.with_extension("tmp");
-    std::fs::write(&beside, lines.join("\n") + "\n")
-        .and_then(|()| std::fs::rename(&beside, &file))
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, file))
         .with_context(|| format!("{} can not be written", file.display()))
+}
+
+/// A folder by the one path that it has, whichever way led to it.
+pub(crate) fn real(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

@@ -1,5 +1,6 @@
 //! `longhaul trust`: lets what a checkout tells agents take effect.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -22,12 +23,18 @@ pub(crate) struct Args {
     /// Take it back
     #[arg(long, conflicts_with = "show")]
     revoke: bool,
+    /// Use the project in this folder although another user owns it; with --revoke, refuse it again
+    #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
+    folder: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(folder) = &args.folder {
+        return allow(folder, args);
+    }
     let project = Project::current()?;
     let hash = told_hash(&project.root);
     if args.revoke {
@@ -50,5 +57,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         (false, true) => "trusted, as long as these files stay as they are".to_owned(),
         (false, false) => "not trusted: agents are started without it; `longhaul trust` changes that".to_owned(),
     });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn allow(folder: &Path, args: &Args) -> Result<ExitCode> {
+    longhaul_project::allow(folder, !args.revoke)?;
+    if args.json {
+        ui::print_json(&json!({"folder": folder, "allowed": !args.revoke}))?;
+    } else {
+        let word = if args.revoke { "is refused again if another user owns it" } else { "is used, whoever owns it" };
+        ui::say(format!("the project in {} {word}", folder.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }
