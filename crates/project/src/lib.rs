@@ -14,11 +14,12 @@ mod owner;
 pub mod place;
 mod project;
 mod settings;
+pub mod state;
 pub mod trusted;
 
 pub use disk::Disk;
 pub use identity::{Unknown, identity};
-pub use owner::allow;
 pub use library::{Entry, Library, Origin};
+pub use owner::allow;
 pub use project::Project;
 pub use settings::{Fleet, Gates, Settings};

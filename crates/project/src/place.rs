@@ -1,4 +1,4 @@
-//! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own.
+//! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own in the user's state.
 
 use anyhow::{Context, Result, anyhow, bail};
 use longhaul_runtime::told_hash;
@@ -6,7 +6,10 @@ use longhaul_store::Place;
 use toml_edit::Item;
 
 use crate::project::Project;
-use crate::{disk, settings, trusted};
+use crate::{disk, settings, state, trusted};
+
+/// What the file of a store is called.
+pub const FILE: &str = "longhaul.db";
 
 /// The place of the store of a project; `told` is what the caller was told.
 pub fn of(project: &Project, told: Option<&str>) -> Result<Place> {
@@ -31,7 +34,7 @@ fn configured(project: &Project) -> Result<Place> {
         }
         return text.parse().with_context(|| format!("{}: `store`", file.display()));
     }
-    Ok(Place::File(project.root.join(".longhaul/longhaul.db")))
+    Ok(Place::File(state::of(project)?.join(FILE)))
 }
 
 /// A text, or `{ env = "NAME" }`, so that a password need not be in a file.
@@ -73,7 +76,7 @@ mod tests {
         assert_eq!(of(&project, Some("sqlite:///x.db")).unwrap().to_string(), "/x.db");
         assert_eq!(of(&project, None).unwrap().to_string(), "postgres://me@db/runs");
         let (project, _folder) = self::project("", "");
-        assert!(of(&project, None).unwrap().to_string().ends_with(".longhaul/longhaul.db"));
+        assert!(of(&project, None).unwrap().to_string().ends_with("/longhaul.db"));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What people have trusted: a list of content hashes in the user's own folder, never in a checkout.
 
 use std::collections::HashSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -47,12 +50,15 @@ fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<(
     write(&file, &(lines.join("\n") + "\n"))
 }
 
-/// Writes a list whole, or not at all.
+/// Writes a file whole or not at all, for its user alone. A link that is in the way is replaced, never followed.
 pub(crate) fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
-    let beside = file.with_extension("tmp");
-    std::fs::write(&beside, text)
+    let beside = file.with_extension(format!("{}.tmp", std::process::id()));
+    let _ = std::fs::remove_file(&beside);
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
+    written
+        .and_then(|mut new| new.write_all(text.as_bytes()))
         .and_then(|()| std::fs::rename(&beside, file))
         .with_context(|| format!("{} can not be written", file.display()))
 }

@@ -81,6 +81,7 @@ impl Sqlite {
     /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may go on meanwhile. Blocks.
     pub fn back_up(from: &Path, to: &Path) -> Result<(), Error> {
         let db = schema::open_reader(from, &Options::default())?;
+        sharing::make(to, schema::folder(to)).map_err(|error| Error::Io(error.to_string()))?;
         db.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
         Ok(())
     }

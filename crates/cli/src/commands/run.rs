@@ -14,6 +14,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::plan::{OnExceed, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
 use longhaul_lang::diagnostic;
+use longhaul_project::Project;
 use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -141,12 +142,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 (engine.start(&plan, request).await?, u64::from(!args.manner.json))
             }
         };
+        say_where(args, &run)?;
         if args.detach {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
         foreground(&engine, &run, args.manner.manner(), shown).await
     })
+}
+
+/// Says which project this is, and who keeps the run: both are found by looking upwards, and may not be what was meant.
+fn say_where(args: &Args, run: &RunId) -> Result<()> {
+    let (project, store) = (Project::current()?.root, office::store_name(&args.engine)?);
+    match args.manner {
+        MannerArgs { json: true, .. } if !args.detach => {
+            ui::print_line(json!({"event": "opened", "run": run, "project": project, "store": store}))
+        }
+        MannerArgs { quiet: true, .. } => Ok(()),
+        _ => {
+            ui::say(ui::dim(format!("project {}, store {store}", project.display())));
+            Ok(())
+        }
+    }
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {

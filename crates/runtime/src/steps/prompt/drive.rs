@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Invocation, Meter, Reader, Session, Stopped, Turn};
+use longhaul_agents::private;
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
 use longhaul_agents::watch::{Advice, Limits, Watcher};
 use longhaul_core::event;
@@ -113,7 +114,7 @@ async fn begin(
 ) -> Result<Attached, Box<Done>> {
     let refused = |class, message: String| Box::new(Done::unspent(class, message));
     let found = find(&attempt.shared, agent, choice).await?;
-    let scratch = std::fs::create_dir_all(&turn.scratch).and_then(|()| std::fs::create_dir_all(&choice.setup.home));
+    let scratch = private::create_dir_all(&turn.scratch).and_then(|()| private::create_dir_all(&choice.setup.home));
     scratch.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
         agent.invoke(&found, &choice.setup, turn).map_err(|refusal| refused(ErrorClass::Failed, refusal.0))?;
