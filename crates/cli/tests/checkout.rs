@@ -116,8 +116,8 @@ fn runs_are_found_from_anywhere_in_the_project_and_after_it_was_moved() {
     assert!(store.starts_with(user.path("home/.local/state/longhaul")), "{}", store.display());
     assert!(user.ok(&root.join("sub"), &["runs"]).contains("run-1"));
     assert!(!root.join(".longhaul").exists(), "nothing is kept in the project");
-    let first = user.ok(&root, &["run", "w.yaml", "--run-id", "run-2", "--json"]).lines().next().unwrap().to_owned();
-    let first: serde_json::Value = serde_json::from_str(&first).unwrap();
+    let said = user.longhaul(&root, &["run", "w.yaml", "--run-id", "run-2", "--json"]).stderr;
+    let first: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
     assert_eq!((first["project"].as_str(), first["store"].as_str()), (root.to_str(), store.to_str()));
     if root.metadata().unwrap().created().is_err() {
         return eprintln!("this disk does not say how old a folder is");
@@ -258,4 +258,66 @@ fn nothing_is_written_through_a_link_among_the_files_of_runs() {
     std::os::unix::fs::symlink(user.path("home"), root.join("runs")).unwrap();
     let told = user.longhaul(&root, &["run", "w.yaml", "--run-id", "run-2", "--store", store.to_str().unwrap()]);
     assert!(told.code == 2 && told.stderr.contains("runs is a link"), "{}", told.stderr);
+}
+
+/// A server that notes whom it works for, named by the file of editors.
+fn with_server(root: &Path, note: &str) {
+    std::fs::create_dir_all(root.join("tools")).unwrap();
+    std::fs::write(root.join("tools/server.py"), format!("open('{note}', 'w')\n")).unwrap();
+    let servers = r#"{"mcpServers": {"s": {"command": "python3", "args": ["tools/server.py"]}}}"#;
+    std::fs::write(root.join(".mcp.json"), servers).unwrap();
+}
+
+const CALL: &str = "name: w\ndo: [{id: a, tool: s.x, optional: true}]\n";
+
+#[test]
+fn trust_is_about_a_folder_and_the_scripts_that_its_content_names() {
+    let user = User::new();
+    let (good, evil) = (user.project("good", CALL), user.project("evil", CALL));
+    with_server(&good, "good-ran");
+    with_server(&evil, "evil-ran");
+    assert!(user.ok(&good, &["trust"]).contains("tools/server.py"));
+    user.longhaul(&evil, &["run", "w.yaml"]);
+    assert!(!evil.join("evil-ran").exists(), "the same words elsewhere");
+    user.longhaul(&good, &["run", "w.yaml"]);
+    assert!(good.join("good-ran").exists());
+    with_server(&good, "changed-ran");
+    user.longhaul(&good, &["run", "w.yaml"]);
+    assert!(!good.join("changed-ran").exists(), "another script");
+}
+
+#[test]
+fn too_much_to_look_at_is_refused() {
+    let user = User::new();
+    let root = user.project("a", ECHO);
+    std::fs::create_dir_all(root.join(".claude/hooks")).unwrap();
+    for number in 0..10_001 {
+        std::fs::File::create(root.join(format!(".claude/hooks/{number}"))).unwrap();
+    }
+    let told = user.longhaul(&root, &["trust"]);
+    assert!(told.code == 2 && told.stderr.contains("more than 10000 files"), "{}", told.stderr);
+}
+
+#[test]
+fn a_channel_of_a_checkout_tells_nobody_and_never_replaces_that_of_the_user() {
+    let user = User::new();
+    let root = user.project("a", "name: w\ndo: [{id: a, notify: team, text: hello, optional: true}]\n");
+    let channel = |file: &str| {
+        let file = user.path(file);
+        format!("[channels.team]\nkind = 'command'\ncommand = ['sh', '-c', 'touch {}']\n", file.display())
+    };
+    std::fs::create_dir(root.join(".longhaul")).unwrap();
+    std::fs::write(root.join(".longhaul/config.toml"), channel("pwned")).unwrap();
+    let told = user.longhaul(&root, &["run", "w.yaml"]);
+    assert!(told.stderr.contains("`channels.team` says who is told about runs"), "{}", told.stderr);
+    assert!(!user.path("pwned").exists());
+    user.ok(&root, &["trust"]);
+    user.ok(&root, &["run", "w.yaml"]);
+    assert!(user.path("pwned").exists(), "a person has looked at it");
+    std::fs::remove_file(user.path("pwned")).unwrap();
+    std::fs::create_dir_all(user.path("home/.longhaul")).unwrap();
+    std::fs::write(user.path("home/.longhaul/config.toml"), channel("mine")).unwrap();
+    let told = user.longhaul(&root, &["run", "w.yaml"]);
+    assert!(told.stderr.contains("your own settings have one of that name"), "{}", told.stderr);
+    assert!(user.path("mine").exists() && !user.path("pwned").exists());
 }

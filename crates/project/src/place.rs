@@ -1,7 +1,6 @@
 //! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own in the user's state.
 
 use anyhow::{Context, Result, anyhow, bail};
-use longhaul_runtime::told_hash;
 use longhaul_store::Place;
 use toml_edit::Item;
 
@@ -25,7 +24,7 @@ fn configured(project: &Project) -> Result<Place> {
     for file in std::iter::once(own.clone()).chain(user) {
         let found = written(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
         let Some(text) = found else { continue };
-        if file == own && !is_trusted(project) {
+        if file == own && !trusted::is_trusted(project, &trusted::hashes(project)) {
             bail!(
                 "{}: `store` says who keeps the runs and can start work here, and this file came with the project; look at it, \
                  then run `longhaul trust`, or write it into ~/.longhaul/config.toml",
@@ -48,10 +47,6 @@ fn written(text: &str) -> Result<Option<String>> {
     let name = item.as_table_like().and_then(|table| table.get("env")).and_then(Item::as_str);
     let name = name.ok_or_else(|| anyhow!("`store` is neither a text nor {{ env = \"NAME\" }}"))?;
     std::env::var(name).map(Some).map_err(|_| anyhow!("`store`: the variable `{name}` is not set"))
-}
-
-fn is_trusted(project: &Project) -> bool {
-    told_hash(&project.root).is_some_and(|hash| trusted::hashes(project).contains(&hash))
 }
 
 #[cfg(test)]
@@ -84,7 +79,8 @@ mod tests {
         let (project, _folder) = project("store = 'postgres://evil/runs'", "");
         let said = of(&project, None).unwrap_err().to_string();
         assert!(said.contains("run `longhaul trust`"), "{said}");
-        trusted::add(&project, &told_hash(&project.root).unwrap(), &project.root).unwrap();
+        let told = longhaul_runtime::told(&project.root).unwrap().unwrap();
+        trusted::add(&project, &told.hash, &project.root).unwrap();
         assert_eq!(of(&project, None).unwrap().to_string(), "postgres://evil/runs");
     }
 

@@ -1,4 +1,4 @@
-//! What people have trusted: a list of content hashes in the user's own folder, never in a checkout.
+//! What people have trusted: a list of hashes of folders and what they say, in the user's own folder, never in a checkout.
 
 use std::collections::HashSet;
 use std::fs::OpenOptions;
@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_runtime::told_files;
+use longhaul_runtime::told;
 
 use crate::project::Project;
 use crate::{disk, settings};
@@ -27,7 +27,16 @@ pub fn hashes(project: &Project) -> HashSet<String> {
 /// Whether a project says anything that counts only once it is trusted: a file of settings that only bounds something does not.
 pub fn is_needed(project: &Project) -> bool {
     let own = project.root.join(".longhaul/config.toml");
-    told_files(&project.root).iter().any(|file| *file != own) || settings::needs_trust(&disk::text_if_any(&own))
+    let says_more = || match told(&project.root) {
+        Ok(told) => told.is_some_and(|told| told.files.iter().any(|file| *file != own)),
+        Err(_) => true,
+    };
+    settings::needs_trust(&disk::text_if_any(&own)) || says_more()
+}
+
+/// Whether what a project says now is what a person has trusted.
+pub(crate) fn is_trusted(project: &Project, hashes: &HashSet<String>) -> bool {
+    longhaul_runtime::is_trusted(&project.root, hashes)
 }
 
 /// Remembers a hash, with the folder it was seen in for people.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
 use longhaul_agents::drivers;
 use longhaul_project::{Project, Settings, place, state, trusted};
-use longhaul_runtime::{Backends, Profile, told_hash};
+use longhaul_runtime::{Backends, Profile, told};
 use rustix::fs::{Access, access};
 use serde::Serialize;
 use serde_json::json;
@@ -266,9 +266,13 @@ fn git(project: &Project) -> Finding {
 }
 
 fn trust(project: &Project, backends: &Backends) -> Finding {
-    match told_hash(&project.root) {
+    let told = match told(&project.root) {
+        Ok(told) => told,
+        Err(why) => return plain("trust", false, &why),
+    };
+    match told {
         None => plain("trust", true, "this project tells agents nothing"),
-        Some(hash) if backends.trusted.contains(&hash) => plain("trust", true, "its agent settings are trusted"),
+        Some(told) if backends.trusted.contains(&told.hash) => plain("trust", true, "its agent settings are trusted"),
         Some(_) if !trusted::is_needed(project) => plain("trust", true, "nothing in this project needs it"),
         Some(_) => Finding {
             remedy: Some("`longhaul trust --show` lists them, `longhaul trust` lets them take effect".to_owned()),

@@ -91,6 +91,8 @@ impl Project {
     pub(crate) fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
+            // Whatever comes first makes the folder.
+            self.ok(&["runs"]);
             let store = Sqlite::open(self.state("longhaul.db"), Default::default()).unwrap();
             let options = Options { runs_dir: self.state("runs"), ..Options::default() };
             act(Engine::new(Arc::new(store), Arc::new(System), options)).await
