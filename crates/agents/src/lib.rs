@@ -10,6 +10,7 @@ pub mod data;
 pub mod drivers;
 pub mod notice;
 pub mod prices;
+pub mod private;
 pub mod process;
 pub mod scripted;
 pub mod serve;

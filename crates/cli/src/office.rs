@@ -13,7 +13,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Fleet, Project, Settings, identity, place};
+use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
 use longhaul_runtime::{AUTO, Backends, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, is_dead};
 use longhaul_store::{Place, Store};
 use tokio::signal::unix::{SignalKind, signal};
@@ -33,13 +33,18 @@ const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct EngineArgs {
-    /// What keeps the runs: a file, or postgres://… [default: as configured, else .longhaul/longhaul.db of the project]
+    /// What keeps the runs: a file, or postgres://… [default: as configured, else a file of the project in ~/.local/state/longhaul]
     // A text: what is wrong with an address is told without it, because of the password.
     #[arg(long, env = "LONGHAUL_STORE", value_name = "PLACE", hide_env_values = true, global = true)]
     store: Option<String>,
 }
 
 impl EngineArgs {
+    /// A file.
+    pub(crate) fn of(file: &Path) -> Self {
+        Self { store: Some(file.display().to_string()) }
+    }
+
     /// The store that somebody named.
     pub(crate) fn store_arg(&self) -> Option<&str> {
         self.store.as_deref()
@@ -169,9 +174,21 @@ pub(crate) async fn open_for_worker(
 fn made_ready(project: &Project, args: &EngineArgs) -> Result<Place> {
     let place = place(args, project)?;
     if args.store.is_none() || place.file().is_none() {
-        prepare(&home(project))?;
+        state::made(project)?;
     }
     Ok(place)
+}
+
+/// Earlier versions kept the store in the project, where a checkout could bring one along. It is not opened unless a person says so.
+fn hint_at_earlier(project: &Project, place: &Place) {
+    let earlier = project.root.join(".longhaul").join(place::FILE);
+    let is_own = state::of(project).is_ok_and(|state| place.file().is_some_and(|file| file.starts_with(state)));
+    if is_own && earlier.is_file() {
+        ui::say(format!(
+            "{} is not used: runs are kept outside of the project, in {place}; `longhaul store adopt` takes it over",
+            earlier.display()
+        ));
+    }
 }
 
 fn assemble(
@@ -181,10 +198,11 @@ fn assemble(
     agents: &AgentArgs,
     worker: &WorkerArgs,
 ) -> Result<Engine> {
-    let home = home(&project);
+    hint_at_earlier(&project, place);
+    let home = home(&project, place)?;
     // Strays of engines that were killed go before anything new begins.
     process::sweep(is_dead);
-    let runs_dir = beside(place, &home).join("runs");
+    let runs_dir = runs_dir(&beside(place, &home))?;
     let settings = Settings::of(&project)?;
     warn(&settings);
     let mut member = member(place, &project.root, worker, settings.fleet);
@@ -268,8 +286,25 @@ pub(crate) fn spot(root: &Path) -> String {
     }
 }
 
-fn home(project: &Project) -> PathBuf {
-    project.root.join(".longhaul")
+/// The folder of the project's state. Who names a file for the store needs no home folder.
+fn home(project: &Project, place: &Place) -> Result<PathBuf> {
+    match (state::of(project), place.file().and_then(|file| file.parent())) {
+        (Err(_), Some(folder)) => Ok(folder.to_owned()),
+        (found, _) => found,
+    }
+}
+
+/// The folder for files about runs. It is known by a path without links, so that none below it is taken for one of ours.
+fn runs_dir(beside: &Path) -> Result<PathBuf> {
+    let folder = std::path::absolute(beside).and_then(|beside| beside.canonicalize());
+    let folder = folder.unwrap_or_else(|_| beside.to_owned()).join("runs");
+    if folder.is_symlink() {
+        anyhow::bail!(
+            "{} is a link, and files about runs are not written through one; remove it, or name another --store",
+            folder.display()
+        );
+    }
+    Ok(folder)
 }
 
 fn place(args: &EngineArgs, project: &Project) -> Result<Place> {
@@ -288,16 +323,20 @@ pub(crate) fn store_place(args: &EngineArgs) -> Result<Place> {
 
 /// What people call the store.
 pub(crate) fn store_name(args: &EngineArgs) -> Result<String> {
-    let project = Project::current()?;
-    let place = place(args, &project)?;
-    let relative = place.file().and_then(|file| file.strip_prefix(&project.root).ok());
-    Ok(relative.map_or_else(|| place.to_string(), |file| file.display().to_string()))
+    Ok(store_place(args)?.to_string())
 }
 
 /// The folder that holds the runs of the project around the current folder.
 pub(crate) fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
+    made_ready(&Project::current()?, args)?;
+    files_dir(args)
+}
+
+/// The same, where it is or would be.
+pub(crate) fn files_dir(args: &EngineArgs) -> Result<PathBuf> {
     let project = Project::current()?;
-    Ok(beside(&place(args, &project)?, &home(&project)))
+    let place = place(args, &project)?;
+    Ok(beside(&place, &home(&project, &place)?))
 }
 
 /// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
@@ -323,33 +362,6 @@ fn script(agents: &AgentArgs) -> Result<Script> {
     let Some(file) = &agents.script else { return Ok(Script::builtin()) };
     let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
     Script::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))
-}
-
-/// The folder of the project, with what should not be committed left out.
-fn prepare(home: &Path) -> Result<()> {
-    if !home.exists() {
-        make_home(home).with_context(|| format!("{} can not be made", home.display()))?;
-    }
-    let ignore = home.join(".gitignore");
-    if !ignore.exists() {
-        // Itself too: every checkout makes one, and git would not pull over it what another one has committed.
-        std::fs::write(&ignore, ".gitignore\nlonghaul.db*\nruns/\nagents/\ncache/\narchive/\nimporting-*/\n")
-            .with_context(|| format!("{} can not be written", ignore.display()))?;
-    }
-    Ok(())
-}
-
-/// In a project that a group shares the folder is the group's too, whatever the umask.
-fn make_home(home: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    const SHARED: u32 = 0o2020;
-    std::fs::create_dir_all(home)?;
-    let around = home.parent().map(std::fs::metadata).transpose()?;
-    if around.is_some_and(|around| around.permissions().mode() & SHARED == SHARED) {
-        let mode = std::fs::metadata(home)?.permissions().mode();
-        std::fs::set_permissions(home, std::fs::Permissions::from_mode(mode | SHARED))?;
-    }
-    Ok(())
 }
 
 /// The world around the current folder, with the shelf of the store that is meant.

@@ -52,7 +52,8 @@ fn the_engine_is_killed_and_nothing_that_was_finished_is_done_again() {
         let place = finding["place"].as_str().unwrap();
         assert!(places.iter().any(|added| added == place), "{place} is not among {places:?}");
     }
-    let status: Value = serde_json::from_str(&told_in(repository, &["status", "demo", "--json"])).unwrap();
+    let status: Value =
+        serde_json::from_str(&told_in(repository, &["status", "demo", "--json", "--store", "../runs.db"])).unwrap();
     assert_eq!((&status["status"], &status["outputs"]["report"]), (&"succeeded".into(), &page["report"]));
     assert!(!folder.path().join("mine.db").exists() && !folder.path().join(".longhaul").exists());
 }

@@ -285,7 +285,7 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     assert!(events.contains("▸ one on alpha"), "{events}");
     assert!(["on beta", "by beta"].iter().any(|who| events.contains(&format!("▸ two attempt 2 {who}"))), "{events}");
     // It is not said to be elsewhere where it was made.
-    std::fs::remove_dir_all(fleet.folder("beta").join(".longhaul/runs")).unwrap();
+    std::fs::remove_dir_all(binary::state(fleet.command("beta", &[])).join("runs")).unwrap();
     let told = fleet.told("beta", &["logs", RUN, "two"]).stderr;
     assert!(told.contains("`two` left no files in attempt") && !told.contains("it was made on"), "{told}");
 }

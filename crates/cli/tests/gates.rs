@@ -191,7 +191,9 @@ fn answering_itself(script: &str) -> Project {
 #[test]
 fn a_step_does_not_answer_for_its_run() {
     let scrubbed = "env -i HOME=$HOME $LONGHAUL approve run-1 go";
-    for how in ["$LONGHAUL approve run-1 go --override", scrubbed, "setsid -w env -i $LONGHAUL approve run-1 go"] {
+    for how in
+        ["$LONGHAUL approve run-1 go --override", scrubbed, "setsid -w env -i HOME=$HOME $LONGHAUL approve run-1 go"]
+    {
         let project = answering_itself(how);
         let out = project.out();
         assert!(out.contains("run-1 can not answer for itself") && out.contains("code 2"), "{how}: {out}");
@@ -203,7 +205,7 @@ fn a_step_does_not_answer_for_its_run() {
 fn a_step_that_hides_where_it_comes_from_does_not_answer() {
     // Whoever started it has ended, and nothing in its environment tells: only the engine above it does.
     let orphan = "mkfifo start end
-env -i PATH=$PATH sh -c '(read go <start; '$LONGHAUL' approve run-1 go >orphan 2>&1; echo >end) &'
+env -i HOME=$HOME PATH=$PATH sh -c '(read go <start; '$LONGHAUL' approve run-1 go >orphan 2>&1; echo >end) &'
 echo >start; read go <end; cat orphan; false";
     let project = answering_itself(orphan);
     assert!(project.out().contains("a step of a run can not answer for itself"), "{}", project.out());

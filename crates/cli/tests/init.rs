@@ -28,7 +28,11 @@ impl Place {
     fn init(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
         command.arg("init").args(args).current_dir(self.project());
-        command.env("HOME", self.folder.path().join("home")).env("PATH", "/nonexistent").env_remove("XDG_CONFIG_HOME");
+        command
+            .env("HOME", self.folder.path().join("home"))
+            .env("PATH", "/nonexistent")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME");
         command.stdin(std::process::Stdio::null()).output().unwrap()
     }
 

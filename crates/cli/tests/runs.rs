@@ -42,7 +42,7 @@ impl Project {
     }
 
     fn attempt_file(&self, path: &str) -> PathBuf {
-        self.path(&format!(".longhaul/runs/{RUN}")).join(path)
+        self.state("runs").join(RUN).join(path)
     }
 
     /// Whether a command of this project's engines is alive.
@@ -491,7 +491,7 @@ fn pruning_forgets_finished_runs_only_and_only_when_told() {
     project.ok(&["status", "done-1"]);
     project.ok(&["prune", "--older", "0s", "--keep", "1", "--yes"]);
     assert_eq!(project.longhaul(&["status", "done-1"]).code, 2);
-    assert!(!project.path(".longhaul/runs/done-1").exists());
+    assert!(!project.state("runs/done-1").exists());
     project.ok(&["status", "done-2"]);
     assert_eq!(project.status(), "waiting");
     assert_eq!(project.longhaul(&["prune", "--older", "soon"]).code, 2);
@@ -505,7 +505,7 @@ fn a_large_output_is_whole_on_disk_and_once_in_the_store() {
     assert_eq!(std::fs::metadata(project.attempt_file("steps/a/@1/stdout")).unwrap().len(), 50_000_001);
     let kept: u64 = ["longhaul.db", "longhaul.db-wal"]
         .iter()
-        .filter_map(|name| Some(std::fs::metadata(project.path(".longhaul").join(name)).ok()?.len()))
+        .filter_map(|name| Some(std::fs::metadata(project.state(name)).ok()?.len()))
         .sum();
     assert!(kept < 60_000_000, "{kept}");
     let last = project.found("attempt_succeeded");
@@ -561,7 +561,7 @@ fn a_secret_reaches_its_command_and_nothing_that_is_kept() {
     assert_eq!(project.json(&["outputs", RUN])["said"], format!("{} •••", canary.len()));
     assert!(!told.stdout.contains(canary) && !told.stderr.contains(canary));
     assert!(!project.ok(&["export", RUN]).contains(canary));
-    let files = files_below(&project.path(".longhaul"));
+    let files = files_below(&project.state(""));
     assert!(files.len() > 8, "{files:?}");
     for file in files {
         let bytes = std::fs::read(&file).unwrap();

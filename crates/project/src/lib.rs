@@ -2,7 +2,7 @@
 //!
 //! What every face needs before it asks the engine for anything.
 //!
-//! **Invariant:** only reads, but for the list of what people have trusted.
+//! **Invariant:** only reads, but for what people have trusted and the folder in which the state of a project is kept.
 
 pub mod builtin;
 pub mod cards;
@@ -10,13 +10,16 @@ pub mod disk;
 mod identity;
 pub mod kept;
 pub mod library;
+mod owner;
 pub mod place;
 mod project;
 mod settings;
+pub mod state;
 pub mod trusted;
 
 pub use disk::Disk;
 pub use identity::{Unknown, identity};
 pub use library::{Entry, Library, Origin};
+pub use owner::allow;
 pub use project::Project;
 pub use settings::{Fleet, Gates, Settings};

@@ -1,12 +1,14 @@
-//! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own.
+//! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own in the user's state.
 
 use anyhow::{Context, Result, anyhow, bail};
-use longhaul_runtime::told_hash;
 use longhaul_store::Place;
 use toml_edit::Item;
 
 use crate::project::Project;
-use crate::{disk, settings, trusted};
+use crate::{disk, settings, state, trusted};
+
+/// What the file of a store is called.
+pub const FILE: &str = "longhaul.db";
 
 /// The place of the store of a project; `told` is what the caller was told.
 pub fn of(project: &Project, told: Option<&str>) -> Result<Place> {
@@ -22,7 +24,7 @@ fn configured(project: &Project) -> Result<Place> {
     for file in std::iter::once(own.clone()).chain(user) {
         let found = written(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
         let Some(text) = found else { continue };
-        if file == own && !is_trusted(project) {
+        if file == own && !trusted::is_trusted(project, &trusted::hashes(project)) {
             bail!(
                 "{}: `store` says who keeps the runs and can start work here, and this file came with the project; look at it, \
                  then run `longhaul trust`, or write it into ~/.longhaul/config.toml",
@@ -31,7 +33,7 @@ fn configured(project: &Project) -> Result<Place> {
         }
         return text.parse().with_context(|| format!("{}: `store`", file.display()));
     }
-    Ok(Place::File(project.root.join(".longhaul/longhaul.db")))
+    Ok(Place::File(state::of(project)?.join(FILE)))
 }
 
 /// A text, or `{ env = "NAME" }`, so that a password need not be in a file.
@@ -45,10 +47,6 @@ fn written(text: &str) -> Result<Option<String>> {
     let name = item.as_table_like().and_then(|table| table.get("env")).and_then(Item::as_str);
     let name = name.ok_or_else(|| anyhow!("`store` is neither a text nor {{ env = \"NAME\" }}"))?;
     std::env::var(name).map(Some).map_err(|_| anyhow!("`store`: the variable `{name}` is not set"))
-}
-
-fn is_trusted(project: &Project) -> bool {
-    told_hash(&project.root).is_some_and(|hash| trusted::hashes(project).contains(&hash))
 }
 
 #[cfg(test)]
@@ -73,7 +71,7 @@ mod tests {
         assert_eq!(of(&project, Some("sqlite:///x.db")).unwrap().to_string(), "/x.db");
         assert_eq!(of(&project, None).unwrap().to_string(), "postgres://me@db/runs");
         let (project, _folder) = self::project("", "");
-        assert!(of(&project, None).unwrap().to_string().ends_with(".longhaul/longhaul.db"));
+        assert!(of(&project, None).unwrap().to_string().ends_with("/longhaul.db"));
     }
 
     #[test]
@@ -81,7 +79,8 @@ mod tests {
         let (project, _folder) = project("store = 'postgres://evil/runs'", "");
         let said = of(&project, None).unwrap_err().to_string();
         assert!(said.contains("run `longhaul trust`"), "{said}");
-        trusted::add(&project, &told_hash(&project.root).unwrap(), &project.root).unwrap();
+        let told = longhaul_runtime::told(&project.root).unwrap().unwrap();
+        trusted::add(&project, &told.hash, &project.root).unwrap();
         assert_eq!(of(&project, None).unwrap().to_string(), "postgres://evil/runs");
     }
 

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use etcetera::BaseStrategy;
 
-use crate::disk;
+use crate::{disk, owner};
+
+/// What the root of a project has.
+const MARKS: &[&str] = &[".longhaul", ".agents", ".git"];
 
 /// A project: the nearest folder upwards with `.longhaul`, `.agents` or `.git`.
 #[derive(Debug, Clone)]
@@ -19,20 +22,23 @@ pub struct Project {
 impl Project {
     /// The project that a folder belongs to; the folder itself if there is none.
     pub fn around(folder: &Path) -> Self {
-        let marks = [".longhaul", ".agents", ".git"];
-        let user = etcetera::choose_base_strategy().ok().map(|base| base.home_dir().join(".longhaul"));
-        let is_root = |folder: &&Path| {
-            // The user's own folder does not make the home directory a project.
-            marks.iter().map(|mark| folder.join(mark)).any(|path| path.exists() && Some(&path) != user.as_ref())
-        };
-        let root = folder.ancestors().find(is_root).unwrap_or(folder).to_owned();
-        Self { root, user }
+        let root = folder.ancestors().find(|folder| Self::is_marked(folder)).unwrap_or(folder).to_owned();
+        Self { root, user: user() }
     }
 
-    /// The project around the current folder.
+    /// The project around the current folder. One of another user is refused.
     pub fn current() -> Result<Self> {
         let folder = std::env::current_dir().context("the current folder can not be found")?;
-        Ok(Self::around(&folder))
+        let project = Self::around(&folder);
+        owner::verify(&project)?;
+        Ok(project)
+    }
+
+    /// Whether a folder is the root of a project.
+    pub(crate) fn is_marked(folder: &Path) -> bool {
+        // The user's own folder does not make the home directory a project.
+        let user = user();
+        MARKS.iter().map(|mark| folder.join(mark)).any(|path| path.exists() && Some(&path) != user.as_ref())
     }
 
     /// Names that the configuration defines in a table such as `agents` or `channels`.
@@ -49,6 +55,10 @@ impl Project {
         let servers = value.get("mcpServers").and_then(|servers| servers.as_object());
         servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default()
     }
+}
+
+fn user() -> Option<PathBuf> {
+    etcetera::choose_base_strategy().ok().map(|base| base.home_dir().join(".longhaul"))
 }
 
 fn names_in_table(file: &Path, table: &str) -> Vec<String> {

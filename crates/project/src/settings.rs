@@ -1,11 +1,12 @@
 //! What `config.toml` says to the engine: the project's file, then the user's.
 //!
-//! **Invariant:** a mistake is an error that names the file and the key. A name that the project defines is the project's,
-//! whatever the user's own file says.
+//! **Invariant:** a mistake is an error that names the file and the key. The project goes before the user, but for what says where things
+//! are sent and what is started: an agent, a channel or a tool server of the user is never replaced by one of the project.
 
 mod agents;
 mod fleet;
 mod gates;
+mod own;
 mod retention;
 mod tools;
 mod unknown;
@@ -16,9 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_core::policy::Authority;
-use longhaul_runtime::{
-    Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, Values, told_hash,
-};
+use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, Values};
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
 pub use fleet::Fleet;
@@ -68,15 +67,24 @@ impl Settings {
         settings.add_organisation()?;
         settings.backends.trusted = trusted::hashes(project);
         let trusted = &settings.backends.trusted.clone();
-        let is_trusted = || told_hash(&project.root).is_some_and(|hash| trusted.contains(&hash));
-        let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all: &is_trusted };
-        settings.add(&disk::text_if_any(&own), origin).with_context(|| own.display().to_string())?;
-        tools::add_shared(&disk::text_if_any(&project.root.join(".mcp.json")), is_trusted, &mut settings.tools);
-        let files: Vec<PathBuf> = user.collect();
-        for file in files {
-            let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: &|| true };
-            settings.add(&disk::text_if_any(&file), origin).with_context(|| file.display().to_string())?;
+        let is_trusted = || trusted::is_trusted(project, trusted);
+        let users: Vec<(PathBuf, DocumentMut)> =
+            user.map(|file| document(&file).map(|text| (file, text))).collect::<Result<_>>()?;
+        let mut text = document(&own)?;
+        for (_, user) in &users {
+            settings.warn(&own, own::give_way(&mut text, user));
         }
+        if own::has_channels(&text) && !is_trusted() {
+            settings.warn(&own, own::without_channels(&mut text));
+        }
+        let origin = Origin { folder: own.parent().unwrap_or(Path::new("")), may_all: &is_trusted };
+        settings.add(&text, origin).with_context(|| own.display().to_string())?;
+        settings.tools.values_mut().for_each(|server| server.is_checkout = true);
+        for (file, text) in &users {
+            let origin = Origin { folder: file.parent().unwrap_or(Path::new("")), may_all: &|| true };
+            settings.add(text, origin).with_context(|| file.display().to_string())?;
+        }
+        tools::add_shared(&disk::text_if_any(&project.root.join(".mcp.json")), &mut settings.tools);
         let without_effect = settings.fleet.without_effect(&project.root, &settings.backends);
         settings.warnings.extend(without_effect);
         Ok(settings)
@@ -98,51 +106,50 @@ impl Settings {
 
     /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
     /// what is started, unless a person has looked at it.
-    fn add(&mut self, text: &str, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
-        let document = read(text)?;
-        if let Some(key) = agents::sensitive(&document).filter(|_| !may_all()) {
+    fn add(&mut self, document: &DocumentMut, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
+        if let Some(key) = agents::sensitive(document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says how agents are started, and this file came with the project; look at it, then run \
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
-        if let Some(key) = gates::sensitive(&document).filter(|_| !may_all()) {
+        if let Some(key) = gates::sensitive(document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says who may let work pass, and this file came with the project; look at it, then run \
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
-        if let Some(key) = tools::sensitive(&document).filter(|_| !may_all()) {
+        if let Some(key) = tools::sensitive(document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says what is started, and this file came with the project; look at it, then run `longhaul trust`, or \
                  write it into ~/.longhaul/config.toml"
             );
         }
-        if let Some(key) = fleet::sensitive(&document).filter(|_| !may_all()) {
+        if let Some(key) = fleet::sensitive(document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says where files are sent, and this file came with the project; look at it, then run `longhaul \
                  trust`, name a remote that git knows here, or write it into ~/.longhaul/config.toml"
             );
         }
-        if let Some(key) = retention::sensitive(&document).filter(|_| !may_all()) {
+        if let Some(key) = retention::sensitive(document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says what is forgotten, and this file came with the project; look at it, then run `longhaul trust`, or \
                  write it into ~/.longhaul/config.toml"
             );
         }
-        if let Some(key) = values::sensitive(&document).filter(|_| !may_all()) {
+        if let Some(key) = values::sensitive(document).filter(|_| !may_all()) {
             bail!(
                 "`{key}` says what runs may read, and this file came with the project; look at it, then run `longhaul trust`, or \
                  write it into ~/.longhaul/config.toml"
             );
         }
-        self.warn(&folder.join("config.toml"), unknown::of_file(&document));
-        values::add(&document, &mut self.values, &mut self.is_sized)?;
-        gates::add(&document, &mut self.gates)?;
-        fleet::add(&document, &mut self.fleet)?;
-        retention::add(&document, folder, &mut self.retention)?;
-        tools::add(&document, Origin { folder, may_all }, &mut self.tools)?;
-        agents::add(&document, folder, &mut self.backends)?;
+        self.warn(&folder.join("config.toml"), unknown::of_file(document));
+        values::add(document, &mut self.values, &mut self.is_sized)?;
+        gates::add(document, &mut self.gates)?;
+        fleet::add(document, &mut self.fleet)?;
+        retention::add(document, folder, &mut self.retention)?;
+        tools::add(document, Origin { folder, may_all }, &mut self.tools)?;
+        agents::add(document, folder, &mut self.backends)?;
         if let Some(item) = document.get("sandboxed") {
             self.backends.sandboxed |= item.as_bool().context("`sandboxed` is neither true nor false")?;
         }
@@ -164,6 +171,10 @@ impl Settings {
     }
 }
 
+fn document(file: &Path) -> Result<DocumentMut> {
+    read(&disk::text_if_any(file)).with_context(|| file.display().to_string())
+}
+
 /// A file of settings. What is wrong with it is told in a line, without what is written there.
 pub(crate) fn read(text: &str) -> Result<DocumentMut> {
     text.parse().map_err(|error: TomlError| {
@@ -178,6 +189,7 @@ pub(crate) fn read(text: &str) -> Result<DocumentMut> {
 pub(crate) fn needs_trust(text: &str) -> bool {
     let Ok(document) = text.parse::<DocumentMut>() else { return false };
     document.contains_key("store")
+        || own::has_channels(&document)
         || agents::sensitive(&document).is_some()
         || gates::sensitive(&document).is_some()
         || tools::sensitive(&document).is_some()
@@ -311,7 +323,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings> {
         let mut settings = Settings::default();
-        settings.add(text, Origin { folder: Path::new("/project"), may_all: &|| true })?;
+        settings.add(&super::read(text)?, Origin { folder: Path::new("/project"), may_all: &|| true })?;
         Ok(settings)
     }
 
@@ -383,7 +395,9 @@ mod tests {
 
     #[test]
     fn a_checkout_can_not_say_what_is_started() {
-        let add = |text: &str| Settings::default().add(text, Origin { folder: Path::new("/x"), may_all: &|| false });
+        let add = |text: &str| {
+            Settings::default().add(&super::read(text).unwrap(), Origin { folder: Path::new("/x"), may_all: &|| false })
+        };
         let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
         assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
         let said = add("[roles]\nops = ['me']").unwrap_err().to_string();
@@ -426,7 +440,7 @@ mod tests {
     fn what_is_read_first_goes_before_what_is_read_later() {
         let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
         let user = "[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'";
-        settings.add(user, Origin { folder: Path::new("/user"), may_all: &|| true }).unwrap();
+        settings.add(&super::read(user).unwrap(), Origin { folder: Path::new("/user"), may_all: &|| true }).unwrap();
         assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
         assert!(settings.channels.contains_key("y"));
     }

@@ -1,10 +1,13 @@
-//! What people have trusted: a list of content hashes in the user's own folder, never in a checkout.
+//! What people have trusted: a list of hashes of folders and what they say, in the user's own folder, never in a checkout.
 
 use std::collections::HashSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_runtime::told_files;
+use longhaul_runtime::told;
 
 use crate::project::Project;
 use crate::{disk, settings};
@@ -24,7 +27,16 @@ pub fn hashes(project: &Project) -> HashSet<String> {
 /// Whether a project says anything that counts only once it is trusted: a file of settings that only bounds something does not.
 pub fn is_needed(project: &Project) -> bool {
     let own = project.root.join(".longhaul/config.toml");
-    told_files(&project.root).iter().any(|file| *file != own) || settings::needs_trust(&disk::text_if_any(&own))
+    let says_more = || match told(&project.root) {
+        Ok(told) => told.is_some_and(|told| told.files.iter().any(|file| *file != own)),
+        Err(_) => true,
+    };
+    settings::needs_trust(&disk::text_if_any(&own)) || says_more()
+}
+
+/// Whether what a project says now is what a person has trusted.
+pub(crate) fn is_trusted(project: &Project, hashes: &HashSet<String>) -> bool {
+    longhaul_runtime::is_trusted(&project.root, hashes)
 }
 
 /// Remembers a hash, with the folder it was seen in for people.
@@ -44,10 +56,23 @@ fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<(
     let mut lines: Vec<String> = disk::text_if_any(&file).lines().map(str::to_owned).collect();
     change(&mut lines);
     lines.dedup();
+    write(&file, &(lines.join("\n") + "\n"))
+}
+
+/// Writes a file whole or not at all, for its user alone. A link that is in the way is replaced, never followed.
+pub(crate) fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} can not be made", folder.display()))?;
-    let beside = file.with_extension("tmp");
-    std::fs::write(&beside, lines.join("\n") + "\n")
-        .and_then(|()| std::fs::rename(&beside, &file))
+    let beside = file.with_extension(format!("{}.tmp", std::process::id()));
+    let _ = std::fs::remove_file(&beside);
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
+    written
+        .and_then(|mut new| new.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&beside, file))
         .with_context(|| format!("{} can not be written", file.display()))
+}
+
+/// A folder by the one path that it has, whichever way led to it.
+pub(crate) fn real(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

@@ -11,6 +11,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
+use longhaul_agents::private;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_store::{Append, Blob, Head, NewEvent};
@@ -100,7 +101,7 @@ impl Engine {
         let place = self.shared.artifacts.run(&run);
         let _ = std::fs::remove_dir_all(&place);
         if beside.exists() {
-            std::fs::create_dir_all(place.parent().unwrap_or(Path::new(".")))?;
+            private::create_dir_all(place.parent().unwrap_or(Path::new(".")))?;
             std::fs::rename(beside, &place)?;
         }
         let (seq, at) = (events.len() as u64 + 1, self.shared.clock.now_ms());

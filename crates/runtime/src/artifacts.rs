@@ -8,6 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use longhaul_agents::private;
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -48,7 +49,7 @@ impl Artifacts {
     /// The folder of an attempt, made.
     pub(crate) fn attempt(&self, run: &RunId, path: &StepPath, attempt: u32) -> io::Result<PathBuf> {
         let folder = self.attempt_dir(run, path, attempt);
-        std::fs::create_dir_all(&folder)?;
+        private::create_dir_all(&folder)?;
         Ok(folder)
     }
 
@@ -89,23 +90,15 @@ impl Artifacts {
     /// Writes what an attempt came to, if that is anything. For people: the journal has it anyway.
     pub(crate) fn write_output(folder: &Path, output: &Json) {
         let nothing = output.is_null() || output.as_str() == Some("");
-        if !nothing && std::fs::create_dir_all(folder).is_ok() {
-            let _ = write_whole(&folder.join("output.json"), output.to_string().as_bytes());
+        if !nothing && private::create_dir_all(folder).is_ok() {
+            let _ = private::replace(&folder.join("output.json"), output.to_string().as_bytes());
         }
     }
 
     /// Writes a file of a run as JSON, whole or not at all.
     pub(crate) fn write_json(&self, run: &RunId, name: &str, value: &impl Serialize) -> io::Result<()> {
         let folder = self.run(run);
-        std::fs::create_dir_all(&folder)?;
-        write_whole(&folder.join(name), &serde_json::to_vec_pretty(value).map_err(io::Error::other)?)
+        private::create_dir_all(&folder)?;
+        private::replace(&folder.join(name), &serde_json::to_vec_pretty(value).map_err(io::Error::other)?)
     }
-}
-
-/// Writes a file through one beside it, so that a crash leaves the old text or the new one.
-pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".tmp");
-    std::fs::write(&beside, bytes)?;
-    std::fs::rename(&beside, file)
 }

@@ -5,10 +5,11 @@
 //! **Invariant:** a file that is not whole, not ours or too old is as good as none. Whatever goes wrong here, the work is
 //! done.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use blake3::{Hash, Hasher};
+use longhaul_agents::private;
 use longhaul_core::Json;
 use longhaul_core::event;
 use longhaul_core::plan::SEMANTICS;
@@ -113,13 +114,9 @@ impl Entry {
     /// Through a file of a name of its own: two processes may keep the same result at once.
     fn write(&self, kept: &Kept) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let ignore = folder.join(".gitignore");
-        if !ignore.exists() {
-            std::fs::write(ignore, "*\n")?;
-        }
+        private::create_dir_all(folder)?;
         let beside = self.file.with_extension(format!("{}.tmp", Uuid::new_v4().simple()));
-        std::fs::write(&beside, serde_json::to_vec(kept).map_err(io::Error::other)?)?;
+        private::create_new(&beside)?.write_all(&serde_json::to_vec(kept).map_err(io::Error::other)?)?;
         std::fs::rename(&beside, &self.file)
     }
 }

@@ -8,6 +8,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longhaul_agents::private;
 use longhaul_agents::process::Mark;
 use longhaul_core::event::{Carried, Event};
 use longhaul_core::id::RunId;
@@ -147,8 +148,8 @@ fn is_sound(carried: &Carried) -> bool {
 async fn lock(attempt: &Attempt) -> Result<File, Trouble> {
     let told = |error: std::io::Error| Trouble::Git(error.to_string());
     let folder = attempt.shared.artifacts.run(&attempt.run);
-    std::fs::create_dir_all(&folder).map_err(told)?;
-    let file = File::options().create(true).append(true).open(folder.join("carry.lock")).map_err(told)?;
+    private::create_dir_all(&folder).map_err(told)?;
+    let file = private::append(&folder.join("carry.lock")).map_err(told)?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),

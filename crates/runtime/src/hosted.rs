@@ -9,6 +9,7 @@ mod picture;
 
 use std::time::Duration;
 
+use longhaul_agents::private;
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, claims, held_until, misfit, named};
 use longhaul_core::event::{Envelope, Event, Failure, Result as Left, Usage};
@@ -20,7 +21,7 @@ use longhaul_core::view::{self, Held};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::artifacts::{Artifacts, write_whole};
+use crate::artifacts::Artifacts;
 use crate::engine::{Engine, Error};
 use crate::perform;
 use crate::run_loop::{Loaded, TRIES, moved_on, record_alone};
@@ -176,7 +177,7 @@ impl Engine {
         let file = folder.join("prompt.md");
         if !file.exists() {
             // For people; whoever has the step got the prompt itself.
-            let _ = write_whole(&file, self.shared.secrets.redact(work.prompt.clone()).as_bytes());
+            let _ = private::replace(&file, self.shared.secrets.redact(work.prompt.clone()).as_bytes());
         }
     }
 

@@ -68,5 +68,5 @@ pub use schedule::{Find, Startable, Wanted};
 pub use shelf::{Decided, read_shelf};
 pub use tools::ToolServer;
 pub use traces::Collector;
-pub use trust::{told_files, told_hash};
+pub use trust::{Told, is_trusted, told};
 pub use upkeep::Retention;

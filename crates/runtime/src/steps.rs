@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_agents::contract::Entry;
+use longhaul_agents::private;
 use longhaul_agents::process::Mark;
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
@@ -22,7 +23,6 @@ use longhaul_core::plan::{Cache, Compat, ErrorClass, Output, Timeout};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::artifacts::write_whole;
 use crate::backends::Choice;
 use crate::carry::Baggage;
 use crate::engine::{Pulse, Said, Shared};
@@ -153,7 +153,7 @@ impl Attempt {
     /// Keeps a text about the attempt for people; the journal does not depend on it.
     fn keep(&self, name: &str, text: &str) {
         if let Ok(folder) = self.folder() {
-            let _ = write_whole(&folder.join(name), self.secrets.redact(text.to_owned()).as_bytes());
+            let _ = private::replace(&folder.join(name), self.secrets.redact(text.to_owned()).as_bytes());
         }
     }
 

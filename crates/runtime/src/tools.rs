@@ -8,8 +8,8 @@ use longhaul_agents::tool::Server;
 pub struct ToolServer {
     /// Where it is, as it is written: `${NAME}` and `${NAME:-else}` stand for variables of the environment.
     pub server: Server,
-    /// Whether it may be started. What came with a checkout may only after a person has looked at it.
-    pub is_trusted: bool,
+    /// Whether it came with a checkout: then it is called only as long as what that says is what a person has trusted.
+    pub is_checkout: bool,
 }
 
 /// A server with its variables filled in, and the values that nobody is to see; in its place, the variable that is not set.

@@ -13,6 +13,7 @@ mod git;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use longhaul_agents::private;
 use longhaul_agents::process::Mark;
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +52,7 @@ impl Tree {
         mark: Mark,
         cancel: CancellationToken,
     ) -> Result<Self, Trouble> {
-        std::fs::create_dir_all(&scratch).map_err(|error| Trouble::Git(error.to_string()))?;
+        private::create_dir_all(&scratch).map_err(|error| Trouble::Git(error.to_string()))?;
         let mut git = Git { cwd: cwd.to_owned(), scratch, mark, cancel };
         let (top, prefix) = match git.ask(None, &["rev-parse", "--show-toplevel", "--show-prefix"], Vec::new()).await {
             Ok(said) => places(said).ok_or_else(|| Trouble::NoWorkTree(cwd.to_owned()))?,

@@ -10,6 +10,7 @@ mod chain;
 mod check;
 mod fault;
 mod fleet;
+mod on_disk;
 mod readers;
 mod runs;
 mod schema;
@@ -28,6 +29,7 @@ use crate::{
     Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow,
     Store, StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
+use on_disk::OnDisk;
 use readers::Readers;
 use writer::Writer;
 
@@ -71,13 +73,15 @@ impl Sqlite {
     /// Opens the file, or makes it. The folder must be there. Blocks; meant for the start of a program.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         let path = path.as_ref();
-        let writer = Writer::start(schema::open_writer(path, &options)?)?;
+        let db = schema::open_writer(path, &options)?;
+        let writer = Writer::start(db, OnDisk::of(path))?;
         Ok(Self { readers: Readers::new(path.to_owned(), options), writer })
     }
 
     /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may go on meanwhile. Blocks.
     pub fn back_up(from: &Path, to: &Path) -> Result<(), Error> {
         let db = schema::open_reader(from, &Options::default())?;
+        sharing::make(to, schema::folder(to)).map_err(|error| Error::Io(error.to_string()))?;
         db.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
         Ok(())
     }

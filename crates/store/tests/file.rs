@@ -59,6 +59,49 @@ async fn a_store_that_was_never_closed_opens_again() {
     assert_eq!(everything(&file.open(), &run).await, before);
 }
 
+/// What is said once a file of an open store is gone or another one; nothing is acknowledged from then on.
+async fn after(change: impl Fn(&File)) -> String {
+    let file = File::new();
+    let store = file.open();
+    let run = made(&store, "kept").await;
+    let last = store.run(&run).await.unwrap().unwrap().last_seq;
+    change(&file);
+    let append = || store.append(Append::new(run.clone(), last, vec![event("{}")]));
+    let first = append().await.unwrap_err();
+    assert_eq!(append().await, Err(first.clone()), "nothing is accepted any more");
+    first.to_string()
+}
+
+#[tokio::test]
+async fn nothing_is_acknowledged_in_a_file_that_was_deleted_or_replaced() {
+    let log = |file: &File| file.path.with_extension("db-wal");
+    let gone = after(|file| std::fs::remove_file(&file.path).unwrap()).await;
+    assert!(gone.contains("store.db was deleted or replaced"), "{gone}");
+    let moved = after(|file| std::fs::rename(&file.path, file.path.with_extension("old")).unwrap()).await;
+    assert!(moved.contains("store.db was deleted or replaced"), "{moved}");
+    let replaced = after(|file| {
+        std::fs::copy(&file.path, file.path.with_extension("new")).unwrap();
+        std::fs::rename(file.path.with_extension("new"), &file.path).unwrap();
+    });
+    assert!(replaced.await.contains("store.db was deleted or replaced"));
+    let cleaned = after(|file| std::fs::remove_dir_all(file.path.parent().unwrap()).unwrap()).await;
+    assert!(cleaned.contains("store.db was deleted or replaced"), "{cleaned}");
+    let without_log = after(|file| std::fs::remove_file(log(file)).unwrap()).await;
+    assert!(without_log.contains("store.db-wal was deleted or replaced"), "{without_log}");
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_before_the_log_was_deleted_is_kept() {
+    let file = File::new();
+    let store = file.open();
+    let run = made(&store, "kept").await;
+    let before = everything(&store, &run).await;
+    std::fs::remove_file(file.path.with_extension("db-wal")).unwrap();
+    assert!(advance(&store, &run, |_| ()).await.is_err());
+    drop(store);
+    assert_eq!(everything(&file.open(), &run).await, before);
+}
+
 /// A run of five events and a neighbour; `damage` is done to the former.
 async fn damaged(damage: &str) -> (Given, File) {
     let file = File::new();

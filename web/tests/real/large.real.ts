@@ -17,7 +17,7 @@ function crowd(longhaul: Longhaul): void {
     insert into run (id, workflow, status, summary, last_seq, created_ms, updated_ms)
     select printf('crowd-%05d', i), workflow, case i % 9 when 0 then 'failed' else status end,
       json_set(summary, '$.task', 'Water plant ' || i), last_seq, created_ms, updated_ms from n, run where id = 'quick-0';`;
-  execFileSync("sqlite3", [longhaul.path(".longhaul/longhaul.db"), sql]);
+  execFileSync("sqlite3", [longhaul.command("store", "path").trim(), sql]);
 }
 
 /** Steps that an agent does at the eleventh try: 43 events each. */

@@ -32,7 +32,7 @@ export class Longhaul {
   constructor(private readonly options: Options = {}) {
     const home = this.path("home");
     // What the caller of the tests has set must not reach the server.
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith("LONGHAUL"));
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith("LONGHAUL") && name !== "XDG_STATE_HOME");
     this.env = { ...Object.fromEntries(own), HOME: home };
     mkdirSync(join(home, ".longhaul"), { recursive: true });
     mkdirSync(this.path("talk"));

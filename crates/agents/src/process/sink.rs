@@ -6,9 +6,8 @@
 //! **Invariant:** what is acknowledged has been handed to the system; nothing is held back to be written later.
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
@@ -16,6 +15,7 @@ use rustix::fs::{Access, access};
 use super::captured::{Captured, Keeper};
 use super::redact::Redactor;
 use super::{Command, Error};
+use crate::private;
 
 /// The file and the memory that an output goes to.
 #[derive(Debug)]
@@ -80,9 +80,9 @@ impl Sink {
 /// Output can contain secrets: it is for the engine's user only.
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        private::create_dir_all(folder)?;
     }
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+    private::create(path)
 }
 
 /// Whether a file can be made there, as far as can be told without making it: the nearest folder that is there takes one.

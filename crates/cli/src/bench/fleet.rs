@@ -96,7 +96,10 @@ impl<'a> Fleet<'a> {
             let mut command = Command::new(std::env::current_exe()?);
             let (slots, name) = (slots.to_string(), format!("bench-{number}"));
             command.args(["worker", "--agent", "scripted", "--slots", &slots, "--name", &name]).current_dir(&folder);
-            command.env("LONGHAUL_STORE", self.server.store(&self.schema)).env("HOME", &folder);
+            command
+                .env("LONGHAUL_STORE", self.server.store(&self.schema))
+                .env("HOME", &folder)
+                .env_remove("XDG_STATE_HOME");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
             workers.0.push(command.spawn()?);
         }

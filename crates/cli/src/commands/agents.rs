@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
 use longhaul_agents::drivers;
-use longhaul_project::{Project, Settings, place, trusted};
-use longhaul_runtime::{Backends, Profile, told_hash};
+use longhaul_project::{Project, Settings, place, state, trusted};
+use longhaul_runtime::{Backends, Profile, told};
+use rustix::fs::{Access, access};
 use serde::Serialize;
 use serde_json::json;
 
@@ -221,17 +222,19 @@ fn plain(what: &str, ok: bool, says: &str) -> Finding {
     Finding { what: what.to_owned(), ok, needed: false, says: says.to_owned(), remedy: None }
 }
 
-/// Whether runs can be kept here.
+/// Whether runs can be kept.
 fn folder(project: &Project) -> Finding {
-    let home = project.root.join(".longhaul");
-    let place = if home.exists() { &home } else { &project.root };
-    let probe = place.join(format!(".longhaul-doctor-{}", std::process::id()));
-    match std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)) {
+    let found = state::of(project).and_then(|state| {
+        // Looking makes nothing: the nearest folder that is there must take the others.
+        let nearest = state.ancestors().find(|folder| folder.is_dir()).unwrap_or(&state);
+        access(nearest, Access::WRITE_OK).with_context(|| format!("{} can not be written", nearest.display()))
+    });
+    match found {
         Ok(()) => plain("folder", true, &project.root.display().to_string()),
         Err(error) => Finding {
             needed: true,
-            remedy: Some("choose another place with --store FILE".to_owned()),
-            ..plain("folder", false, &format!("{} can not be written: {error}", place.display()))
+            remedy: Some("choose another place with --store FILE, or set XDG_STATE_HOME".to_owned()),
+            ..plain("folder", false, &format!("{error:#}"))
         },
     }
 }
@@ -263,9 +266,13 @@ fn git(project: &Project) -> Finding {
 }
 
 fn trust(project: &Project, backends: &Backends) -> Finding {
-    match told_hash(&project.root) {
+    let told = match told(&project.root) {
+        Ok(told) => told,
+        Err(why) => return plain("trust", false, &why),
+    };
+    match told {
         None => plain("trust", true, "this project tells agents nothing"),
-        Some(hash) if backends.trusted.contains(&hash) => plain("trust", true, "its agent settings are trusted"),
+        Some(told) if backends.trusted.contains(&told.hash) => plain("trust", true, "its agent settings are trusted"),
         Some(_) if !trusted::is_needed(project) => plain("trust", true, "nothing in this project needs it"),
         Some(_) => Finding {
             remedy: Some("`longhaul trust --show` lists them, `longhaul trust` lets them take effect".to_owned()),

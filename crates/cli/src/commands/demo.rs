@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::run::Showing;
-use crate::demo::folder::{BRANCH, Folder};
+use crate::demo::folder::{BRANCH, Folder, STORE};
 use crate::demo::{report, stage};
 use crate::init::agent::installed;
 use crate::office::{self, AgentArgs, EngineArgs};
@@ -85,7 +85,8 @@ impl<'a> Demo<'a> {
     async fn start(args: &'a Args, folder: &'a Folder) -> Result<Self> {
         let project = Project { root: folder.repository(), user: None };
         let (plan, workflow_dir) = office::plan(&Disk::new(project.clone()), WORKFLOW)?;
-        let engine = office::open_in(project, &EngineArgs::default(), &AgentArgs::scripted(folder.replies()))?;
+        let engine =
+            office::open_in(project, &EngineArgs::of(&folder.store()), &AgentArgs::scripted(folder.replies()))?;
         let request = StartRequest {
             task: TASK.to_owned(),
             run: RunId::new(RUN),
@@ -250,7 +251,7 @@ fn farewell(folder: &Folder) -> String {
         |command: String, about: &str| format!("  {command:<32}{}\n", ui::dim(about)).trim_end().to_owned() + "\n";
     let around = [
         line(format!("cd {}", folder.repository().display()), ""),
-        line(format!("longhaul status {RUN}"), "# also: events, logs, outputs, watch"),
+        line(format!("longhaul status {RUN} --store ../{STORE}"), "# also: events, logs, outputs, watch"),
         line(format!("less {}", folder.report().display()), ""),
         line("longhaul demo --crash".to_owned(), "# kills the engine in the middle"),
         line(format!("rm -r {}", folder.root().display()), ""),

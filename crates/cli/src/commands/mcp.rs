@@ -1,10 +1,11 @@
 //! `longhaul mcp`: workflows as tools of an editor or an agent, over the Model Context Protocol.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use longhaul_agents::private;
 use longhaul_project::Project;
 use longhaul_server::{Desk, Doors, Setup, Token, ToolSet};
 use tokio_util::sync::CancellationToken;
@@ -85,11 +86,6 @@ async fn serve(args: &Args, setup: Setup) -> Result<()> {
 /// Where the server keeps what is its own, and nobody commits.
 fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
     let folder = office::data_dir(args)?.join("mcp");
-    prepare(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
+    private::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
     Ok(folder)
-}
-
-fn prepare(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join(".gitignore"), "*\n")
 }

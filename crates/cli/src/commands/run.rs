@@ -14,6 +14,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::plan::{OnExceed, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
 use longhaul_lang::diagnostic;
+use longhaul_project::{Disk, Entry, Origin, Project};
 use longhaul_runtime::{Engine, Idle, StartRequest};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -105,6 +106,7 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let disk = office::disk(&args.engine)?;
     let entry = disk.find(&args.workflow)?;
+    say_what_is_hidden(&disk, &entry);
     let report = disk.check(&entry, args.dialect.dialect)?;
     if report.has_errors() {
         return super::refuse(&report);
@@ -141,12 +143,35 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 (engine.start(&plan, request).await?, u64::from(!args.manner.json))
             }
         };
+        say_where(args, &run)?;
         if args.detach {
             ui::print_line(&run)?;
             return Ok(ExitCode::SUCCESS);
         }
         foreground(&engine, &run, args.manner.manner(), shown).await
     })
+}
+
+/// Says that the project has a workflow under a name that means another one elsewhere.
+fn say_what_is_hidden(disk: &Disk, entry: &Entry) {
+    let is_hidden = |other: &Entry| other.name == entry.name && matches!(other.origin, Origin::User | Origin::Builtin);
+    let hidden = disk.library.all().into_iter().find(is_hidden).filter(|_| entry.origin == Origin::Project);
+    if let Some(hidden) = hidden {
+        let (name, file) = (&entry.name, entry.file.display());
+        ui::say(format!("`{name}` is the project's own, {file}, and not the {} one", hidden.origin.word()));
+    }
+}
+
+/// Says which project this is, and who keeps the run: both are found by looking upwards, and may not be what was meant.
+fn say_where(args: &Args, run: &RunId) -> Result<()> {
+    let (project, store) = (Project::current()?.root, office::store_name(&args.engine)?);
+    match args.manner {
+        // On standard output are events alone.
+        MannerArgs { json: true, .. } => ui::say(json!({"run": run, "project": project, "store": store})),
+        MannerArgs { quiet: true, .. } => {}
+        _ => ui::say(ui::dim(format!("project {}, store {store}", project.display()))),
+    }
+    Ok(())
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {

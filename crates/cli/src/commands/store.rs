@@ -1,12 +1,13 @@
 //! `longhaul store`: looks at what keeps the runs, copies it, and moves it elsewhere.
 
+mod adopt;
 mod logins;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use longhaul_project::Project;
+use longhaul_project::{Project, state};
 use longhaul_runtime::{Clock, is_dead};
 use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
 use serde_json::json;
@@ -23,6 +24,14 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    /// Print where the runs of this project are kept
+    Path {
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// Print as JSON, with the folders of the project and of files about runs
+        #[arg(long)]
+        json: bool,
+    },
     /// Look for damage: checksums, gaps, rows that belong to nothing
     Check {
         #[command(flatten)]
@@ -47,6 +56,20 @@ enum What {
         from: String,
         /// To where; runs that are there already are refused
         to: String,
+    },
+    /// Take over a store that lies in a folder, such as the `.longhaul` of this project, where earlier versions kept it
+    ///
+    /// Without --yes it only says what there is. Runs that are not over are paused until you say `longhaul unpause RUN`. A store that came with a
+    /// checkout, or that another user owns, is refused.
+    Adopt {
+        /// The folder [default: `.longhaul` of the project]
+        folder: Option<PathBuf>,
+        /// Do it
+        #[arg(long, short)]
+        yes: bool,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Make an address of the database with which `longhaul worker` can do its work, and nothing else; shown once
     Login {
@@ -84,14 +107,27 @@ enum What {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
         match &args.what {
+            What::Path { engine, json } => path(engine, *json),
             What::Check { engine, json } => check(engine, *json).await,
             What::Backup { file, engine } => back_up(engine, file).await,
             What::Copy { from, to } => move_all(from, to).await,
+            What::Adopt { folder, yes, json } => adopt::adopt(folder.as_deref(), *yes, *json).await,
             What::Login { name, labels, engine, json } => logins::make(engine, name, labels, *json).await,
             What::Logins { engine, json } => logins::list(engine, *json).await,
             What::Logout { name, engine, json } => logins::end(engine, name, *json).await,
         }
     })
+}
+
+fn path(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
+    let store = office::store_name(engine)?;
+    if is_json {
+        let (project, files) = (Project::current()?.root, office::files_dir(engine)?);
+        ui::print_json(&json!({"project": project, "store": store, "files": files}))?;
+    } else {
+        ui::print_line(store)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
@@ -158,7 +194,8 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
 async fn settle(file: &Path, to: &Place) -> Result<()> {
     let (store, clock) = opening::store(to)?;
     let folder = std::path::absolute(file)?;
-    let host = office::spot(&Project::around(folder.parent().unwrap_or(&folder)).root);
+    let folder = folder.parent().unwrap_or(&folder);
+    let host = office::spot(&state::project_of(folder).unwrap_or_else(|| Project::around(folder).root));
     Ok(longhaul_runtime::settle(store.as_ref(), host, clock.now_ms()).await?)
 }
 

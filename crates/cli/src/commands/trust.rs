@@ -1,10 +1,11 @@
 //! `longhaul trust`: lets what a checkout tells agents take effect.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use longhaul_project::{Project, disk, trusted};
-use longhaul_runtime::{told_files, told_hash};
+use longhaul_runtime::told;
 use serde_json::json;
 
 use crate::ui;
@@ -13,7 +14,7 @@ use crate::ui;
 ///
 /// Agents are started with settings of their own: what a checkout says about them (`.claude/settings.json`, `.mcp.json`,
 /// `.codex`, `.longhaul/config.toml`, …) counts only after you have looked at it and said so. The word is about the
-/// content: any change takes it back.
+/// folder and the content, scripts of the project that it names included: any change takes it back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only show what there is and whether it is trusted
@@ -22,21 +23,29 @@ pub(crate) struct Args {
     /// Take it back
     #[arg(long, conflicts_with = "show")]
     revoke: bool,
+    /// Use the project in this folder although another user owns it; with --revoke, refuse it again
+    #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
+    folder: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(folder) = &args.folder {
+        return allow(folder, args);
+    }
     let project = Project::current()?;
-    let hash = told_hash(&project.root);
     if args.revoke {
         trusted::forget(&project, &project.root)?;
-    } else if let (false, Some(hash)) = (args.show, &hash) {
-        trusted::add(&project, hash, &project.root)?;
     }
-    let is_trusted = hash.as_ref().is_some_and(|hash| trusted::hashes(&project).contains(hash));
-    let files: Vec<String> = told_files(&project.root).iter().map(|file| disk::shown(file)).collect();
+    let told = told(&project.root).map_err(|why| anyhow!("{}: {why}", project.root.display()))?;
+    if let (false, false, Some(told)) = (args.show, args.revoke, &told) {
+        trusted::add(&project, &told.hash, &project.root)?;
+    }
+    let hash = told.as_ref().map(|told| &told.hash);
+    let is_trusted = hash.is_some_and(|hash| trusted::hashes(&project).contains(hash));
+    let files: Vec<String> = told.iter().flat_map(|told| &told.files).map(|file| disk::shown(file)).collect();
     if args.json {
         ui::print_json(&json!({"files": files, "hash": hash, "trusted": is_trusted}))?;
         return Ok(ExitCode::SUCCESS);
@@ -50,5 +59,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         (false, true) => "trusted, as long as these files stay as they are".to_owned(),
         (false, false) => "not trusted: agents are started without it; `longhaul trust` changes that".to_owned(),
     });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn allow(folder: &Path, args: &Args) -> Result<ExitCode> {
+    longhaul_project::allow(folder, !args.revoke)?;
+    if args.json {
+        ui::print_json(&json!({"folder": folder, "allowed": !args.revoke}))?;
+    } else {
+        let word = if args.revoke { "is refused again if another user owns it" } else { "is used, whoever owns it" };
+        ui::say(format!("the project in {} {word}", folder.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }

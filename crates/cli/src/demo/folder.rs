@@ -6,8 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 /// What is on `main`.
-const BEFORE: [(&str, &str); 6] = [
-    (".gitignore", ".longhaul/\n"),
+const BEFORE: [(&str, &str); 5] = [
     ("README.md", include_str!("files/before/README.md")),
     ("shop/__init__.py", ""),
     ("shop/db.py", include_str!("files/before/shop/db.py")),
@@ -23,6 +22,9 @@ const AFTER: [(&str, &str); 2] = [
 const REPLIES: &str = include_str!("replies.yaml");
 /// The branch.
 pub(crate) const BRANCH: &str = "export-orders";
+
+/// What the file of the store is called.
+pub(crate) const STORE: &str = "runs.db";
 
 /// The folder of one demo.
 #[derive(Debug, Clone)]
@@ -51,6 +53,11 @@ impl Folder {
 
     pub(crate) fn replies(&self) -> PathBuf {
         self.root.join("replies.yaml")
+    }
+
+    /// What keeps the run: here, so that nothing is left when the folder is removed.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.join(STORE)
     }
 
     pub(crate) fn report(&self) -> PathBuf {

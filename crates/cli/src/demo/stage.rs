@@ -39,10 +39,11 @@ pub(crate) fn drive_and_kill(folder: &Folder, run: &str, shows: bool) -> Result<
 fn engine(folder: &Folder, run: &str) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("this program can not be found")?);
     command.args(["resume", run, "--agent", "scripted", "--script"]).arg(folder.replies());
-    command.current_dir(folder.repository()).env("HOME", folder.home());
+    command.current_dir(folder.repository()).env("HOME", folder.home()).env_remove("XDG_STATE_HOME");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LONGHAUL_")) {
         command.env_remove(name);
     }
+    command.env("LONGHAUL_STORE", folder.store());
     if ui::has_colour() {
         command.env("CLICOLOR_FORCE", "1");
     }

@@ -4,7 +4,7 @@
 
 pub(crate) mod project;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// What a command printed, and how it ended.
@@ -24,9 +24,17 @@ pub(crate) fn longhaul(folder: &Path, args: &[&str]) -> Told {
 pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
     command.args(args).current_dir(folder).env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1");
+    command.env_remove("XDG_STATE_HOME");
     // No agent of this machine has a part in a test.
     command.env("HOME", folder.join("no-such-home")).env("LONGHAUL_AGENT", "scripted").stdin(Stdio::null());
     command
+}
+
+/// Where a command keeps its runs: the file of the store, and what lies beside it. The command is one for a project.
+pub(crate) fn state(mut command: Command) -> PathBuf {
+    let path = told(command.args(["store", "path", "--json"]).output().unwrap());
+    let path: serde_json::Value = serde_json::from_str(&path.stdout).unwrap_or_else(|_| panic!("{}", path.stderr));
+    PathBuf::from(path["files"].as_str().unwrap())
 }
 
 /// What came of a command.

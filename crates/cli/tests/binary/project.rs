@@ -28,6 +28,11 @@ impl Project {
         self.0.path().join(name)
     }
 
+    /// What is kept of the project: the store, and what lies beside it.
+    pub(crate) fn state(&self, name: &str) -> PathBuf {
+        super::state(self.command(&[])).join(name)
+    }
+
     /// The user's own settings.
     pub(crate) fn user_settings(&self, text: &str) {
         std::fs::create_dir_all(self.path("no-such-home/.longhaul")).unwrap();
@@ -86,8 +91,10 @@ impl Project {
     pub(crate) fn inside<T>(&self, act: impl AsyncFnOnce(Engine) -> T) -> T {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let store = Sqlite::open(self.path(".longhaul/longhaul.db"), Default::default()).unwrap();
-            let options = Options { runs_dir: self.path(".longhaul/runs"), ..Options::default() };
+            // Whatever comes first makes the folder.
+            self.ok(&["runs"]);
+            let store = Sqlite::open(self.state("longhaul.db"), Default::default()).unwrap();
+            let options = Options { runs_dir: self.state("runs"), ..Options::default() };
             act(Engine::new(Arc::new(store), Arc::new(System), options)).await
         })
     }

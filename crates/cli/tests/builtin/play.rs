@@ -93,6 +93,7 @@ impl Stage {
     fn shell(&self, script: &str) -> Told {
         let mut command = Command::new("bash");
         command.args(["-euc", script]).current_dir(self.path()).env("HOME", self.path().join("no-such-home"));
+        command.env_remove("XDG_STATE_HOME");
         command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul")).env("NO_COLOR", "1");
         binary::told(self.alone(&mut command).output().unwrap())
     }
@@ -151,7 +152,7 @@ impl Stage {
     /// What an agent was told; `None` of what is done without one.
     fn prompt(&self, event: &Value) -> Option<String> {
         let attempt = format!("@{}", event["attempt"]);
-        let steps = self.path().join(".longhaul/runs").join(RUN).join("steps");
+        let steps = binary::state(binary::command(self.path(), &[])).join("runs").join(RUN).join("steps");
         std::fs::read_to_string(steps.join(event["path"].as_str()?).join(attempt).join("prompt.md")).ok()
     }
 

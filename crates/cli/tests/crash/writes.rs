@@ -33,7 +33,7 @@ fn a_run_that_is_forgotten_half_is_forgotten_whole_the_next_time() {
     for point in ["remove:before:1", "remove:after:1"] {
         let trial = Trial::new("chain");
         trial.finish();
-        let files = trial.path().join(".longhaul/runs").join(RUN);
+        let files = crate::binary::state(trial.command(&[], None)).join("runs").join(RUN);
         assert!(files.exists());
         assert_eq!(trial.longhaul(&["prune", "--older", "0s", "--yes"], Some(point)).code, ABORTED, "{point}");
         assert_eq!(trial.longhaul(&["prune", "--older", "0s", "--yes"], None).code, 0, "{point}");

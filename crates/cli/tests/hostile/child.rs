@@ -27,6 +27,7 @@ pub(crate) fn run(folder: &Path, args: &[&str]) -> Output {
         .current_dir(folder)
         .env_clear()
         .env("HOME", folder)
+        .env_remove("XDG_STATE_HOME")
         .env("PATH", "/nowhere")
         .stdin(Stdio::null())
         .stdout(fs::File::create(&out).unwrap())

@@ -92,7 +92,7 @@ impl Talk<'_> {
 
     /// Time that nobody can wait for: only the store is told that it has passed.
     fn idle(&self, hours: i64) {
-        let store = rusqlite::Connection::open(self.project.path().join(".longhaul/longhaul.db")).unwrap();
+        let store = rusqlite::Connection::open(self.project.state().join("longhaul.db")).unwrap();
         store.execute("UPDATE run SET updated_ms = updated_ms - ?1", [hours * 60 * 60 * 1000]).unwrap();
     }
 

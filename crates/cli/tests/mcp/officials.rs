@@ -26,7 +26,7 @@ fn check(command: impl Fn() -> Command, modes: &[&str]) {
         for way in [vec!["pipes", env!("CARGO_BIN_EXE_longhaul"), "mcp"], vec!["http", &web.url, &token]] {
             let mut command = command();
             command.arg(mode).args(&way).current_dir(project.path());
-            command.env("HOME", project.path()).env("LONGHAUL_AGENT", "scripted");
+            command.env("HOME", project.path()).env_remove("XDG_STATE_HOME").env("LONGHAUL_AGENT", "scripted");
             let told = told(command.output().unwrap());
             assert_eq!(
                 (told.code, told.stdout.lines().last()),

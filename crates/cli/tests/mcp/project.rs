@@ -1,12 +1,12 @@
 //! A project with workflows, and servers of it.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::binary::{Told, command, longhaul};
+use crate::binary::{Told, command, longhaul, state};
 use crate::wire::Pipes;
 
 /// Three steps side by side, then one that needs them all.
@@ -61,6 +61,10 @@ impl Project {
         self.folder.path()
     }
 
+    pub(crate) fn state(&self) -> PathBuf {
+        state(command(self.path(), &[]))
+    }
+
     pub(crate) fn longhaul(&self, args: &[&str]) -> Told {
         longhaul(self.path(), args)
     }
@@ -83,7 +87,7 @@ impl Project {
     }
 
     pub(crate) fn token(&self) -> String {
-        std::fs::read_to_string(self.path().join(".longhaul/mcp/token")).unwrap()
+        std::fs::read_to_string(self.state().join("mcp/token")).unwrap()
     }
 }
 

@@ -83,7 +83,7 @@ fn the_token_is_shown_once_and_kept_from_others() {
     let first = project.web(&[]);
     let token = project.token();
     assert!(first.said.iter().any(|line| line.contains(&token)), "{:?}", first.said);
-    let file = project.path().join(".longhaul/mcp/token");
+    let file = project.state().join("mcp/token");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     drop(first);
     let second = project.web(&[]);

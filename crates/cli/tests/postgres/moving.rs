@@ -30,12 +30,13 @@ fn runs_in_flight_are_parked_moved_and_go_on() {
     ok(&here, &["run", "work.yaml", "--run-id", RUN, "--detach"]);
     let worker = here.worker(None);
     until("the first step", || here.log().contains_key("before"));
-    let told = here.longhaul(&["store", "copy", ".longhaul/longhaul.db", &address], None);
+    let file = here.longhaul(&["store", "path"], None).stdout.trim().to_owned();
+    let told = here.longhaul(&["store", "copy", &file, &address], None);
     assert!(told.code != 0 && told.stderr.contains("1 attempt under way"), "{}", told.stderr);
     assert_eq!(worker.stop(), Some(0));
-    let said = ok(&here, &["store", "copy", ".longhaul/longhaul.db", &address]);
+    let said = ok(&here, &["store", "copy", &file, &address]);
     assert!(said.contains("1 run with"), "{said}");
-    let told = here.longhaul(&["store", "copy", ".longhaul/longhaul.db", &address], None);
+    let told = here.longhaul(&["store", "copy", &file, &address], None);
     assert!(told.code != 0 && told.stderr.contains("already"), "{}", told.stderr);
 
     std::fs::write(here.path().join("log.go"), "").unwrap();

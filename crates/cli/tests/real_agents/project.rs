@@ -146,9 +146,9 @@ impl Project {
 
     /// Removes what agents keep, at home and in the project.
     pub(crate) fn forget_conversations(&self) {
-        for folder in [self.path("home"), self.path(".longhaul")] {
+        for folder in [self.path("home"), crate::binary::state(self.command(&[]))] {
             for entry in std::fs::read_dir(folder).unwrap().filter_map(Result::ok) {
-                let is_ours = [".longhaul", "runs"].iter().any(|name| entry.file_name() == *name);
+                let is_ours = [".longhaul", ".local", "runs"].iter().any(|name| entry.file_name() == *name);
                 if entry.path().is_dir() && !is_ours {
                     std::fs::remove_dir_all(entry.path()).unwrap();
                 }

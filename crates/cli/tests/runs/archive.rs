@@ -18,7 +18,7 @@ outputs: {long: long}
 fn put_away(project: &Project) -> PathBuf {
     project.ok(&["prune", "--older", "0s", "--archive", "away", "--yes"]);
     assert_eq!(project.longhaul(&["status", RUN]).code, 2);
-    assert!(!project.path(".longhaul/runs").join(RUN).exists());
+    assert!(!project.state("runs").join(RUN).exists());
     project.path("away").join(format!("{RUN}.longhaul.gz"))
 }
 
@@ -59,7 +59,7 @@ fn a_file_that_is_not_what_was_written_is_refused() {
         assert_eq!(told.code, 2, "{}", told.stdout);
         assert!(told.stderr.contains(why), "{}", told.stderr);
         assert_eq!(project.longhaul(&["status", RUN]).code, 2);
-        assert!(!project.path(".longhaul/runs").join(RUN).exists());
+        assert!(!project.state("runs").join(RUN).exists());
     };
     refused(&whole[..whole.len() / 2], "is no archive of a run");
     refused(b"hello", "is no archive of a run: it is damaged");
@@ -73,7 +73,7 @@ fn a_file_that_is_not_what_was_written_is_refused() {
     assert!(told.code == 2 && told.stderr.contains("bad: not brought back: "), "{}", told.stderr);
     assert!(told.stderr.contains(&format!("{RUN} is back")), "{}", told.stderr);
     project.ok(&["status", RUN]);
-    let left = std::fs::read_dir(project.path(".longhaul")).unwrap().flatten();
+    let left = std::fs::read_dir(project.state("")).unwrap().flatten();
     assert!(!left.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("importing")));
 }
 

@@ -55,7 +55,7 @@ fn a_run_from_its_start_to_its_end() {
     let server = project.serve(&[]);
     let api = Checked::new(server.client(&server.first_token()));
     let about = api.get("/api/v1/about", "/api/v1/about");
-    assert_eq!((&about["drives"], &about["store"]), (&json!(true), &json!(".longhaul/longhaul.db")));
+    assert_eq!((&about["drives"], &about["store"]), (&json!(true), &json!(project.state().join("longhaul.db"))));
 
     let order = json!({"workflow": "steps", "task": "Say it", "inputs": {"word": "you"}});
     let made = api.client.make("/api/v1/runs", "key-1", &order);

@@ -96,7 +96,7 @@ fn what_one_run_asks_is_shown_although_another_is_damaged() {
     for run in ["whole", "broken"] {
         assert_eq!(project.longhaul(&["run", "gate", "--run-id", run]).code, 3);
     }
-    let file = rusqlite::Connection::open(project.path().join(".longhaul/longhaul.db")).unwrap();
+    let file = rusqlite::Connection::open(project.state().join("longhaul.db")).unwrap();
     let damage = "UPDATE event SET body = '{}' WHERE run = (SELECT number FROM run WHERE id = 'broken') AND seq = 2";
     assert_eq!(file.execute(damage, []).unwrap(), 1);
     drop(file);

@@ -2,14 +2,14 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::binary::{Told, command, longhaul};
+use crate::binary::{Told, command, longhaul, state};
 
 /// One step after the other, with a pause in each that somebody can be killed in.
 pub(crate) const STEPS: &str = "
@@ -53,6 +53,10 @@ impl Project {
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        state(command(self.path(), &[]))
     }
 
     pub(crate) fn longhaul(&self, args: &[&str]) -> Told {

@@ -52,7 +52,7 @@ impl Project {
     }
 
     fn stderr_of(&self, step: &str) -> String {
-        std::fs::read_to_string(self.path(&format!(".longhaul/runs/{RUN}/steps/{step}/@1/stderr"))).unwrap_or_default()
+        std::fs::read_to_string(self.state(&format!("runs/{RUN}/steps/{step}/@1/stderr"))).unwrap_or_default()
     }
 }
 

@@ -100,8 +100,8 @@ fn secrets_are_in_nothing_that_is_kept() {
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert_eq!(project.found("run_finished")["outputs"]["said"], "•••");
     assert_eq!(project.stderr_of("it"), "the variable is •••\n");
-    for file in [".longhaul/longhaul.db", ".longhaul/longhaul.db-wal"] {
-        let kept = std::fs::read(project.path(file)).unwrap_or_default();
+    for file in ["longhaul.db", "longhaul.db-wal"] {
+        let kept = std::fs::read(project.state(file)).unwrap_or_default();
         assert!(!String::from_utf8_lossy(&kept).contains("hush-hush"), "{file}");
     }
 }
@@ -111,7 +111,7 @@ fn secrets_are_in_nothing_that_is_kept() {
 fn a_server_over_http_is_called_with_its_headers() {
     let project = Project::new(&one("tool: other.workflow_list"));
     let web = Web::start(&project);
-    let token = std::fs::read_to_string(project.path(".longhaul/mcp/token")).unwrap();
+    let token = std::fs::read_to_string(project.state("mcp/token")).unwrap();
     let address = |token: &str| {
         format!("[mcp.servers.other]\nurl = '{}'\nheaders = {{ Authorization = 'Bearer {token}' }}\n", web.url)
     };

@@ -41,7 +41,7 @@ pub(super) fn add(document: &DocumentMut, Origin { folder, .. }: Origin<'_>, ser
         let key = format!("mcp.servers.{name}");
         let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
         let server = server(&Keys { table, key, folder })?;
-        servers.entry(name.to_owned()).or_insert(ToolServer { server, is_trusted: true });
+        servers.entry(name.to_owned()).or_insert(ToolServer { server, is_checkout: false });
     }
     Ok(())
 }
@@ -65,12 +65,12 @@ fn server(keys: &Keys<'_>) -> Result<Server> {
 }
 
 /// Adds the servers of `.mcp.json` that are not known yet.
-pub(super) fn add_shared(text: &str, is_trusted: impl Fn() -> bool, servers: &mut Servers) {
+pub(super) fn add_shared(text: &str, servers: &mut Servers) {
     let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     let found = value.get("mcpServers").and_then(|servers| servers.as_object());
     for (name, entry) in found.into_iter().flatten() {
         if let Ok(server) = serde_json::from_value(entry.clone()) {
-            servers.entry(name.clone()).or_insert_with(|| ToolServer { server, is_trusted: is_trusted() });
+            servers.entry(name.clone()).or_insert(ToolServer { server, is_checkout: true });
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
         let servers = read(text).unwrap();
         let env = IndexMap::from([("K".to_owned(), "${V}".to_owned())]);
         let program = Server::Program { command: "x".to_owned(), args: vec!["y".to_owned()], env };
-        assert_eq!(servers["a"], ToolServer { server: program, is_trusted: true });
+        assert_eq!(servers["a"], ToolServer { server: program, is_checkout: false });
         assert_eq!(servers["b"].server, Server::Address { url: "http://z".to_owned(), headers: IndexMap::new() });
     }
 
@@ -114,10 +114,10 @@ mod tests {
         let mut servers = read("[mcp.servers.a]\ncommand = 'own'").unwrap();
         let text =
             r#"{"mcpServers": {"a": {"command": "theirs"}, "b": {"type": "http", "url": "http://z"}, "c": {"x": 1}}}"#;
-        add_shared(text, || false, &mut servers);
+        add_shared(text, &mut servers);
         assert_eq!(servers.keys().collect::<Vec<_>>(), ["a", "b"]);
-        assert!(servers["a"].is_trusted && !servers["b"].is_trusted);
-        add_shared("not json", || true, &mut servers);
+        assert!(!servers["a"].is_checkout && servers["b"].is_checkout);
+        add_shared("not json", &mut servers);
         assert_eq!(servers.len(), 2);
     }
 }

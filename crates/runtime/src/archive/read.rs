@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Component, Path};
 
 use flate2::read::MultiGzDecoder;
+use longhaul_agents::private;
 use longhaul_core::id::RunId;
 use longhaul_store::{Blob, Hash, Head, NewEvent};
 
@@ -96,8 +97,8 @@ fn below(path: &str) -> Result<&Path, String> {
 }
 
 fn put(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
-    File::options().create(true).append(true).open(file)?.write_all(bytes)
+    private::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+    private::append(file)?.write_all(bytes)
 }
 
 impl Bytes {

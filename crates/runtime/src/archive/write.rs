@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use longhaul_agents::private;
 use longhaul_store::{RunRow, Store};
 use walkdir::WalkDir;
 
@@ -21,7 +21,7 @@ const LEFT_OUT: [&str; 2] = ["carried", "git"];
 /// Writes a run, and has the disk keep it before it has its name.
 pub(super) async fn write(store: &dyn Store, row: &RunRow, about: &Path, file: &Path) -> Result<(), Error> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
+    private::create_dir_all(folder)?;
     let beside = file.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
     let written = write_beside(store, row, about, &beside).await;
     if written.is_err() {
@@ -35,7 +35,7 @@ pub(super) async fn write(store: &dyn Store, row: &RunRow, about: &Path, file: &
 
 async fn write_beside(store: &dyn Store, row: &RunRow, about: &Path, beside: &Path) -> Result<(), Error> {
     // It holds what was asked and answered: nobody else's business.
-    let mut lines = Lines::new(File::options().write(true).create_new(true).mode(0o600).open(beside)?);
+    let mut lines = Lines::new(private::create_new(beside)?);
     let (run, head) = (row.run.clone(), row.head.clone());
     lines.add(&Line::Run { format: FORMAT, run: run.clone(), head, last_seq: row.last_seq })?;
     let mut seq = 0;

@@ -8,11 +8,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longhaul_agents::private;
 use longhaul_core::event::Carried;
 
 use super::git::{Git, Trouble};
 use super::{Recorded, Stand, Tree};
-use crate::artifacts::write_whole;
 
 /// How long a remote may take. Large files over a slow line fit; a line that is dead does not hold a step for ever.
 const REMOTE_MAX: Duration = Duration::from_secs(300);
@@ -118,7 +118,7 @@ impl Tree {
         self.git.line(None, &["worktree", "add", "--quiet", "--detach", "--force", text, &carried.commit]).await?;
         self.stand_as_it_was(&inner, &carried.commit).await?;
         let dir = inner.line(None, &["rev-parse", "--absolute-git-dir"]).await?;
-        write_whole(&Path::new(&dir).join(MARK), carried.commit.as_bytes())
+        private::replace(&Path::new(&dir).join(MARK), carried.commit.as_bytes())
             .map_err(|error| Trouble::Git(error.to_string()))?;
         Ok((inside, true))
     }

@@ -4,9 +4,9 @@
 //! not the other way round; what is kept are hashes of both. A key whose file is removed opens nothing any more.
 
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use longhaul_agents::private;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
@@ -87,13 +87,12 @@ impl Keys {
 
     /// Makes a token.
     pub fn mint(&self, role: Role, now: i64, until: Option<i64>) -> std::io::Result<Minted> {
-        std::fs::create_dir_all(&self.folder)?;
+        private::create_dir_all(&self.folder)?;
         let token = format!("lh_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let id = Uuid::new_v4().simple().to_string()[..8].to_owned();
         let cookie = hash(&cookie_of(&token));
         let key = Key { id, role, made_at: now, until, token: hash(&token), cookie };
-        let mut options = std::fs::OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o600).open(self.file(&key.id))?;
+        let mut file = private::create_new(&self.file(&key.id))?;
         file.write_all(&serde_json::to_vec(&key)?)?;
         file.sync_all()?;
         Ok(Minted { key, token })

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use axum::http::HeaderMap;
+use longhaul_agents::private;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 
 use crate::desk::Desk;
@@ -83,10 +84,8 @@ impl SessionStore for Sessions {
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let Some(file) = self.file(id) else { return Ok(()) };
-        std::fs::create_dir_all(&self.folder)?;
-        let beside = file.with_extension("tmp");
-        std::fs::write(&beside, serde_json::to_vec(state)?)?;
-        Ok(std::fs::rename(beside, file)?)
+        private::create_dir_all(&self.folder)?;
+        Ok(private::replace(&file, &serde_json::to_vec(state)?)?)
     }
 
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {

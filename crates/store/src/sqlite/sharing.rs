@@ -1,23 +1,26 @@
-//! A file that several users of a machine share.
+//! Who may read and write the file of a store.
 //!
-//! SQLite makes the files beside a database with the rights of the database itself. Where the folder is for a group, the database is
-//! made for the group too; otherwise whoever opens it second would keep the first one out.
+//! SQLite makes the files beside a database with the rights of the database itself. So the database is made for its user alone, whatever
+//! the umask; where the folder is for a group (`chmod 2770`), for the group too, because otherwise whoever opens it second would keep
+//! the first one out.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-const GROUP_WRITES: u32 = 0o020;
+/// The group writes to the folder, and what is made in it is the group's.
+const SHARED: u32 = 0o2020;
 
-/// Makes the file, for the group, where it is not there and its folder is for a group; does nothing elsewhere.
+/// Makes the file, empty, where it is not there.
 pub(super) fn make(path: &Path, folder: &Path) -> std::io::Result<()> {
-    let is_shared = folder.metadata().is_ok_and(|folder| folder.mode() & GROUP_WRITES != 0);
-    if !is_shared || path.as_os_str().is_empty() {
+    if path.as_os_str().is_empty() {
         return Ok(());
     }
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(file) => file.set_permissions(Permissions::from_mode(0o660)),
+    let is_shared = folder.metadata().is_ok_and(|folder| folder.mode() & SHARED == SHARED);
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) if is_shared => file.set_permissions(Permissions::from_mode(0o660)),
+        Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         // SQLite says what is wrong with the place.
         Err(_) => Ok(()),
@@ -55,14 +58,20 @@ mod tests {
     }
 
     #[test]
-    fn a_store_in_the_folder_of_a_group_is_for_the_group_with_all_beside_it() {
+    fn a_store_is_for_its_user_or_the_group_of_its_folder_with_all_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         let mode = |name: &str| folder.path().join(name).metadata().unwrap().mode() & 0o777;
-        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o770)).unwrap();
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o2770)).unwrap();
         let _store = crate::Sqlite::open(folder.path().join("x.db"), Default::default()).unwrap();
         assert_eq!((mode("x.db"), mode("x.db-wal"), mode("x.db-shm")), (0o660, 0o660, 0o660));
-        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let _own = crate::Sqlite::open(folder.path().join("own.db"), Default::default()).unwrap();
-        assert_eq!(mode("own.db") & GROUP_WRITES, 0, "a folder of one's own");
+        for around in [0o700, 0o755, 0o777] {
+            std::fs::set_permissions(folder.path(), Permissions::from_mode(around)).unwrap();
+            let own = format!("own-{around:o}.db");
+            let _own = crate::Sqlite::open(folder.path().join(&own), Default::default()).unwrap();
+            let modes = ["", "-wal", "-shm"].map(|ending| mode(&format!("{own}{ending}")));
+            assert_eq!(modes, [0o600; 3], "a folder of one's own, {around:o}");
+            crate::Sqlite::back_up(&folder.path().join(&own), &folder.path().join(format!("{own}.copy"))).unwrap();
+            assert_eq!(mode(&format!("{own}.copy")), 0o600);
+        }
     }
 }

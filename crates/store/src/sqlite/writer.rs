@@ -7,7 +7,8 @@
 //! and performed again, each inside a savepoint. Savepoints copy every page that changes, so they are not for every day.
 //!
 //! **Invariant:** nobody is answered before the commit. If the commit fails, everybody hears of it. After a
-//! failure of the machine nothing is accepted any more, because nobody knows what the disk holds.
+//! failure of the machine nothing is accepted any more, because nobody knows what the disk holds. Nothing is acknowledged in a file
+//! that was deleted or replaced.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -17,6 +18,7 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::fault::of_the_machine;
+use super::on_disk::OnDisk;
 use crate::{Error, Pending};
 
 /// So many requests share a commit at most, so that nobody waits for ever for a crowd.
@@ -69,11 +71,11 @@ where
 
 impl Writer {
     /// Starts the thread.
-    pub(super) fn start(db: Connection) -> Result<Self, Error> {
+    pub(super) fn start(db: Connection, files: OnDisk) -> Result<Self, Error> {
         let (queue, notes) = channel();
         let changes = watch::Sender::new(0);
         let seen = data_version(&db)?;
-        let clerk = Clerk { db, notes, changes: changes.clone(), seen, failed: None };
+        let clerk = Clerk { db, files, notes, changes: changes.clone(), seen, failed: None };
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(move || clerk.serve());
         let thread = thread.map_err(|error| Error::Io(error.to_string()))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), changes })
@@ -119,6 +121,7 @@ impl Drop for Writer {
 /// The side of the thread.
 struct Clerk {
     db: Connection,
+    files: OnDisk,
     notes: Receiver<Note>,
     changes: watch::Sender<u64>,
     /// The data version at which `changes` was last told about other processes.
@@ -202,7 +205,10 @@ impl Clerk {
                 self.perform_all(requests, Self::perform_apart)?.unwrap_or_default()
             }
         };
+        self.files.verify()?;
         self.db.prepare_cached("COMMIT")?.execute([])?;
+        // Again: it may have gone meanwhile, and what is acknowledged must be there.
+        self.files.verify()?;
         Ok(written)
     }
 

@@ -1,9 +1,10 @@
 //! Where a server keeps what is its own, and how others find it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use longhaul_agents::private;
 use serde::{Deserialize, Serialize};
 
 use crate::office::{self, EngineArgs};
@@ -34,7 +35,7 @@ impl Drop for Note {
 impl Place {
     pub(super) fn of(args: &EngineArgs) -> Result<Self> {
         let folder = office::data_dir(args)?.join("serve");
-        prepare(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
+        private::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
         Ok(Self { folder, store: office::store_name(args)? })
     }
 
@@ -42,7 +43,7 @@ impl Place {
     pub(super) fn stand(&self, address: &SocketAddr) -> Result<Note> {
         let standing = Standing { pid: std::process::id(), url: url(address) };
         let file = self.folder.join(format!("at-{}.json", standing.pid));
-        std::fs::write(&file, serde_json::to_vec(&standing)?)?;
+        private::replace(&file, &serde_json::to_vec(&standing)?)?;
         Ok(Note(file))
     }
 
@@ -54,11 +55,6 @@ impl Place {
             .filter_map(|file| Some((file.clone(), serde_json::from_slice(&std::fs::read(file).ok()?).ok()?)))
             .collect()
     }
-}
-
-fn prepare(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join(".gitignore"), "*\n")
 }
 
 /// The address as a browser on this machine opens it.

@@ -78,7 +78,7 @@ fn is_well(url: &str) -> Result<bool> {
 
 /// Starts a server that outlives this command.
 fn begun(place: &Place, engine: &EngineArgs) -> Result<String> {
-    let log = std::fs::File::create(place.folder.join("log"))?;
+    let log = longhaul_agents::private::create(&place.folder.join("log"))?;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     if let Some(store) = engine.store_arg() {

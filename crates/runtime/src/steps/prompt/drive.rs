@@ -4,10 +4,11 @@
 //! be, its time is up, or it shows no sign of life; never because this process ends.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Invocation, Meter, Reader, Session, Stopped, Turn};
+use longhaul_agents::private;
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
 use longhaul_agents::watch::{Advice, Limits, Watcher};
 use longhaul_core::event;
@@ -85,11 +86,22 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
         tools: texts("tools"),
         dirs: texts("dirs").unwrap_or_default().into_iter().map(|dir| cwd.join(dir)).collect(),
         budget_usd: told.usd_left.filter(|usd| *usd > 0.0),
-        // What says nothing can do no harm.
-        trusted: trust::told_hash(&cwd).is_none_or(|hash| backends.trusted.contains(&hash)),
+        trusted: is_trusted(attempt, &cwd),
         sandboxed: backends.sandboxed,
         cwd,
         scratch,
+    }
+}
+
+/// Whether agents may be told what a folder says. What says nothing can do no harm; files that were made again elsewhere are those of the
+/// workspace.
+fn is_trusted(attempt: &Attempt, cwd: &Path) -> bool {
+    let options = &attempt.shared.options;
+    let is_carried = cwd.starts_with(attempt.shared.artifacts.run(&attempt.run));
+    let folder = if is_carried { &options.workspace } else { cwd };
+    match trust::told_as(cwd, folder) {
+        Ok(told) => told.is_none_or(|told| options.backends.trusted.contains(&told.hash)),
+        Err(_) => false,
     }
 }
 
@@ -113,7 +125,7 @@ async fn begin(
 ) -> Result<Attached, Box<Done>> {
     let refused = |class, message: String| Box::new(Done::unspent(class, message));
     let found = find(&attempt.shared, agent, choice).await?;
-    let scratch = std::fs::create_dir_all(&turn.scratch).and_then(|()| std::fs::create_dir_all(&choice.setup.home));
+    let scratch = private::create_dir_all(&turn.scratch).and_then(|()| private::create_dir_all(&choice.setup.home));
     scratch.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
         agent.invoke(&found, &choice.setup, turn).map_err(|refusal| refused(ErrorClass::Failed, refusal.0))?;

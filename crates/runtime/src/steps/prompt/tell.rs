@@ -6,6 +6,7 @@ use std::path::Path;
 
 use longhaul_agents::contract::{Agent, Ending, Entry, Errand, Exit, Meter, Stopped, Turn};
 use longhaul_agents::notice;
+use longhaul_agents::private;
 use longhaul_core::Json;
 use longhaul_core::decide::thread_of;
 use longhaul_core::event::{Event, Failure, Session, Usage};
@@ -42,7 +43,7 @@ impl<'a> Teller<'a> {
         folder: &Path,
     ) -> io::Result<Self> {
         // After a restart the whole output is read again, and the transcript with it.
-        let transcript = File::create(folder.join("transcript.jsonl"))?;
+        let transcript = private::create(&folder.join("transcript.jsonl"))?;
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
         let (unwritten, kept) = (Vec::new(), 0);

@@ -10,6 +10,7 @@ use longhaul_core::plan::ErrorClass;
 use super::{Attempt, Done, arguments, asked, line, shown};
 use crate::steps::run::with_reason;
 use crate::tools::filled;
+use crate::trust;
 
 /// How long a call may take that says nothing else.
 const USUAL: Duration = Duration::from_secs(300);
@@ -41,10 +42,11 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(Ask, Vec<String>), 
         let names: Vec<&str> = known.keys().map(String::as_str).chain(["longhaul", "python"]).collect();
         return Err(format!("there is no tool server `{name}`; there are: {}", names.join(", ")));
     };
-    if !configured.is_trusted {
+    let options = &attempt.shared.options;
+    if configured.is_checkout && !trust::is_trusted(&options.workspace, &options.backends.trusted) {
         return Err(format!(
-            "the tool server `{name}` came with the project, and nobody has looked at it; look at .mcp.json, then run \
-             `longhaul trust`"
+            "the tool server `{name}` came with the project, and nobody has looked at it as it is now; look at .mcp.json and what it \
+             names, then run `longhaul trust`"
         ));
     }
     let (server, hidden) = filled(&configured.server).map_err(|why| format!("the tool server `{name}`: {why}"))?;

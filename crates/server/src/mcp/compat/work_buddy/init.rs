@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use longhaul_agents::private;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -77,10 +78,8 @@ pub(super) fn required(call: &Call) -> Result<(), Problem> {
 
 fn keep(call: &Call, session: &Session) -> std::io::Result<()> {
     let file = file(call);
-    let beside = file.with_extension("tmp");
-    std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
-    std::fs::write(&beside, serde_json::to_vec(session)?)?;
-    std::fs::rename(beside, file)
+    private::create_dir_all(file.parent().unwrap_or(&file))?;
+    private::replace(&file, &serde_json::to_vec(session)?)
 }
 
 /// One file a client: what another one keeps at the same time is not lost.
