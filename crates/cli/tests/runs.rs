@@ -8,6 +8,8 @@
 #[path = "runs/archive.rs"]
 mod archive;
 mod binary;
+#[path = "runs/pauses.rs"]
+mod pauses;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};

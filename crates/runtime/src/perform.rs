@@ -52,7 +52,6 @@ pub(crate) fn begin(
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
-        let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
         let choice = steps::prompt::who(&shared, &start, &told).await;
         let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
@@ -86,6 +85,8 @@ pub(crate) fn begin(
         drop(slot);
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
+            // It was stopped for its lease, whatever that looked like from inside.
+            Some(_) if held.is_released() => Event::AttemptStopped { path, attempt: number, usage: result.usage },
             Some(error) => Event::AttemptFailed { path, attempt: number, error, result },
         };
         // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.

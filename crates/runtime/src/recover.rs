@@ -29,6 +29,13 @@ pub(crate) struct Orphans {
     pub(crate) taken: Vec<(StepPath, u32)>,
 }
 
+impl Orphans {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        [&self.lost, &self.alive, &self.released, &self.taken].iter().all(|attempts| attempts.is_empty())
+    }
+}
+
 /// Whether nobody works on a task any more, as far as others than this process can do so.
 pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     match &task.worker {

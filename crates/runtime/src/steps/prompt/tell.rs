@@ -131,7 +131,8 @@ impl<'a> Teller<'a> {
         done.result.session_total = ending.session_total.map(|meter| self.usage(meter));
         if exit.ended == Some(Stopped::Cancelled) {
             // Whoever finds it stopped did not want that.
-            let class = if self.attempt.adopted { ErrorClass::Lost } else { ErrorClass::Failed };
+            let is_ours = self.attempt.cancel.is_cancelled() && !self.attempt.adopted;
+            let class = if is_ours { ErrorClass::Failed } else { ErrorClass::Lost };
             done.failure = Some(Failure::new(class, "stopped"));
             return done;
         }

@@ -1,0 +1,65 @@
+//! Processes that are stopped for a while, or told that their terminal is gone: what they had begun goes on.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::{Background, until};
+use crate::binary::project::{Project, RUN};
+
+/// Short, so that a test can sleep through it.
+const LEASE_MS: u64 = 800;
+
+/// Steps of several kinds that go on until somebody says `go`.
+const PATIENT: &str = r#"
+name: patient
+do:
+  - id: both
+    parallel:
+      one: [{id: long, run: 'echo long >> "$LOG"; until test -e go; do sleep 0.05; done'}]
+      two: [{id: other, run: 'echo other >> "$LOG"; until test -e go; do sleep 0.05; done', on_error: continue}]
+  - {id: last, run: 'echo last >> "$LOG"'}
+"#;
+
+fn start(project: &Project) -> Background {
+    let mut command = project.command(&["run", "w.yaml", "--run-id", RUN]);
+    command.env("LONGHAUL_LEASE_MS", LEASE_MS.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = Background(Some(command.spawn().unwrap()));
+    until("both steps", || project.log().len() == 2);
+    run
+}
+
+/// The lid is closed and opened, or Ctrl-Z and `fg`: nobody else was there.
+#[test]
+fn what_nobody_took_over_goes_on_however_long_its_process_slept() {
+    for pause_ms in [LEASE_MS * 3 / 4, LEASE_MS, LEASE_MS * 3] {
+        let project = Project::new(PATIENT);
+        let run = start(&project);
+        run.signal("STOP");
+        std::thread::sleep(Duration::from_millis(pause_ms));
+        run.signal("CONT");
+        // What is renewed now, and what is renewed after that.
+        std::thread::sleep(Duration::from_millis(LEASE_MS * 2));
+        std::fs::write(project.path("go"), "").unwrap();
+        let told = run.end();
+        assert_eq!(told.code, 0, "after {pause_ms} ms: {}{}", told.stdout, told.stderr);
+        assert_eq!(project.log().len(), 3, "after {pause_ms} ms: {:?}", project.log());
+        assert_eq!((project.count("attempt_stopped"), project.count("attempt_failed")), (0, 0));
+    }
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let project = Project::new(PATIENT);
+    let inner = project.command(&["run", "w.yaml", "--run-id", RUN]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(inner.get_program()).args(inner.get_args());
+    shell.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(inner.get_current_dir().unwrap());
+    let run = Background(Some(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()));
+    until("both steps", || project.log().len() == 2);
+    run.signal("HUP");
+    std::fs::write(project.path("go"), "").unwrap();
+    let told = run.end();
+    assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
+    assert_eq!(project.count("attempt_stopped"), 0);
+}
