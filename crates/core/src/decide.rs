@@ -225,5 +225,5 @@ fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.cancelling {
         return finish::cancelled(state);
     }
-    finish::over_limit(planner, state)
+    finish::spinning(state).or_else(|| finish::over_limit(planner, state))
 }

@@ -8,7 +8,7 @@ use longhaul_core::decide::Start;
 use longhaul_core::event::{Event, Failure, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
-use longhaul_core::schema::mismatch;
+use longhaul_core::schema::{self, mismatch};
 use longhaul_core::{Json, eval};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -105,7 +105,7 @@ fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf 
 
 async fn make(mut attempt: Attempt) -> Done {
     if let Err(problem) = resolve(&mut attempt.start) {
-        return Done::failed(ErrorClass::Invalid, problem.0);
+        return Done::unusable(ErrorClass::Invalid, problem.0);
     }
     match carry::arrive(&attempt).await {
         Ok(folder) => attempt.workspace = folder.unwrap_or(attempt.workspace),
@@ -113,7 +113,7 @@ async fn make(mut attempt: Attempt) -> Done {
     }
     let entry = match cache::entry(&attempt).await {
         Ok(entry) => entry,
-        Err(message) => return Done::failed(ErrorClass::Invalid, message),
+        Err(message) => return Done::unusable(ErrorClass::Invalid, message),
     };
     if let Some(result) = entry.as_ref().and_then(cache::Entry::known) {
         return Done { result, failure: None };
@@ -211,6 +211,10 @@ fn accept(output: &Output, reading: Reading, mut done: Done) -> Done {
 }
 
 fn check(output: &Output, mut done: Done) -> Done {
+    if let Some(why) = output.schema.as_ref().and_then(schema::unusable) {
+        let failure = Failure::unusable(ErrorClass::Invalid, format!("its schema can not be used: {why}"));
+        return Done { failure: Some(failure), ..done };
+    }
     if let Some(why) = output.schema.as_ref().and_then(|schema| mismatch(schema, &done.result.output)) {
         let message = format!("the answer does not follow its schema: {why}");
         return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };

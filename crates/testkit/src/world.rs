@@ -2,7 +2,7 @@
 //! they are due.
 
 use longhaul_core::consent::Terms;
-use longhaul_core::decide::{Advance, Place, Planner, Start, advance, held_until, host_label, place, start_of};
+use longhaul_core::decide::{Advance, Place, Planner, Start, held_until, host_label, place, start_of};
 use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
@@ -13,6 +13,7 @@ use longhaul_core::state::State;
 use crate::invariants::Witness;
 use crate::script::{Act, Reply, Script};
 use crate::show;
+use crate::whole::advance;
 
 /// Things that happen before a run is given up as endless.
 const HAPPENINGS_MAX: usize = 3_000;

@@ -1,4 +1,5 @@
-//! Processes that are stopped for a while, or told that their terminal is gone: what they had begun goes on.
+//! Processes that are stopped for a while, or told that their terminal is gone: what they had begun goes on. And runs that only decide:
+//! they end, and can be stopped before.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -62,4 +63,55 @@ fn a_run_under_nohup_outlives_its_terminal() {
     let told = run.end();
     assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
     assert_eq!(project.count("attempt_stopped"), 0);
+}
+
+#[test]
+fn nodes_that_only_lead_to_each_other_end_with_a_sentence() {
+    let project = Project::new(
+        "name: spin\nstart: a\ninputs: {x: {type: string, default: q}}\nnodes:\n  \
+         - {id: a, next: [{when: \"inputs.x == 'never'\", to: z}, {to: b}]}\n  \
+         - {id: b, next: [{when: \"inputs.x == 'never'\", to: z}, {to: a}]}\n  - {id: z, end: success}\n",
+    );
+    let checked = project.longhaul(&["check", "w.yaml"]);
+    assert!(checked.stdout.contains("warning[LH0218]: `a`, `b` can lead to each other"), "{}", checked.stdout);
+    let told = project.run();
+    assert_eq!(told.code, 1, "{}{}", told.stdout, told.stderr);
+    let said = "after 5000 rounds without any work the run was ended";
+    assert!(told.stderr.contains(said) || told.stdout.contains(said), "{}{}", told.stdout, told.stderr);
+    // Whoever starts it again has the same once more, and no more than that.
+    let events = project.events().len();
+    project.longhaul(&["retry", RUN]);
+    assert!((events..3 * events).contains(&project.events().len()), "{events}, then {}", project.events().len());
+}
+
+/// Much is decided here, and nothing is done.
+fn many() -> Project {
+    Project::new(
+        "name: many\ndo:\n  - {id: list, run: 'seq 6000; echo list >> \"$LOG\"', output: {as: items, parse: lines}}\n  \
+         - {id: each, for_each: items, parallel: 6000, do: [{id: one, set: {x: 1}}, {id: two, set: {x: 2}}]}\n",
+    )
+}
+
+#[test]
+fn a_run_that_only_decides_can_be_stopped() {
+    let project = many();
+    let run = project.start(&["run", "w.yaml", "--run-id", RUN]);
+    until("what there is to decide about", || project.log().len() == 1);
+    run.signal("TERM");
+    let told = run.end();
+    assert_eq!(told.code, 130, "{}{}", told.stdout, told.stderr);
+    assert_eq!(project.count("run_finished"), 0);
+    project.ok(&["resume", RUN]);
+    assert_eq!((project.count("body_opened"), project.count("run_finished")), (6000, 1));
+}
+
+#[test]
+fn what_is_decided_at_once_is_written_in_pieces() {
+    let project = many();
+    let mut command = project.command(&["run", "w.yaml", "--run-id", RUN]);
+    assert!(!command.env("LONGHAUL_FAILPOINT", "append:after:6").output().unwrap().status.success());
+    let opened = project.count("body_opened");
+    assert!((1..6000).contains(&opened), "{opened}");
+    project.ok(&["resume", RUN]);
+    assert_eq!((project.count("body_opened"), project.count("run_finished")), (6000, 1));
 }

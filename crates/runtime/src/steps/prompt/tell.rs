@@ -153,9 +153,8 @@ impl<'a> Teller<'a> {
             return done;
         }
         done.failure = fault.map(|fault| Failure {
-            class: fault.class,
-            message: named(self.agent.name(), fault.class, fault.message),
             retry_after_ms: fault.retry_at_ms.map(|at| u64::try_from(at.saturating_sub(now)).unwrap_or(0)),
+            ..Failure::new(fault.class, named(self.agent.name(), fault.class, fault.message))
         });
         done
     }
