@@ -122,6 +122,7 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
     let mut is_known = true;
     loop {
         tokio::time::sleep(if is_known { usual } else { lease / AGAIN }).await;
+        shared.awake.looks(shared.clock.now_ms(), shared.lease_ms());
         // Taken before the question: what is begun meanwhile may be missing in the answer.
         let held = shared.leases.snapshot();
         // Nothing is held, so there is nothing to keep. A login holds tasks that it must not begin yet.

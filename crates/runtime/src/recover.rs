@@ -40,9 +40,15 @@ impl Orphans {
 pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     match &task.worker {
         Some(worker) if *worker == shared.worker => true,
-        Some(worker) => is_dead(worker.as_str()) || task.lease_until_ms <= shared.clock.now_ms(),
+        Some(worker) => is_dead(worker.as_str()) || is_over(shared, task),
         None => true,
     }
+}
+
+/// Whether the lease of a task has ended, and its holder had the chance to renew it.
+pub(crate) fn is_over(shared: &Shared, task: &Task) -> bool {
+    let now_ms = shared.clock.now_ms();
+    shared.awake.looks(now_ms, shared.lease_ms()) && task.lease_until_ms <= now_ms
 }
 
 /// Who has reported how its attempt ended may be gone.

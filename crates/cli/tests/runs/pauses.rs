@@ -65,6 +65,36 @@ fn a_run_under_nohup_outlives_its_terminal() {
     assert_eq!(project.count("attempt_stopped"), 0);
 }
 
+/// As in a container that shares its name and its folders with the machine. Needs what only root may do; where that is not permitted,
+/// nothing is tried.
+#[test]
+fn an_engine_in_another_process_namespace_is_not_cleared_up_after() {
+    const UNSHARED: [&str; 3] = ["--pid", "--fork", "--mount-proc"];
+    if !std::process::Command::new("unshare")
+        .args(UNSHARED)
+        .arg("true")
+        .output()
+        .is_ok_and(|done| done.status.success())
+    {
+        eprintln!("not tried: no process namespace can be made here");
+        return;
+    }
+    let project = Project::new(PATIENT);
+    let inner = project.command(&["run", "w.yaml", "--run-id", RUN]);
+    let mut outer = std::process::Command::new("unshare");
+    outer.args(UNSHARED).arg(inner.get_program()).args(inner.get_args()).current_dir(inner.get_current_dir().unwrap());
+    outer.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let run = Background(Some(outer.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()));
+    until("both steps", || project.log().len() == 2);
+    // Whoever starts an engine clears up after those that are dead.
+    let beside = Project::new("name: beside\ndo: [{id: one, run: 'true'}]\n");
+    assert_eq!(beside.run().code, 0);
+    std::fs::write(project.path("go"), "").unwrap();
+    let told = run.end();
+    assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
+    assert_eq!(project.log().len(), 3);
+}
+
 #[test]
 fn nodes_that_only_lead_to_each_other_end_with_a_sentence() {
     let project = Project::new(
