@@ -68,6 +68,8 @@ pub struct Watcher {
     /// When its processes were last seen busy.
     busy_ms: Option<i64>,
     interrupted_ms: Option<i64>,
+    /// When it was last asked about.
+    asked_ms: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +89,8 @@ struct Sample {
 }
 
 const MINUTE_MS: i64 = 60_000;
+/// Whoever does not ask for so long has slept.
+const PAUSE_MS: i64 = 30_000;
 /// Of processor time, as the system counts it.
 const TICK_MS: u64 = 10;
 /// Less of one core is the ticking of an idle program.
@@ -107,6 +111,7 @@ impl Watcher {
             processor: None,
             busy_ms: None,
             interrupted_ms: None,
+            asked_ms: now_ms,
         }
     }
 
@@ -157,13 +162,31 @@ impl Watcher {
         self.interrupted_ms = Some(at_ms);
     }
 
-    /// What is to be thought of it now.
-    pub fn what(&self, now_ms: i64) -> Watch {
+    /// What is to be thought of it now. Whoever asks does so every few seconds. A longer pause is one of this process or of the
+    /// machine, and nobody knows what the agent did meanwhile: that time does not count.
+    pub fn what(&mut self, now_ms: i64) -> Watch {
+        let pause_ms = now_ms.saturating_sub(self.asked_ms);
+        if pause_ms > PAUSE_MS {
+            self.passed_over(pause_ms);
+        }
+        self.asked_ms = now_ms;
         let advice = match self.deadline_ms() {
             Some((deadline_ms, advice)) if now_ms >= deadline_ms => advice,
             _ => Advice::Wait,
         };
         Watch { words: self.words(now_ms), advice }
+    }
+
+    /// Goes on as if no time had passed.
+    fn passed_over(&mut self, pause_ms: i64) {
+        let until_ms = self.asked_ms.saturating_add(pause_ms);
+        let later = |at_ms: i64| at_ms.saturating_add(pause_ms).min(until_ms);
+        self.progress_ms = later(self.progress_ms);
+        self.busy_ms = self.busy_ms.map(later);
+        self.interrupted_ms = self.interrupted_ms.map(later);
+        if let Doing::Answered(at_ms) = self.doing {
+            self.doing = Doing::Answered(later(at_ms));
+        }
     }
 
     /// When the advice will change if nothing happens until then. Later than that it is worth asking again.

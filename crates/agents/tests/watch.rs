@@ -100,14 +100,18 @@ fn entry(what: &str) -> Entry {
 /// Lives through a timeline second by second, and does as it is advised.
 fn live(timeline: &Timeline<'_>) -> String {
     let mut watcher = Watcher::new(limits(timeline.limits), 0);
-    let (mut out, mut percent, mut ticks) = (String::new(), None, 0);
+    let (mut out, mut percent, mut ticks, mut asleep_until) = (String::new(), None, 0, 0);
     for now in (0..=timeline.until_ms).step_by(1000) {
         for what in timeline.steps.get(&now).into_iter().flatten() {
             match what.split_once(' ') {
+                Some(("asleep", span)) => asleep_until = now + ms(span),
                 Some(("cpu", share)) => percent = Some(share.parse::<u64>().unwrap()),
                 _ if *what == "exit" => return out,
                 _ => watcher.saw(&entry(what), now),
             }
+        }
+        if now < asleep_until {
+            continue;
         }
         if let Some(percent) = percent.filter(|_| now % 5000 == 0) {
             ticks += percent * 5;
@@ -148,6 +152,7 @@ fn processes_that_end_are_a_sign_of_work() {
     let mut watcher = Watcher::new(Limits { silent_ms: Some(60_000), ..Limits::default() }, 0);
     watcher.activity(500, 10_000);
     watcher.activity(3, 50_000);
+    (0..100_000).step_by(5000).for_each(|now| drop(watcher.what(now)));
     assert_eq!(watcher.what(100_000).advice, Advice::Wait);
     assert_eq!(watcher.what(110_000).advice, Advice::Interrupt);
 }

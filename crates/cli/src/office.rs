@@ -16,7 +16,7 @@ use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
 use longhaul_runtime::{AUTO, Backends, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, is_dead};
 use longhaul_store::{Place, Store};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::{opening, ui};
@@ -436,17 +436,17 @@ pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Res
 }
 
 /// Cancels `stop` at the first request to end (Ctrl-C, a closed terminal, the system going down). The second one ends this process
-/// at once; its guard clears up.
+/// at once; its guard clears up. A closed terminal means nothing to whoever was started under `nohup`.
 pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut hangup = (!ignores(SignalKind::hangup())).then(|| signal(SignalKind::hangup())).transpose()?;
     tokio::spawn(async move {
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
+                () = next(&mut hangup) => {}
             }
             if stop.is_cancelled() {
                 crate::screen::terminal::restore();
@@ -456,6 +456,22 @@ pub(crate) fn stop_on_signals(stop: CancellationToken) -> Result<()> {
         }
     });
     Ok(())
+}
+
+/// The next signal, if it is waited for at all.
+async fn next(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether this process was told to ignore a signal before anybody asked for it.
+fn ignores(kind: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    u32::try_from(kind.as_raw_value() - 1).is_ok_and(|bit| mask.checked_shr(bit).unwrap_or_default() & 1 == 1)
 }
 
 /// Runs a future on a Tokio runtime.

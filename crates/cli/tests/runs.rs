@@ -10,6 +10,8 @@ mod archive;
 mod binary;
 #[path = "runs/damage.rs"]
 mod damage;
+#[path = "runs/pauses.rs"]
+mod pauses;
 #[path = "runs/values.rs"]
 mod values;
 

@@ -3,7 +3,7 @@
 //! A plain function of the plan and the state: asked twice it answers the same. An answer is a list of
 //! events to be recorded, and for leaf work what is to be done once they are.
 //!
-//! [`advance`] takes news in and decides until nothing is left to decide; all of it goes into one commit.
+//! [`advance`] takes news in and decides until nothing is left to decide, or as much as goes into one commit.
 
 mod aside;
 mod budget;
@@ -46,6 +46,9 @@ pub use turn::thread_of;
 /// How many attempts run at once where a workflow does not say.
 pub(crate) const PARALLEL: u32 = 16;
 
+/// So many events are enough for one commit. Whoever decides looks around before the next: somebody may want the run to stop.
+const EVENTS_MAX: usize = 1000;
+
 /// What is to be recorded, and then done.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Decision {
@@ -70,6 +73,8 @@ pub struct Advance {
     pub starts: Vec<Start>,
     /// Attempts to be stopped after that.
     pub stops: Vec<(StepPath, u32)>,
+    /// Whether more can be decided at once: a commit has so many events and no more.
+    pub is_cut: bool,
 }
 
 /// The plan with its lookups.
@@ -81,7 +86,8 @@ pub struct Planner<'a> {
     pub index: &'a Index,
 }
 
-/// Takes news in and decides until nothing is left to decide. What people and programs tell is held to what was asked.
+/// Takes news in and decides until nothing is left to decide, or the commit is full. What people and programs tell is held to what
+/// was asked.
 ///
 /// If an event does not fit, the state must be thrown away: some of the news may have been taken in.
 pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
@@ -95,6 +101,10 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
             record(planner, state, event, at, &mut advance)?;
         }
         advance.starts.extend(decision.start);
+        if advance.events.len() >= EVENTS_MAX {
+            advance.is_cut = true;
+            break;
+        }
     }
     // What was begun and ended in one breath (a prompt that can not be rendered) needs no doing.
     let open = |path: &StepPath, attempt: u32| {
@@ -215,5 +225,5 @@ fn ending(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.cancelling {
         return finish::cancelled(state);
     }
-    finish::over_limit(planner, state)
+    finish::spinning(state).or_else(|| finish::over_limit(planner, state))
 }

@@ -15,6 +15,7 @@ mod overrun;
 mod placed;
 mod reopen;
 mod settle;
+mod spin;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -34,6 +35,7 @@ pub use hosted::Hand;
 pub use layout::LAYOUT;
 pub use names::Scope;
 pub use placed::Missed;
+pub(crate) use spin::IDLE_ROUNDS_MAX;
 
 /// A body that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -159,6 +161,9 @@ pub struct State {
     /// Sub-workflows that have limits and were opened.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) limited: BTreeSet<BodyNo>,
+    /// The step that was reached again and again although nothing was done in between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spinning: Option<StepPath>,
 }
 
 /// How a run ended.
@@ -210,6 +215,9 @@ pub(crate) struct BodyInst {
     /// Of the outermost body of a sub-workflow that has limits: what it has used of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) account: Option<Box<account::Account>>,
+    /// How often something in it was begun again since anything was done in it.
+    #[serde(default)]
+    pub(crate) idle_rounds: u32,
 }
 
 /// A step's place in a body.

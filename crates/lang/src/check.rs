@@ -12,6 +12,7 @@ mod dependencies;
 mod endings;
 mod fallbacks;
 mod files;
+mod idle_loops;
 mod inputs;
 mod interrupts;
 mod meant;
@@ -104,6 +105,7 @@ const RULES: &[Rule] = &[
     dead_ends::check,
     routes_shadowed::check,
     repeats::check,
+    idle_loops::check,
     rewinds::check,
     template_syntax::check,
     template_names::check,

@@ -32,6 +32,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::artifacts::Artifacts;
+use crate::awake::Awake;
 use crate::backends::Backends;
 use crate::channels::Channel;
 use crate::clock::Clock;
@@ -254,6 +255,7 @@ pub(crate) struct Shared {
     pub(crate) pulse: broadcast::Sender<Pulse>,
     pub(crate) mailroom: Mailroom,
     pub(crate) leases: Leases,
+    pub(crate) awake: Awake,
     pub(crate) turns: Turns,
     pub(crate) taken: Taken,
     pub(crate) secrets: Secrets,
@@ -276,6 +278,7 @@ impl Engine {
             worker: crate::recover::this_worker(store.as_ref()),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
+            awake: Awake::new(clock.now_ms()),
             turns: Turns::default(),
             taken: Taken::default(),
             secrets: Secrets::default(),

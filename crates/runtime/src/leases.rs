@@ -1,9 +1,13 @@
 //! Keeps the attempts of this engine its own, and lets go of those that are not any more.
 //!
-//! **Invariant:** an attempt whose lease another process can have taken over is stopped, not carried on: a process that
-//! slept through its lease must not do what somebody else does again.
+//! A renewal that fails says nothing: the store may be away, or this process may have slept. So the store is asked first, and what
+//! it still calls ours continues, however late it is.
+//!
+//! **Invariant:** an attempt is stopped because of its lease only if the store says that it is not ours any more, or if the store
+//! does not answer and another machine can have taken it over. What is stopped for that has not failed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,22 +17,57 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Shared;
 use crate::mailroom;
 
+/// How often a lease is renewed before it ends. Where machines share a store that can go away, an outage of five sixths of a
+/// lease must not stop anything.
+const RENEWALS: u32 = 4;
+const RENEWALS_SHARED: u32 = 15;
+/// This part of a lease is left to end what was started, before others may begin it.
+const LEFT: u32 = 12;
+/// The part of a lease that a store has to answer at least: also if the lease has ended while this process slept.
+const ANSWER: u32 = 4;
+/// After a renewal that failed, the next one comes sooner.
+const AGAIN: u32 = 30;
+
 /// A task of the store: its run and its key.
 type Key = (RunId, String);
 
 /// The attempts that this engine makes, each with what stops it.
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    held: Mutex<HashMap<Key, CancellationToken>>,
+    held: Mutex<HashMap<Key, Holding>>,
+}
+
+/// An attempt that this engine makes.
+#[derive(Debug, Clone)]
+struct Holding {
+    stop: CancellationToken,
+    /// When the store last knew it as ours: nobody else can have it for the length of a lease from then.
+    ours_at: Instant,
+    is_released: Arc<AtomicBool>,
+}
+
+impl Holding {
+    /// How long it may go on if the store does not answer.
+    fn left(&self, lease: Duration) -> Duration {
+        (lease - lease / LEFT).saturating_sub(self.ours_at.elapsed())
+    }
+
+    /// Stops the attempt because of its lease.
+    fn release(&self) {
+        self.is_released.store(true, Ordering::SeqCst);
+        self.stop.cancel();
+    }
 }
 
 impl Leases {
     /// Remembers an attempt, whose task must be stored already, until the answer is dropped.
     pub(crate) fn hold(shared: &Arc<Shared>, key: Key, stop: CancellationToken) -> Held {
+        let is_released = Arc::new(AtomicBool::new(false));
+        let holding = Holding { stop, ours_at: Instant::now(), is_released: Arc::clone(&is_released) };
         if let Ok(mut held) = shared.leases.held.lock() {
-            held.insert(key.clone(), stop);
+            held.insert(key.clone(), holding);
         }
-        Held { shared: Arc::clone(shared), key }
+        Held { shared: Arc::clone(shared), key, is_released }
     }
 
     /// Whether somebody in this process is at it.
@@ -41,8 +80,16 @@ impl Leases {
         self.held.lock().map(|held| held.len()).unwrap_or_default()
     }
 
-    fn snapshot(&self) -> HashMap<Key, CancellationToken> {
+    fn snapshot(&self) -> HashMap<Key, Holding> {
         self.held.lock().map(|held| held.clone()).unwrap_or_default()
+    }
+
+    /// Notes that the store knew these as ours when it was asked.
+    fn confirm(&self, keys: &HashSet<Key>, asked: Instant) {
+        if let Ok(mut held) = self.held.lock() {
+            let ours = held.iter_mut().filter(|(key, _)| keys.contains(*key));
+            ours.for_each(|(_, holding)| holding.ours_at = holding.ours_at.max(asked));
+        }
     }
 }
 
@@ -50,6 +97,14 @@ impl Leases {
 pub(crate) struct Held {
     shared: Arc<Shared>,
     key: Key,
+    is_released: Arc<AtomicBool>,
+}
+
+impl Held {
+    /// Whether the attempt was stopped because of its lease, and for no fault of its own.
+    pub(crate) fn is_released(&self) -> bool {
+        self.is_released.load(Ordering::SeqCst)
+    }
 }
 
 impl Drop for Held {
@@ -63,40 +118,59 @@ impl Drop for Held {
 /// Renews, for as long as it is polled.
 pub(crate) async fn keep(shared: Arc<Shared>) {
     let lease = shared.options.lease;
-    let mut renewed = Instant::now();
+    let usual = lease / if is_shared(&shared) { RENEWALS_SHARED } else { RENEWALS };
+    let mut is_known = true;
     loop {
-        tokio::time::sleep(lease / 4).await;
+        tokio::time::sleep(if is_known { usual } else { lease / AGAIN }).await;
+        shared.awake.looks(shared.clock.now_ms(), shared.lease_ms());
         // Taken before the question: what is begun meanwhile may be missing in the answer.
-        let (asked, held) = (Instant::now(), shared.leases.snapshot());
+        let held = shared.leases.snapshot();
         // Nothing is held, so there is nothing to keep. A login holds tasks that it must not begin yet.
         if held.is_empty() && shared.taken.is_empty() && shared.store.scope().is_none() {
-            renewed = asked;
+            is_known = true;
             continue;
         }
-        // Nobody knows what a store thinks that does not answer: stop before the lease can end elsewhere, with time left to
-        // kill what was started.
-        let left = (renewed + lease / 4 * 3).saturating_duration_since(asked);
-        match tokio::time::timeout(left, missing(&shared, &held, lease)).await {
-            Ok(Some(missing)) => {
-                renewed = asked;
-                missing.iter().for_each(|stop| stop.cancel());
+        // Whoever has slept asks first. Whoever has asked before stops in time.
+        let least = if is_known { lease / ANSWER } else { lease / AGAIN };
+        let patience = until_first_end(&held, lease).max(least);
+        let ours = tokio::time::timeout(patience, renew(&shared)).await.ok().flatten();
+        is_known = ours.is_some();
+        match ours {
+            Some(ours) => {
+                let lost = held.iter().filter(|(key, _)| !ours.contains(*key));
+                lost.for_each(|(_, holding)| holding.release());
+                // Who was told something while no hint came through hears of it now at the latest.
+                let _ = tokio::time::timeout(usual, mailroom::hand_out(&shared)).await;
             }
-            Ok(None) if renewed.elapsed() < lease / 4 * 3 => {}
-            Ok(None) | Err(_) => held.values().for_each(CancellationToken::cancel),
+            None => release_ended(&shared, &held, lease),
         }
     }
 }
 
-/// What is held but not ours any more; `None` if the store does not answer.
-async fn missing(
-    shared: &Shared,
-    held: &HashMap<Key, CancellationToken>,
-    lease: Duration,
-) -> Option<Vec<CancellationToken>> {
-    let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-    let ours = shared.store.renew(&shared.worker, shared.clock.now_ms(), lease_ms).await.ok()?;
-    // Who was told something while no hint came through hears of it now at the latest.
-    let _ = mailroom::hand_out(shared).await;
-    let is_ours = |key: &Key| ours.iter().any(|task| task.run == key.0 && task.key == key.1);
-    Some(held.iter().filter(|(key, _)| !is_ours(key)).map(|(_, stop)| stop.clone()).collect())
+/// Whether several machines share the store.
+fn is_shared(shared: &Shared) -> bool {
+    shared.options.member.host.is_some()
+}
+
+/// How long nobody else can have taken anything over that is still being made.
+fn until_first_end(held: &HashMap<Key, Holding>, lease: Duration) -> Duration {
+    let open = held.values().filter(|holding| !holding.stop.is_cancelled());
+    open.map(|holding| holding.left(lease)).min().unwrap_or_default()
+}
+
+/// Lets go of what another machine can have taken over by now, while the store does not say. A store on this machine can always be
+/// asked a little later, so nothing has to be given up for it.
+fn release_ended(shared: &Shared, held: &HashMap<Key, Holding>, lease: Duration) {
+    if is_shared(shared) {
+        held.values().filter(|holding| holding.left(lease).is_zero()).for_each(Holding::release);
+    }
+}
+
+/// Renews; answers what is ours, or `None` if the store does not answer.
+async fn renew(shared: &Shared) -> Option<HashSet<Key>> {
+    let asked = Instant::now();
+    let tasks = shared.store.renew(&shared.worker, shared.clock.now_ms(), shared.lease_ms()).await.ok()?;
+    let ours: HashSet<Key> = tasks.into_iter().map(|task| (task.run, task.key)).collect();
+    shared.leases.confirm(&ours, asked);
+    Some(ours)
 }

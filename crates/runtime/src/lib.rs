@@ -7,6 +7,7 @@ mod admission;
 mod aftermath;
 mod archive;
 mod artifacts;
+mod awake;
 mod backends;
 mod cache;
 mod carry;

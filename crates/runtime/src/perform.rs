@@ -9,7 +9,7 @@ use longhaul_core::decide::Start;
 use longhaul_core::event::{Event, Failure, RunStarted};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
-use longhaul_core::schema::mismatch;
+use longhaul_core::schema::{self, mismatch};
 use longhaul_core::value::{self, Unread};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,6 @@ pub(crate) fn begin(
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
-        let _held = held;
         let (path, number) = (start.path.clone(), start.attempt);
         let choice = steps::prompt::who(&shared, &start, &told).await;
         let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
@@ -89,6 +88,8 @@ pub(crate) fn begin(
         drop(slot);
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
+            // It was stopped for its lease, whatever that looked like from inside.
+            Some(_) if held.is_released() => Event::AttemptStopped { path, attempt: number, usage: result.usage },
             Some(error) => Event::AttemptFailed { path, attempt: number, error, result },
         };
         // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
@@ -107,7 +108,7 @@ fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf 
 
 async fn make(mut attempt: Attempt) -> Done {
     if let Err(problem) = secrets::resolve(&mut attempt.start, &attempt.readable) {
-        return Done::failed(ErrorClass::Invalid, problem.0);
+        return Done::unusable(ErrorClass::Invalid, problem.0);
     }
     match carry::arrive(&attempt).await {
         Ok(folder) => attempt.workspace = folder.unwrap_or(attempt.workspace),
@@ -115,7 +116,7 @@ async fn make(mut attempt: Attempt) -> Done {
     }
     let entry = match cache::entry(&attempt).await {
         Ok(entry) => entry,
-        Err(message) => return Done::failed(ErrorClass::Invalid, message),
+        Err(message) => return Done::unusable(ErrorClass::Invalid, message),
     };
     if let Some(result) = entry.as_ref().and_then(cache::Entry::known) {
         return Done { result, failure: None };
@@ -210,6 +211,10 @@ fn accept(output: &Output, reading: Reading, mut done: Done) -> Done {
 fn check(output: &Output, mut done: Done) -> Done {
     if value::is_too_deep(&done.result.output) {
         return Done::failed(ErrorClass::Invalid, value::TOO_DEEP);
+    }
+    if let Some(why) = output.schema.as_ref().and_then(schema::unusable) {
+        let failure = Failure::unusable(ErrorClass::Invalid, format!("its schema can not be used: {why}"));
+        return Done { failure: Some(failure), ..done };
     }
     if let Some(why) = output.schema.as_ref().and_then(|schema| mismatch(schema, &done.result.output)) {
         let message = format!("the answer does not follow its schema: {why}");

@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** the timers of a run in the store are those of its state; its open tasks are its open attempts.
 
+use std::collections::HashSet;
+
 use longhaul_core::decide::Planner;
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
@@ -41,6 +43,26 @@ pub(crate) async fn record(
     events: &[Envelope],
     extras: Extras,
 ) -> Result<(), Error> {
+    append(shared, prepared(shared, run, planner, state, events, extras)?).await
+}
+
+/// Writes a commit. One that was written before is written.
+pub(crate) async fn append(shared: &Shared, append: Append) -> Result<(), Error> {
+    match shared.store.append(append).await {
+        Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A commit as the store takes it.
+pub(crate) fn prepared(
+    shared: &Shared,
+    run: &RunId,
+    planner: Planner<'_>,
+    state: &State,
+    events: &[Envelope],
+    extras: Extras,
+) -> Result<Append, Error> {
     refuse_reserved(run)?;
     let mut blobs = extras.blobs;
     let rows = codec::encode_all(events, &mut blobs)?;
@@ -58,10 +80,7 @@ pub(crate) async fn record(
     for (path, attempt) in &extras.given_up {
         end_task(&mut append, format!("{path}@{attempt}"), *attempt, None);
     }
-    match shared.store.append(append).await {
-        Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    Ok(append)
 }
 
 /// No run takes the place of a journal of Longhaul itself.
@@ -76,9 +95,11 @@ pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
 
 /// Timers as the state after the events has them, whatever made them come or go.
 fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append: &mut Append) {
-    let fresh = after.iter().filter(|timer| !before.contains(timer));
+    let known: HashSet<&(String, i64)> = before.iter().collect();
+    let still: HashSet<&str> = after.iter().map(|(id, _)| id.as_str()).collect();
+    let fresh = after.iter().filter(|timer| !known.contains(timer));
     append.timers_set = fresh.map(|(id, due_ms)| Timer { run: run.clone(), id: id.clone(), due_ms: *due_ms }).collect();
-    let gone = before.iter().filter(|(id, _)| !after.iter().any(|(still, _)| still == id));
+    let gone = before.iter().filter(|(id, _)| !still.contains(id.as_str()));
     append.timers_cleared = gone.map(|(id, _)| id.clone()).collect();
 }
 

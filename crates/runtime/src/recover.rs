@@ -29,13 +29,26 @@ pub(crate) struct Orphans {
     pub(crate) taken: Vec<(StepPath, u32)>,
 }
 
+impl Orphans {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        [&self.lost, &self.alive, &self.released, &self.taken].iter().all(|attempts| attempts.is_empty())
+    }
+}
+
 /// Whether nobody works on a task any more, as far as others than this process can do so.
 pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     match &task.worker {
         Some(worker) if *worker == shared.worker => true,
-        Some(worker) => is_dead(worker.as_str()) || task.lease_until_ms <= shared.clock.now_ms(),
+        Some(worker) => is_dead(worker.as_str()) || is_over(shared, task),
         None => true,
     }
+}
+
+/// Whether the lease of a task has ended, and its holder had the chance to renew it.
+pub(crate) fn is_over(shared: &Shared, task: &Task) -> bool {
+    let now_ms = shared.clock.now_ms();
+    shared.awake.looks(now_ms, shared.lease_ms()) && task.lease_until_ms <= now_ms
 }
 
 /// Who has reported how its attempt ended may be gone.

@@ -1,6 +1,7 @@
 //! The loop of a run: record, believe, act — in that order, always.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 use std::sync::Arc;
 
 use longhaul_core::decide::{Advance, Planner, Start, advance, place, start_of, take_in};
@@ -10,16 +11,16 @@ use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
 use longhaul_core::state::{LAYOUT, Phase, State, StepInst};
-use longhaul_store::{Restored, StoredEvent};
+use longhaul_store::{Append, Error as Refusal, Restored, StoredEvent};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{self, Admission};
 use crate::codec;
 use crate::engine::{Error, Pulse, Shared};
 use crate::message::Message;
-use crate::record::{Extras, record};
+use crate::record::{Extras, append, prepared, record};
 use crate::recover::Orphans;
 use crate::reports::Reported;
 use crate::slots::Promise;
@@ -164,6 +165,23 @@ fn idle(shared: &Shared, loaded: &Loaded) -> Idle {
     }
 }
 
+/// What has not been recorded yet.
+struct Owed {
+    /// What attempts of this process told.
+    ended: Vec<Event>,
+    orphans: Orphans,
+    /// Whether there may be messages.
+    mail: bool,
+}
+
+impl Owed {
+    /// All of it is recorded, or nobody wants it.
+    fn clear(&mut self) {
+        self.ended.clear();
+        self.orphans = Orphans::default();
+    }
+}
+
 struct Runner {
     shared: Arc<Shared>,
     run: RunId,
@@ -208,38 +226,74 @@ impl Runner {
     }
 
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
-        let mut orphans = orphans;
         let news = self.shared.mailroom.listen(&self.run);
         // Whoever drives it looks at others by itself, and need not be woken by all that is written.
         self.shared.mailroom.set_foreign(&self.run, false);
-        let mut ended: Vec<Event> = Vec::new();
-        let mut mail = true;
+        let mut owed = Owed { ended: Vec::new(), orphans, mail: true };
         loop {
             if stop.is_cancelled() {
-                return self.park(ended).await;
+                return self.park(owed.ended).await;
             }
-            let more = self.turn(std::mem::take(&mut ended), std::mem::take(&mut orphans), mail).await?;
-            mail = more;
-            if more || self.takes_more().await? {
-                continue;
-            }
-            if self.open.is_empty() {
-                let is_queued = self.loaded.state.queued().next().is_some();
-                self.shared.mailroom.set_foreign(&self.run, is_queued || self.waits_for_others());
-                return Ok(self.idle());
-            }
-            let next_due = next_due(&self.loaded);
-            tokio::select! {
-                event = self.finished.recv() => ended.extend(event.map(|event| self.over(event))),
-                () = news.notified() => mail = true,
-                () = until(&self.shared, next_due) => {}
-                () = tokio::time::sleep(LOOK_AT_OTHERS) => orphans = self.look_at_others().await?,
-                () = stop.cancelled() => {}
-            }
-            while let Ok(event) = self.finished.try_recv() {
-                ended.push(self.over(event));
+            match self.proceed(&mut owed, &news, stop).await {
+                Ok(Some(idle)) => return Ok(idle),
+                Ok(None) => {}
+                // Attempts go on meanwhile, for as long as nobody else can have them.
+                Err(error) if is_away(&error) => self.wait_for_store(&mut owed, stop).await?,
+                Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Records what is new, then waits for more; answers once nothing of the run is under way here.
+    async fn proceed(
+        &mut self,
+        owed: &mut Owed,
+        news: &Notify,
+        stop: &CancellationToken,
+    ) -> Result<Option<Idle>, Error> {
+        owed.mail = self.turn(owed, stop).await?;
+        if owed.mail || self.takes_more().await? {
+            return Ok(None);
+        }
+        if self.open.is_empty() {
+            let is_queued = self.loaded.state.queued().next().is_some();
+            self.shared.mailroom.set_foreign(&self.run, is_queued || self.waits_for_others());
+            return Ok(Some(self.idle()));
+        }
+        let next_due = next_due(&self.loaded);
+        tokio::select! {
+            event = self.finished.recv() => owed.ended.extend(event.map(|event| self.over(event))),
+            () = news.notified() => owed.mail = true,
+            () = until(&self.shared, next_due) => {}
+            () = tokio::time::sleep(LOOK_AT_OTHERS) => owed.orphans = self.look_at_others(&owed.ended).await?,
+            () = stop.cancelled() => {}
+        }
+        while let Ok(event) = self.finished.try_recv() {
+            owed.ended.push(self.over(event));
+        }
+        Ok(None)
+    }
+
+    /// Waits until a store that is away is there again, then reads what became of the run. Whoever stops does not wait.
+    async fn wait_for_store(&mut self, owed: &mut Owed, stop: &CancellationToken) -> Result<(), Error> {
+        owed.mail = true;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_AT_OTHERS) => {}
+                () = stop.cancelled() => {}
+            }
+            match self.read_again(owed).await {
+                Err(error) if is_away(&error) && !stop.is_cancelled() => {}
+                read => return read,
+            }
+        }
+    }
+
+    async fn read_again(&mut self, owed: &mut Owed) -> Result<(), Error> {
+        self.loaded = load(&self.shared, &self.run).await?;
+        self.drop_stale();
+        owed.orphans = self.left_by_others(&owed.ended).await?;
+        Ok(())
     }
 
     /// An attempt of ours that is over, whether anybody wants its result or not.
@@ -259,18 +313,22 @@ impl Runner {
     }
 
     /// What others have done to the run, and what they have left.
-    async fn look_at_others(&mut self) -> Result<Orphans, Error> {
+    async fn look_at_others(&mut self, ended: &[Event]) -> Result<Orphans, Error> {
         if self.changes.has_changed().unwrap_or(true) {
             self.changes.mark_unchanged();
             self.catch_up().await?;
         }
-        if self.waits_for_others() { self.left_by_others().await } else { Ok(Orphans::default()) }
+        if self.waits_for_others() { self.left_by_others(ended).await } else { Ok(Orphans::default()) }
     }
 
-    /// Attempts of other processes that nobody makes any more.
-    async fn left_by_others(&self) -> Result<Orphans, Error> {
+    /// Attempts that nobody makes any more, but for those of this process: the open ones, and those whose end is not recorded yet.
+    async fn left_by_others(&self, ended: &[Event]) -> Result<Orphans, Error> {
         let mut orphans = recover::orphans(&self.shared, &self.run, &self.loaded.state).await?;
-        let foreign = |(path, attempt): &(StepPath, u32)| !self.open.contains_key(&(path.to_string(), *attempt));
+        let over: HashSet<(String, u32)> = ended.iter().filter_map(attempt_of).collect();
+        let foreign = |(path, attempt): &(StepPath, u32)| {
+            let key = (path.to_string(), *attempt);
+            !self.open.contains_key(&key) && !over.contains(&key)
+        };
         orphans.lost.retain(foreign);
         orphans.alive.retain(foreign);
         Ok(orphans)
@@ -283,17 +341,18 @@ impl Runner {
     }
 
     /// Takes in whatever is new, records what follows, and acts on it. True if there may be more to take in.
-    async fn turn(&mut self, ended: Vec<Event>, orphans: Orphans, mail: bool) -> Result<bool, Error> {
+    async fn turn(&mut self, owed: &mut Owed, stop: &CancellationToken) -> Result<bool, Error> {
         let mut attempts = 0;
-        let mut ended = ended;
+        let Owed { ended, orphans, mail } = owed;
+        let mail = *mail;
         let (mut taken, mut promised) = self.shared.taken.of(&self.run);
         taken.extend(orphans.taken.iter().cloned());
         if mail && self.loaded.state.is_hosted() {
             self.catch_up().await?;
         }
         loop {
-            let (mut news, mut extras) = self.news(&ended, &orphans, mail).await?;
-            news.splice(0..0, self.taken(&taken, &orphans));
+            let (mut news, mut extras) = self.news(ended, orphans, mail).await?;
+            news.splice(0..0, self.taken(&taken, orphans));
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
             let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
             if let Admission::Refused(event) = admission {
@@ -314,14 +373,17 @@ impl Runner {
                 advance.starts.len()
             });
             if advance.events.is_empty() {
+                owed.clear();
                 return Ok(false);
             }
             let given_up = |(path, attempt): &&(StepPath, u32)| !is_open(&self.loaded.state, path, *attempt);
             extras.given_up = advance.stops.iter().filter(given_up).cloned().collect();
             extras.lost.clone_from(&orphans.lost);
             let reported = extras.reported.clone();
-            match self.commit(&advance, extras).await {
+            match self.commit(&advance, extras, stop).await {
                 Ok(()) => {
+                    owed.clear();
+                    let more = more | advance.is_cut;
                     let asked = consent::asked(&advance.events);
                     promised.join(more_promised);
                     self.act(advance, reported.as_ref(), promised);
@@ -334,9 +396,17 @@ impl Runner {
                     self.loaded = load(&self.shared, &self.run).await?;
                     self.drop_stale();
                     ended.retain(|event| still_open(&self.loaded.state, event));
+                    if !orphans.is_empty() {
+                        *orphans = self.left_by_others(ended).await?;
+                    }
+                    if is_fenced(&error) {
+                        self.disown(ended, &mut taken).await?;
+                    }
                 }
                 Err(error) if is_refused(&error) => {
                     self.loaded = load(&self.shared, &self.run).await?;
+                    let ended = std::mem::take(ended);
+                    owed.clear();
                     return self.hold(ended, &error).await;
                 }
                 Err(error) => return Err(error),
@@ -352,6 +422,17 @@ impl Runner {
             ended.push(Event::Paused { by: Some(format!("the store, which refused what follows: {why}")) });
         }
         record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await.map(|()| false)
+    }
+
+    /// Forgets what is not ours any more: whoever has it tells what becomes of it.
+    async fn disown(&self, ended: &mut Vec<Event>, taken: &mut Vec<fleet::Attempt>) -> Result<(), Error> {
+        let tasks = self.shared.store.tasks(&self.run).await?;
+        let ours = tasks.into_iter().filter(|task| task.worker.as_ref() == Some(&self.shared.worker));
+        let ours: HashSet<String> = ours.map(|task| task.key).collect();
+        let is_ours = |path: &dyn Display, attempt: u32| ours.contains(&format!("{path}@{attempt}"));
+        ended.retain(|event| attempt_of(event).is_none_or(|(path, attempt)| is_ours(&path, attempt)));
+        taken.retain(|(path, attempt)| is_ours(path, *attempt));
+        Ok(())
     }
 
     /// What clients submit is recorded beside this loop, and what other processes do.
@@ -429,11 +510,30 @@ impl Runner {
         }
     }
 
-    async fn commit(&mut self, advance: &Advance, extras: Extras) -> Result<(), Error> {
+    async fn commit(&mut self, advance: &Advance, extras: Extras, stop: &CancellationToken) -> Result<(), Error> {
         let (plan, index) = (&self.loaded.plan.0, &self.loaded.plan.1);
         let planner = Planner { plan, index };
-        record(&self.shared, &self.run, planner, &self.loaded.state, &advance.events, extras).await?;
+        let commit = prepared(&self.shared, &self.run, planner, &self.loaded.state, &advance.events, extras)?;
+        self.write(commit, stop).await?;
         self.snapshot()
+    }
+
+    /// Writes a commit. If nobody knows whether it was kept, the store is asked again until it says so: it knows it by its ids.
+    async fn write(&self, commit: Append, stop: &CancellationToken) -> Result<(), Error> {
+        // A file is never in doubt, so its commits need no copy.
+        let again = self.shared.options.member.host.is_some().then(|| commit.clone());
+        let mut written = append(&self.shared, commit).await;
+        while let (Err(Error::Store(Refusal::Unsure(_))), Some(commit)) = (&written, &again) {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_AT_OTHERS) => {}
+                () = stop.cancelled() => return written,
+            }
+            written = match append(&self.shared, commit.clone()).await {
+                Err(error) if is_away(&error) => written,
+                known => known,
+            };
+        }
+        written
     }
 
     /// Keeps the state now and then, so that loading a long run does not begin at its beginning.
@@ -580,7 +680,17 @@ pub(crate) fn moved_on(error: &Error) -> bool {
 
 /// The store will never take this.
 fn is_refused(error: &Error) -> bool {
-    matches!(error, Error::Store(longhaul_store::Error::TooLarge { .. } | longhaul_store::Error::Invalid(_)))
+    matches!(error, Error::Store(Refusal::TooLarge { .. } | Refusal::Invalid(_)))
+}
+
+/// Whether something of the commit is held by somebody else.
+fn is_fenced(error: &Error) -> bool {
+    matches!(error, Error::Store(Refusal::Fenced { .. }))
+}
+
+/// Whether the store does not answer at the moment, and may do so again.
+fn is_away(error: &Error) -> bool {
+    matches!(error, Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy))
 }
 
 /// The attempt that an event ends.

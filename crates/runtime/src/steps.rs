@@ -90,6 +90,13 @@ impl Done {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
     }
 
+    /// It can not be done as it is written, or as this machine is set up. Nothing was asked of anybody.
+    pub(crate) fn unusable(class: ErrorClass, message: impl Into<String>) -> Self {
+        let mut done = Self::unspent(class, message);
+        done.failure.iter_mut().for_each(|failure| failure.needs_person = true);
+        done
+    }
+
     /// It failed before anything was asked of anybody.
     pub(crate) fn unspent(class: ErrorClass, message: impl Into<String>) -> Self {
         let mut done = Self::failed(class, message);
@@ -201,7 +208,7 @@ pub(crate) async fn make(attempt: &Attempt) -> Done {
         "glob" => files::make(attempt).await,
         "noop" => noop(attempt),
         "tool" => Box::pin(tool::make(attempt)).await,
-        other => Done::failed(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
+        other => Done::unusable(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
     }
 }
 

@@ -26,7 +26,7 @@ use crate::fleet;
 use crate::mailroom;
 use crate::missed::Missing;
 use crate::peers::Peers;
-use crate::recover::is_dead;
+use crate::recover::{is_dead, is_over};
 
 /// How often a worker looks for work that nobody told it about: between the first and the second.
 const POLL: (Duration, Duration) = (Duration::from_millis(1400), Duration::from_secs(2));
@@ -343,12 +343,11 @@ impl Changes {
 
 /// Runs that have a task which somebody holds who is gone, or which this process holds and does not make.
 fn abandoned(shared: &Shared, held: &[Task]) -> Vec<RunId> {
-    let now = shared.clock.now_ms();
     let workers: HashSet<&WorkerId> = held.iter().filter_map(|task| task.worker.as_ref()).collect();
     let dead: HashSet<&WorkerId> = workers.into_iter().filter(|worker| is_dead(worker.as_str())).collect();
     let is_left = |task: &&Task| match &task.worker {
         Some(worker) if *worker == shared.worker => !shared.leases.holds(&task.run, &task.key),
-        Some(worker) => dead.contains(worker) || task.lease_until_ms <= now,
+        Some(worker) => dead.contains(worker) || is_over(shared, task),
         None => true,
     };
     held.iter().filter(is_left).map(|task| task.run.clone()).collect()

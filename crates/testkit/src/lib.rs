@@ -16,6 +16,7 @@ mod script;
 mod show;
 pub mod sim;
 mod tree;
+mod whole;
 mod world;
 
 pub use around::{Around, plan};

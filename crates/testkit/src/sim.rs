@@ -13,12 +13,13 @@ mod turns;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use longhaul_core::decide::{Planner, Start, advance};
+use longhaul_core::decide::{Planner, Start};
 use longhaul_core::event::{Driver, Envelope, Event};
 use longhaul_core::index::Index;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::State;
 
+use crate::whole::advance;
 use crate::{Witness, line, tree};
 pub use chance::Chance;
 pub(crate) use faults::started;

@@ -3,7 +3,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::consent::Terms;
-use longhaul_core::decide::{Advance, Place, Planner, Start, advance, held_until, host_label, place, start_of};
+use longhaul_core::decide::{Advance, Place, Planner, Start, held_until, host_label, place, start_of};
 use longhaul_core::eval::{Slot, fill};
 use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
 use longhaul_core::explain::explain;
@@ -16,6 +16,7 @@ use serde_json::Map;
 use crate::invariants::Witness;
 use crate::script::{Act, Reply, Script};
 use crate::show;
+use crate::whole::advance;
 
 /// Things that happen before a run is given up as endless.
 const HAPPENINGS_MAX: usize = 3_000;

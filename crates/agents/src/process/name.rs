@@ -15,7 +15,8 @@ pub fn own_name() -> String {
     format!("{}:{pid}:{start}:{}", host(), Uuid::new_v4().simple())
 }
 
-/// Whether the process of a name is certainly gone. Of other machines nothing is known.
+/// Whether the process of a name is certainly gone. Of other machines, and of other process namespaces of this one, nothing is known:
+/// their process ids mean somebody else here. Names of versions that did not say their namespace are of none that is known.
 pub fn is_dead(name: &str) -> bool {
     let mut parts = name.split(':');
     let (Some(host_name), Some(pid), Some(start)) = (parts.next(), parts.next(), parts.next()) else { return false };
@@ -34,10 +35,17 @@ pub fn told_host_name() -> Option<String> {
     std::env::var("LONGHAUL_HOST").ok().filter(|_| cfg!(debug_assertions))
 }
 
-/// The machine since it was started: a process of before is of another one, about which nothing need be known.
+/// The machine since it was started, and the namespace in which this process has its id: a process of before, or of another
+/// namespace, is of another machine.
 fn host() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    format!("{}.{}", host_name(), boot.trim().get(..8).unwrap_or_default())
+    format!("{}.{}.{}", host_name(), boot.trim().get(..8).unwrap_or_default(), namespace())
+}
+
+/// The number of the namespace of process ids that this process is in.
+fn namespace() -> String {
+    let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    link.to_string_lossy().chars().filter(char::is_ascii_digit).collect()
 }
 
 #[cfg(test)]
@@ -61,6 +69,20 @@ mod tests {
         let start = parts[2].to_owned() + "0";
         parts[2] = &start;
         assert!(is_dead(&parts.join(":")));
+    }
+
+    #[test]
+    fn a_process_of_another_namespace_is_not_dead_here() {
+        let own = own_name();
+        assert!(!namespace().is_empty());
+        let (machine, rest) = own.split_once(':').unwrap();
+        // Its id is nobody's in this namespace.
+        let rest = rest.split_once(':').unwrap().1;
+        assert!(is_dead(&format!("{machine}:4194304:{rest}")));
+        let machine = machine.rsplit_once('.').unwrap().0;
+        assert!(!is_dead(&format!("{machine}.1:4194304:{rest}")));
+        // As earlier versions were called.
+        assert!(!is_dead(&format!("{machine}:4194304:{rest}")));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod logins;
 mod machine;
 mod moving;
 mod nodes;
+mod outages;
 #[path = "../serve/site.rs"]
 #[allow(dead_code, reason = "written for tests of servers; these use a part of it")]
 mod site;

@@ -4,7 +4,7 @@ use super::inside::{first_failure, outputs};
 use super::{Decision, Planner};
 use crate::event::{End, Ended, Event};
 use crate::plan::{OnExceed, Outcome, UnitIx};
-use crate::state::{BodyNo, Payer, State, StepNo};
+use crate::state::{BodyNo, IDLE_ROUNDS_MAX, Payer, State, StepNo};
 
 /// A cancelled run is over when nothing is under way any more.
 pub(super) fn cancelled(state: &State) -> Option<Decision> {
@@ -57,6 +57,16 @@ pub(super) fn end(
         Outcome::Failure | Outcome::Cancelled => over(outcome, message),
     };
     Decision::of([step, finished])
+}
+
+/// A loop in which nothing is done would go on for ever.
+pub(super) fn spinning(state: &State) -> Option<Decision> {
+    let path = state.spinning.as_ref()?;
+    let why = format!(
+        "`{path}` is part of a loop in which nothing is done: after {IDLE_ROUNDS_MAX} rounds without any work the run was ended. \
+         Give the loop a way out, or a step that works or waits."
+    );
+    Some(Decision::of([over(Outcome::Failure, Some(why))]))
 }
 
 /// A limit that is reached whatever comes next: time, and the visits of a node.

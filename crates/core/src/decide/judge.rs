@@ -71,7 +71,8 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
     if step.is_agent() && inst.result.by.is_none() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
-    match step.retry.as_ref().filter(|retry| inst.tries() <= retry.max && ladder::covers(retry, error.class)) {
+    let may_retry = |retry: &&Retry| inst.tries() <= retry.max && ladder::covers(retry, error.class);
+    match step.retry.as_ref().filter(may_retry).filter(|_| !error.needs_person) {
         Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.tries(), error))),
         None => failed(planner, state, at, error.clone()),
     }
@@ -102,10 +103,14 @@ fn pause(retry: &Retry, attempts: u32, error: &Failure) -> i64 {
     i64::try_from(ms.max(error.retry_after_ms.unwrap_or(0))).unwrap_or(i64::MAX)
 }
 
-/// A final failure: the declared default, or what `on_error` says.
+/// A final failure: the declared default, or what `on_error` says. No default stands in for a step that is wrong itself: a person is
+/// asked, unless the author has said that the step may fail.
 pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
+    if error.needs_person && step.on_error == OnError::Kind && !ladder::is_tolerated(planner, state, at) {
+        return ask_to_fix(inst, error);
+    }
     if let Some(default) = step.output.default.as_ref().filter(|_| may_default(planner, state, at, &error)) {
         let end =
             End { output: Some(default.clone()), defaulted: true, error: Some(error), ..End::plain(Ended::Succeeded) };
@@ -114,14 +119,14 @@ pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Fai
     refused(planner, state, at, error)
 }
 
-/// Whether the declared default may stand in: not for what a person has to mend, where the ladder is another system's.
+/// Whether the declared default may stand in: not for what a person has to mend.
 fn may_default(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> bool {
     if !planner.plan.step(state.step(at).step).is_agent() {
-        return true;
+        return !error.needs_person;
     }
     let rules = ladder::rules(planner, state, at);
     let mendable = matches!(error.class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
-    rules.defaults && !(rules.reframes_errors && mendable)
+    rules.defaults && !mendable && !error.needs_person
 }
 
 /// A failure for which no default stands in: what `on_error` says.
@@ -129,14 +134,7 @@ pub(super) fn refused(planner: Planner<'_>, state: &State, at: StepNo, error: Fa
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     match step.on_error {
-        OnError::Kind if is_for_a_person(planner, state, at, &error) => ask_operator(
-            inst,
-            format!(
-                "`{}` can not go on: {}. Mend it, then try again; or skip it, or give up.",
-                inst.path, error.message
-            ),
-            Some(error),
-        ),
+        OnError::Kind if is_for_a_person(planner, state, at, &error) => ask_to_fix(inst, error),
         OnError::Kind | OnError::Fail => given_up(planner, state, at, error),
         OnError::Continue => tolerated(planner, state, at, error),
         OnError::Skip => left_out_for(planner, state, at, Some(error)),
@@ -204,6 +202,13 @@ fn lost_way(inst: &StepInst, message: &str) -> Decision {
 /// Failed, and the run goes on; a state machine needs to know where.
 fn tolerated(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
     succeeded(planner, state, at, End { tolerated: true, ..End::failed(error) })
+}
+
+/// Nothing but a person can help.
+fn ask_to_fix(inst: &StepInst, error: Failure) -> Decision {
+    let why = &error.message;
+    let text = format!("`{}` can not go on: {why}. Mend it, then try again; or skip it, or give up.", inst.path);
+    ask_operator(inst, text, Some(error))
 }
 
 pub(super) fn ask_operator(inst: &StepInst, text: String, error: Option<Failure>) -> Decision {

@@ -92,7 +92,7 @@ impl Ladder<'_> {
         let own = match class {
             ErrorClass::Lost => Some((self.over(), self.state.now)),
             // Without an answer it is the step that is wrong.
-            ErrorClass::Invalid if self.inst.result.output.is_null() => return None,
+            ErrorClass::Invalid if self.inst.result.output.is_null() || self.error.needs_person => return None,
             ErrorClass::Invalid => self.repair().or_else(|| self.reframe()),
             ErrorClass::Empty => self.nudge().or_else(|| self.pause()),
             ErrorClass::UsageLimit => self.wait(),

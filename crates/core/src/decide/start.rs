@@ -191,7 +191,7 @@ fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) 
     conditional && is_target && dep.chosen.as_ref() != Some(&step.id)
 }
 
-/// The intent of an attempt, with the work rendered; a text that can not be rendered fails it at once.
+/// The intent of an attempt, with the work rendered; a text that can not be rendered ends it at once.
 fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
@@ -206,7 +206,7 @@ fn attempt(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
             Decision { events: vec![begun(false)], start: Some(start) }
         }
         Err(problem) => {
-            let error = Failure::new(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
+            let error = Failure::unusable(ErrorClass::Invalid, format!("the step can not be rendered: {}", problem.0));
             let result = event::Result::default();
             Decision::of([begun(false), Event::AttemptFailed { path, attempt, error, result }])
         }
@@ -386,9 +386,10 @@ fn moment(value: &Json) -> Result<i64, Problem> {
     parsed.or_else(|| value.as_i64()).ok_or_else(|| Problem(format!("{value} is not a moment")))
 }
 
-/// A text of a step that can not be evaluated fails the step.
+/// A text of a step that can not be evaluated: nobody knows what the step means, so a person is asked.
 pub(super) fn broken(planner: Planner<'_>, state: &State, at: StepNo, what: &str, problem: &Problem) -> Decision {
-    fail(planner, state, at, format!("{what}: {}", problem.0))
+    let error = Failure::unusable(ErrorClass::Invalid, format!("{what}: {}", problem.0));
+    super::judge::failed(planner, state, at, error)
 }
 
 fn fail(planner: Planner<'_>, state: &State, at: StepNo, message: String) -> Decision {

@@ -132,11 +132,20 @@ pub struct Failure {
     /// When trying again makes sense, in milliseconds from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    /// Whether the step itself is wrong, or what it needs is not set up: nothing was done, so no default stands in for it, and a
+    /// person is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_person: bool,
 }
 
 impl Failure {
     /// A failure of a class.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), retry_after_ms: None }
+        Self { class, message: message.into(), retry_after_ms: None, needs_person: false }
+    }
+
+    /// A step that can not be done as it is written, or as this machine is set up.
+    pub fn unusable(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { needs_person: true, ..Self::new(class, message) }
     }
 }

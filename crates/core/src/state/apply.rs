@@ -347,6 +347,9 @@ impl Apply<'_> {
         self.settle_cost(at, result);
         let is_lost = error.is_some_and(|error| error.class == ErrorClass::Lost);
         self.files_left(path, result, is_lost);
+        if error.is_none_or(|error| !error.needs_person) {
+            self.worked(at);
+        }
         self.enter(at, Phase::Judge);
         Ok(())
     }
@@ -467,6 +470,7 @@ impl Apply<'_> {
         if self.state.step(at).phase != Phase::Question {
             return Err(Illegal(format!("`{path}` asks nothing")));
         }
+        self.worked(at);
         let step = self.state.step_mut(at);
         step.answer = Some(answer.clone());
         step.comment = comment.map(str::to_owned);
@@ -484,6 +488,9 @@ impl Apply<'_> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         self.enter(at, Phase::Waiting { due, signal: signal.map(str::to_owned) });
+        if due.is_none_or(|due| due > now) {
+            self.worked(at);
+        }
         self.state.step_mut(at).started_at = Some(now);
         let earlier = signal.and_then(|name| self.state.signals.iter().position(|(known, _)| known == name));
         if let Some(position) = earlier {
@@ -554,6 +561,9 @@ impl Apply<'_> {
         let now = self.state.now;
         let keeps = matches!(self.plan.step(step).form, Form::Repeat { .. });
         let before = self.state.step(at).children.last().copied().filter(|_| keeps);
+        if before.is_some() {
+            self.again(self.state.step(at).body, path);
+        }
         self.enter(at, Phase::Inside);
         let child = self.open_body(body, Some(at), index);
         if let Some(before) = before {
@@ -591,6 +601,7 @@ impl Apply<'_> {
             verdict: None,
             ended: false,
             account,
+            idle_rounds: 0,
         });
         match plan_body.order {
             Order::Machine { start } => drop(self.reach(at, start)),
@@ -641,6 +652,9 @@ impl Apply<'_> {
             self.for_accounts(body, |account| account.visits_most = account.visits_most.max(visits));
         }
         let path = self.path(body, &self.plan.step(step).id, visits);
+        if visits > 1 {
+            self.again(body, &path);
+        }
         self.state.by_path.insert(path.to_string(), at);
         self.state.steps.push(StepInst::new(step, path, body, now));
         at

@@ -22,6 +22,7 @@ impl Apply<'_> {
         // Where it has ended well, nobody has kept its files for other machines.
         self.state.carried.take_if(|_| well);
         self.state.on_failure.open = false;
+        self.stop_spinning();
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
         self.resume_stopped();
         if let Some(at) = from {

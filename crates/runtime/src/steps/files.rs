@@ -13,7 +13,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     let found = tokio::task::spawn_blocking(move || matching(&root, &pattern)).await;
     match found {
         Ok(Ok(files)) => Done::with(Json::Array(files.into_iter().map(Json::String).collect())),
-        Ok(Err(message)) => Done::failed(ErrorClass::Invalid, message),
+        Ok(Err(message)) => Done::unusable(ErrorClass::Invalid, message),
         Err(error) => Done::failed(ErrorClass::Failed, error.to_string()),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let request = match request(attempt) {
         Ok(request) => request,
-        Err(message) => return Done::failed(ErrorClass::Invalid, message),
+        Err(message) => return Done::unusable(ErrorClass::Invalid, message),
     };
     tokio::select! {
         answer = request.send() => match answer {

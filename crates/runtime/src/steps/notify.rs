@@ -165,9 +165,9 @@ fn passing(class: ErrorClass) -> bool {
 
 fn unconfigured(name: &str) -> Failure {
     let message = format!("nothing is configured; add `[channels.{name}]` to `.longhaul/config.toml`");
-    Failure::new(ErrorClass::Invalid, message)
+    Failure::unusable(ErrorClass::Invalid, message)
 }
 
 fn invalid(message: impl Into<String>) -> Failure {
-    Failure::new(ErrorClass::Invalid, message)
+    Failure::unusable(ErrorClass::Invalid, message)
 }

@@ -48,7 +48,7 @@ fn chosen(shared: &Shared, start: &Start, told: &str) -> Option<Choice> {
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let Some(prompt) = attempt.text("text") else {
         let message = "the prompt has no text; was its skill there when the workflow was checked?";
-        return Done::failed(ErrorClass::Invalid, message);
+        return Done::unusable(ErrorClass::Invalid, message);
     };
     attempt.keep("prompt.md", prompt);
     if let Err(done) = keep::files(attempt).await {
@@ -59,7 +59,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         // Whoever asks for the script gets the script, whatever a workflow names.
         _ if attempt.told.agent == SCRIPTED => scripted::answer(attempt, prompt).await,
         (Some(SCRIPTED), _) => scripted::answer(attempt, prompt).await,
-        (Some(AUTO), _) | (_, None) => Done::unspent(ErrorClass::Auth, nobody(&attempt.shared)),
+        (Some(AUTO), _) | (_, None) => Done::unusable(ErrorClass::Auth, nobody(&attempt.shared)),
         (_, Some(choice)) => drive_by(attempt, prompt, choice).await,
     }
 }
@@ -100,7 +100,7 @@ async fn drive_by(attempt: &Attempt, prompt: &str, choice: &Choice) -> Done {
     let Some(driver) = drivers::by_name(&choice.driver) else {
         let known: Vec<&str> = drivers::ALL.iter().map(|driver| driver.name()).collect();
         let message = format!("there is no agent `{}`; there are: {}", choice.driver, known.join(", "));
-        return Done::unspent(ErrorClass::Auth, message);
+        return Done::unusable(ErrorClass::Auth, message);
     };
     drive::drive(attempt, driver, choice, prompt).await
 }
@@ -112,5 +112,5 @@ fn missing(shared: &Shared, missing: &Missing) -> Done {
             "; this is so on {host}: install it there, or give the step `runs_on` with a label of a machine that has it"
         )
     });
-    Done::unspent(ErrorClass::Auth, format!("{missing}{place}"))
+    Done::unusable(ErrorClass::Auth, format!("{missing}{place}"))
 }

@@ -19,7 +19,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     }
     let mut command = match command(attempt, &attempt.place()) {
         Ok(command) => command,
-        Err(message) => return Done::failed(ErrorClass::Invalid, message),
+        Err(message) => return Done::unusable(ErrorClass::Invalid, message),
     };
     command.cwd = Some(attempt.cwd());
     command.timeout = attempt.timeout(None);

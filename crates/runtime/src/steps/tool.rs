@@ -17,7 +17,7 @@ const SECRET_CHARS_MIN: usize = 6;
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let name = attempt.text("tool").unwrap_or_default();
     let Some((server, tool)) = name.split_once('.') else {
-        return Done::failed(ErrorClass::Failed, format!("`{name}` does not name a tool as `server.tool`"));
+        return Done::unusable(ErrorClass::Failed, format!("`{name}` does not name a tool as `server.tool`"));
     };
     match server {
         "longhaul" => builtin::make(attempt, tool).await,

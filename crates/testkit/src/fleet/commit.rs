@@ -1,11 +1,12 @@
 //! One commit of a worker: what follows from news, who makes it, and the tasks that go with it.
 
-use longhaul_core::decide::{Advance, Place, Planner, advance, place};
+use longhaul_core::decide::{Advance, Place, Planner, place};
 use longhaul_core::event::Event;
 use longhaul_core::state::State;
 use longhaul_store::{Append, EventId, Head, NewEvent, NewTask, TaskEnd, WorkerId};
 
 use super::{ANSWER_MS, Fleet, Happening, LEASE_MS, Told, id, now};
+use crate::whole::advance;
 
 impl Fleet {
     /// Records news of a run; false if the store refused it, or nobody wants it any more.

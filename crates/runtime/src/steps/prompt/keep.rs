@@ -65,7 +65,7 @@ fn unkept(trouble: &Trouble) -> Done {
         Trouble::NoWorkTree(_) => "; `git init` makes it one, or write `on_interrupt: continue`",
         Trouble::Git(_) => "",
     };
-    Done::unspent(ErrorClass::Invalid, format!("`on_interrupt: restore` can not be held to: {trouble}{remedy}"))
+    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` can not be held to: {trouble}{remedy}"))
 }
 
 /// As if it was interrupted again: whatever comes next must put the files back first.

@@ -79,9 +79,8 @@ fn answered(workspace: &Path, reply: Reply) -> Done {
         ..Usage::default()
     });
     done.failure = reply.failure.map(|failure| Failure {
-        class: failure.class,
-        message: failure.message,
         retry_after_ms: failure.retry_after_ms,
+        ..Failure::new(failure.class, failure.message)
     });
     done
 }

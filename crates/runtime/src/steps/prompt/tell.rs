@@ -132,7 +132,8 @@ impl<'a> Teller<'a> {
         done.result.session_total = ending.session_total.map(|meter| self.usage(meter));
         if exit.ended == Some(Stopped::Cancelled) {
             // Whoever finds it stopped did not want that.
-            let class = if self.attempt.adopted { ErrorClass::Lost } else { ErrorClass::Failed };
+            let is_ours = self.attempt.cancel.is_cancelled() && !self.attempt.adopted;
+            let class = if is_ours { ErrorClass::Failed } else { ErrorClass::Lost };
             done.failure = Some(Failure::new(class, "stopped"));
             return done;
         }
@@ -153,9 +154,8 @@ impl<'a> Teller<'a> {
             return done;
         }
         done.failure = fault.map(|fault| Failure {
-            class: fault.class,
-            message: named(self.agent.name(), fault.class, fault.message),
             retry_after_ms: fault.retry_at_ms.map(|at| u64::try_from(at.saturating_sub(now)).unwrap_or(0)),
+            ..Failure::new(fault.class, named(self.agent.name(), fault.class, fault.message))
         });
         done
     }

@@ -20,7 +20,7 @@ const FAREWELL: Duration = Duration::from_secs(10);
 pub(super) async fn make(attempt: &Attempt, server: &str, tool: &str) -> Done {
     let (ask, hidden) = match ask(attempt, server, tool) {
         Ok(asked) => asked,
-        Err(message) => return Done::failed(ErrorClass::Failed, message),
+        Err(message) => return Done::unusable(ErrorClass::Failed, message),
     };
     let timeout = ask.timeout_ms.map(Duration::from_millis);
     let ask = serde_json::to_value(&ask).unwrap_or_default();

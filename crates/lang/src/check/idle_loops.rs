@@ -1,0 +1,56 @@
+//! LH0218: nodes of a state machine that only lead to each other.
+//!
+//! Nothing changes between two visits of such a node, so whoever comes back to it goes round for ever.
+
+use std::collections::HashSet;
+
+use longhaul_core::plan::StepIx;
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::model::{Action, Body, Model, Order};
+use crate::order::successors;
+
+pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
+    for (_, body) in context.model.own_bodies().filter(|(_, body)| body.order == Order::Machine) {
+        let limits = context.model.unit(body.unit).node.get("limits");
+        if limits.is_some_and(|limits| limits.get("visits").is_some()) {
+            continue;
+        }
+        let cycle = idle_cycle(context.model, body);
+        let Some(first) = cycle.first().map(|step| context.model.step(*step)) else { continue };
+        let names: Vec<String> = cycle.iter().map(|step| format!("`{}`", context.model.step(*step).id)).collect();
+        let message = match names.as_slice() {
+            [one] => format!("{one} can lead back to itself, and nothing is done on the way"),
+            _ => format!("{} can lead to each other, and nothing is done on the way", names.join(", ")),
+        };
+        out.push(
+            Diagnostic::warning("LH0218", first.span, message)
+                .label("whoever comes back here goes round for ever")
+                .help("let one of them lead out of the loop, or through a step that does something; or set `limits: {visits: …}`"),
+        );
+    }
+}
+
+/// The nodes of one loop in which nothing is done; none if there is no such loop.
+fn idle_cycle(model: &Model<'_>, body: &Body<'_>) -> Vec<StepIx> {
+    let only_leads = |step: &&StepIx| matches!(model.step(**step).action, Action::Decide);
+    let mut left: HashSet<StepIx> = body.steps.iter().filter(only_leads).copied().collect();
+    let onward =
+        |step: StepIx, left: &HashSet<StepIx>| successors(model, step).into_iter().find(|to| left.contains(to));
+    // A node from which no other of them can be reached is in no loop of theirs.
+    loop {
+        let open: HashSet<StepIx> = left.iter().copied().filter(|step| onward(*step, &left).is_some()).collect();
+        if open.len() == left.len() {
+            break;
+        }
+        left = open;
+    }
+    let mut path: Vec<StepIx> = Vec::new();
+    let mut at = body.steps.iter().copied().find(|step| left.contains(step));
+    while let Some(step) = at.filter(|step| !path.contains(step)) {
+        path.push(step);
+        at = onward(step, &left);
+    }
+    at.map_or_else(Vec::new, |first| path.into_iter().skip_while(|step| *step != first).collect())
+}

@@ -1,0 +1,23 @@
+//! Decides all that can be decided, as a run does that is not asked to stop between two commits.
+
+use longhaul_core::decide::{self, Advance, Planner};
+use longhaul_core::event::Event;
+use longhaul_core::state::{Illegal, Phase, State};
+
+/// What comes of some news, however many commits that takes.
+pub(crate) fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
+    let mut whole = decide::advance(planner, state, news, at)?;
+    while std::mem::take(&mut whole.is_cut) {
+        let more = decide::advance(planner, state, Vec::new(), at)?;
+        whole.events.extend(more.events);
+        whole.starts.extend(more.starts);
+        whole.stops.extend(more.stops);
+        whole.is_cut = more.is_cut;
+    }
+    whole.starts.retain(|start| {
+        let is_open =
+            |step: &longhaul_core::state::StepInst| step.phase == Phase::Attempt && step.attempts == start.attempt;
+        !state.is_finished() && state.find(&start.path).is_some_and(is_open)
+    });
+    Ok(whole)
+}
