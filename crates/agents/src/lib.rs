@@ -11,6 +11,7 @@ pub mod drivers;
 pub mod notice;
 pub mod prices;
 pub mod process;
+pub mod redact;
 pub mod scripted;
 pub mod serve;
 pub mod shim;

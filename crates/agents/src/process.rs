@@ -13,7 +13,6 @@ mod ending;
 mod guard;
 mod line;
 mod name;
-mod redact;
 pub(crate) mod registry;
 mod sink;
 mod streams;
@@ -29,6 +28,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::redact::Redaction;
 pub use captured::Captured;
 use child::Child;
 pub use guard::{GUARD_COMMAND, Guard, guard_main};
@@ -70,7 +70,7 @@ pub struct Command {
     /// The time between asking a process to end and ending it.
     pub grace: Duration,
     /// Texts that are taken out of its output before anybody sees or keeps it.
-    pub secrets: Vec<String>,
+    pub secrets: Redaction,
     /// Whose it is.
     pub mark: Mark,
 }
@@ -100,7 +100,7 @@ impl Command {
             keep_bytes: 256 << 10,
             timeout: None,
             grace: Duration::from_secs(5),
-            secrets: Vec::new(),
+            secrets: Redaction::default(),
             mark,
         }
     }

@@ -100,7 +100,7 @@ pub(crate) async fn send(attempt: &Attempt, done: &mut Done) {
             path: attempt.start.path.clone(),
             attempt: attempt.start.attempt,
             number,
-            why: trouble.to_string(),
+            why: attempt.secrets.redact(trouble.to_string()),
         }),
     }
 }

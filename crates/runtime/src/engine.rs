@@ -255,7 +255,7 @@ impl Engine {
             leases: Leases::default(),
             turns: Turns::default(),
             taken: Taken::default(),
-            secrets: Secrets::default(),
+            secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             shelf: Mutex::default(),
             guard: OnceCell::new(),

@@ -81,7 +81,12 @@ pub(crate) fn begin(
             told,
             choice,
         };
-        let Done { result, failure } = make(attempt).await;
+        let clean = attempt.secrets.clone();
+        let Done { result, mut failure } = make(attempt).await;
+        if let Some(failure) = &mut failure {
+            // Also of what failed beside the work itself, such as git.
+            failure.message = clean.redact(std::mem::take(&mut failure.message));
+        }
         // Before anybody hears of the end: what follows from it may need the slot.
         drop(slot);
         let event = match failure {

@@ -157,7 +157,7 @@ impl Attempt {
 
     /// An entry of its transcript as it may be kept and shown: without secrets.
     fn cleaned(&self, entry: Entry) -> Entry {
-        if self.secrets.values().is_empty() {
+        if self.secrets.known().is_empty() {
             return entry;
         }
         let cleaned = serde_json::to_value(entry).map(|entry| self.secrets.redact_value(entry));

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::captured::{Captured, Keeper};
-use super::redact::Redactor;
 use super::{Command, Error};
+use crate::redact::Redactor;
 
 /// The file and the memory that an output goes to.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Sink {
         if let Err(source) = writable(&path) {
             return Err(Error::Disk { path, source });
         }
-        let (kept, redactor) = (Keeper::new(command.keep_bytes), Redactor::new(&command.secrets));
+        let (kept, redactor) = (Keeper::new(command.keep_bytes), Redactor::new(command.secrets.clone()));
         Ok(Self { path, file: None, room: command.disk_bytes_max, dropped: 0, redactor, kept })
     }
 

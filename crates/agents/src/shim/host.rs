@@ -16,6 +16,7 @@ use super::folder::{Agent, Begun, Folder, Over, STDERR_TAIL_BYTES};
 use super::{Error, Spec, alone};
 use crate::contract::{Exit, Stopped};
 use crate::process::{self, Captured, Command, Ended, Files, InheritEnv, Mark, Output, table};
+use crate::redact::Redaction;
 
 /// No secret worth its name is shorter.
 const SECRET_BYTES_MIN: usize = 8;
@@ -90,7 +91,7 @@ impl Host<'_> {
 fn command(spec: &Spec, folder: &Folder, name: &str) -> Result<Command, Error> {
     // What is that short stands in every other word: taking it out would break what the agent says.
     let values = spec.secret_env.iter().filter_map(|name| std::env::var(name).ok());
-    let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN).collect();
+    let secrets = Redaction::new(values.filter(|value| value.len() >= SECRET_BYTES_MIN));
     let files = Files { stdout: folder.stdout(), stderr: folder.stderr() };
     let mark = Mark { engine: name.to_owned(), attempt: spec.attempt.clone() };
     Ok(Command {

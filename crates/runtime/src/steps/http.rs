@@ -1,12 +1,15 @@
 //! `http`: one request.
 
+pub(crate) mod follow;
+
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use longhaul_core::Json;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, Request, Response, StatusCode};
 
 use super::{Attempt, Done, as_text};
 
@@ -18,7 +21,9 @@ const BODY_BYTES_MAX: usize = 8 << 20;
 pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     // Already installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().user_agent("longhaul").build().unwrap_or_default()
+    // Where a server sends us on is followed by `follow`, which knows what may go there.
+    let builder = Client::builder().user_agent("longhaul").redirect(Policy::none()).referer(false);
+    builder.build().unwrap_or_default()
 });
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
@@ -27,16 +32,15 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         Err(message) => return Done::failed(ErrorClass::Invalid, message),
     };
     tokio::select! {
-        answer = request.send() => match answer {
+        answer = follow::send(request, attempt.secrets.known()) => match answer {
             Ok(response) => read(attempt, response).await,
-            Err(error) if error.is_timeout() => Done::failed(ErrorClass::Timeout, "the server did not answer in time"),
-            Err(error) => Done::failed(ErrorClass::Transient, format!("the request failed: {error}")),
+            Err(failure) => Done { failure: Some(failure), ..Done::default() },
         },
         () = attempt.cancel.cancelled() => Done::failed(ErrorClass::Failed, "stopped"),
     }
 }
 
-fn request(attempt: &Attempt) -> Result<reqwest::RequestBuilder, String> {
+fn request(attempt: &Attempt) -> Result<Request, String> {
     let method = attempt.text("method").unwrap_or("GET").parse::<Method>().map_err(|error| error.to_string())?;
     let url = attempt.text("url").ok_or("there is no url")?;
     let mut request = CLIENT.request(method, url);
@@ -51,11 +55,12 @@ fn request(attempt: &Attempt) -> Result<reqwest::RequestBuilder, String> {
     if !query.is_empty() {
         request = request.query(&query);
     }
-    Ok(match attempt.param("body") {
+    let request = match attempt.param("body") {
         None => request,
         Some(Json::String(text)) => request.body(text.clone()),
         Some(value) => request.json(value),
-    })
+    };
+    request.build().map_err(|error| format!("this is no request: {}", follow::reason(error)))
 }
 
 async fn read(attempt: &Attempt, mut response: Response) -> Done {
@@ -66,7 +71,10 @@ async fn read(attempt: &Attempt, mut response: Response) -> Done {
             Ok(Some(chunk)) if bytes.len() + chunk.len() <= BODY_BYTES_MAX => bytes.extend_from_slice(&chunk),
             Ok(Some(_)) => return Done::failed(ErrorClass::Failed, "the answer is larger than 8 MiB"),
             Ok(None) => break,
-            Err(error) => return Done::failed(ErrorClass::Transient, format!("the answer broke off: {error}")),
+            Err(error) => {
+                let message = format!("the answer broke off: {}", follow::reason(error));
+                return Done::failed(ErrorClass::Transient, message);
+            }
         }
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -22,7 +22,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     command.timeout = attempt.timeout(None);
     command.stdin = attempt.param("stdin").map(|value| as_text(value).into_bytes()).unwrap_or_default();
     command.env.extend(variables(attempt));
-    command.secrets = attempt.secrets.values().to_vec();
+    command.secrets = attempt.secrets.known().clone();
     let said = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) | Chunk::Stderr(bytes) => attempt.say(&String::from_utf8_lossy(bytes)),
     };

@@ -13,8 +13,6 @@ use super::{Attempt, Done};
 
 /// An answer that is larger is a failure.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
-/// Shorter values would tear holes into ordinary text.
-const SECRET_CHARS_MIN: usize = 6;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let name = attempt.text("tool").unwrap_or_default();
@@ -46,8 +44,7 @@ fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, 
     command.keep_bytes = 2 * ANSWER_BYTES_MAX;
     command.stdin = format!("{ask}\n").into_bytes();
     command.env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::as_text(value).into())));
-    let long = hidden.into_iter().filter(|value| value.chars().count() >= SECRET_CHARS_MIN);
-    command.secrets = attempt.secrets.values().iter().cloned().chain(long).collect();
+    command.secrets = attempt.secrets.with(hidden);
     command
 }
 

@@ -38,6 +38,7 @@ impl Call {
         command.stdin = self.stdin;
         command.cwd = Some(notice.shared.options.workspace.clone());
         command.env.extend(variables(notice));
+        command.secrets = notice.shared.secrets.known().clone();
         notice.shared.guarded().await;
         let output = process::run(command, notice.cancel.clone(), |_| {}).await;
         match output.map_err(|error| failed(error.to_string()))?.ended {

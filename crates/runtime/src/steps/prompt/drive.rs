@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Invocation, Meter, Reader, Session, Stopped, Turn};
+use longhaul_agents::redact::names_a_secret;
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
 use longhaul_agents::watch::{Advice, Limits, Watcher};
 use longhaul_core::event;
@@ -133,8 +134,7 @@ async fn begin(
 /// Variables whose values nobody shall read in what the agent prints.
 fn secret_names(invocation: &Invocation) -> Vec<String> {
     let names = invocation.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(new, _)| new));
-    let is_secret = |name: &&str| ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word));
-    names.filter(|name| !name.ends_with('*')).filter(is_secret).map(str::to_owned).collect()
+    names.filter(|name| !name.ends_with('*') && names_a_secret(name)).map(str::to_owned).collect()
 }
 
 /// Finds its program. That asks the program itself, and nobody else waits meanwhile.
