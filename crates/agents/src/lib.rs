@@ -8,6 +8,7 @@ pub mod answer;
 pub mod contract;
 pub mod data;
 pub mod drivers;
+pub mod machine;
 pub mod notice;
 pub mod prices;
 pub mod process;

@@ -41,6 +41,7 @@ pub use spec::Spec;
 pub use split::Line;
 
 use crate::contract::Exit;
+use crate::machine::{Short, Shortage};
 use folder::Folder;
 
 /// What the binary is called with to be a shim; the folder of the attempt follows.
@@ -125,6 +126,15 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+}
+
+impl Short for Error {
+    fn shortage(&self) -> Option<Shortage> {
+        match self {
+            Self::Disk { source, .. } | Self::Io { source, .. } => Shortage::of(source),
+            Self::Used { .. } | Self::Held { .. } | Self::Damaged { .. } => None,
+        }
+    }
 }
 
 impl Error {

@@ -161,7 +161,7 @@ async fn lock(attempt: &Attempt) -> Result<File, Trouble> {
 
 async fn tree(attempt: &Attempt, folder: &Path, scratch: &str) -> Result<Tree, Trouble> {
     let scratch = attempt.folder().map_err(|error| Trouble::Git(error.to_string()))?.join(scratch);
-    attempt.shared.guarded().await;
+    attempt.guarded().await;
     Tree::of((folder, attempt.shared.artifacts.home()), scratch, attempt.mark(), attempt.cancel.clone()).await
 }
 

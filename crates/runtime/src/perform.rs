@@ -1,7 +1,7 @@
 //! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use longhaul_agents::answer;
 use longhaul_core::decide::Start;
@@ -80,6 +80,7 @@ pub(crate) fn begin(
             owner_session,
             told,
             choice,
+            delay: Mutex::default(),
         };
         let clean = attempt.secrets.clone();
         let Done { result, mut failure } = make(attempt).await;

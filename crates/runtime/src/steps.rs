@@ -9,10 +9,11 @@ mod tool;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use longhaul_agents::contract::Entry;
+use longhaul_agents::machine::Shortage;
 use longhaul_agents::process::Mark;
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
@@ -59,6 +60,8 @@ pub(crate) struct Attempt {
     pub(crate) told: Told,
     /// Of a prompt: who makes it.
     pub(crate) choice: Option<Choice>,
+    /// What its machine is short of, as it was last told.
+    pub(crate) delay: Mutex<Option<Shortage>>,
 }
 
 /// How an attempt tells its run something before it is over.

@@ -4,6 +4,7 @@
 //! another that was given the same id later.
 
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{ATTEMPT_VARIABLE, ENGINE_VARIABLE};
+use crate::machine::with_spare;
 
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +40,7 @@ pub(crate) fn all() -> Vec<Process> {
 
 /// One process.
 pub(crate) fn read(pid: u32) -> Option<Process> {
-    parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(pid, &file(&format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The children of this process, adopted ones included.
@@ -66,8 +68,8 @@ fn steady_list_of_children() -> Option<Vec<u32>> {
 fn list_of_children() -> Option<Vec<u32>> {
     let mut pids = Vec::new();
     for thread in numbers_in("/proc/self/task") {
-        match fs::read_to_string(format!("/proc/self/task/{thread}/children")) {
-            Ok(text) => pids.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+        match file(&format!("/proc/self/task/{thread}/children")) {
+            Ok(text) => pids.extend(numbers(&text)),
             // The thread has ended and left its children to another, or the kernel has no such file.
             Err(_) => return None,
         }
@@ -77,8 +79,17 @@ fn list_of_children() -> Option<Vec<u32>> {
 }
 
 fn numbers_in(folder: &str) -> Vec<u32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = with_spare(|| fs::read_dir(folder)).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn numbers(text: &[u8]) -> Vec<u32> {
+    String::from_utf8_lossy(text).split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// A file of the table. Who can not read it would take the living for dead.
+fn file(path: &str) -> io::Result<Vec<u8>> {
+    with_spare(|| fs::read(path))
 }
 
 /// The name in parentheses may itself contain parentheses and spaces: what counts comes after the last one.
@@ -102,7 +113,7 @@ fn parse_stat(pid: u32, line: &[u8]) -> Option<Process> {
 
 /// The processor time of a process and of its children that it has waited for, in ticks.
 pub(crate) fn cpu_ticks(pid: u32) -> u64 {
-    let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let line = file(&format!("/proc/{pid}/stat")).unwrap_or_default();
     // User and system time, then the children's.
     let fields = fields(&line).unwrap_or_default();
     fields.iter().skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
@@ -110,7 +121,7 @@ pub(crate) fn cpu_ticks(pid: u32) -> u64 {
 
 /// The marks of a process; none if it has ended or is not ours to read.
 pub(super) fn marks(pid: u32) -> Marks {
-    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environ = file(&format!("/proc/{pid}/environ")).unwrap_or_default();
     Marks { engine: variable(&environ, ENGINE_VARIABLE), attempt: variable(&environ, ATTEMPT_VARIABLE) }
 }
 

@@ -29,6 +29,7 @@ fn whoever_listens_hears_everything_once_and_in_order() {
     let listen = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) => out.extend_from_slice(bytes),
         Chunk::Stderr(bytes) => err.extend_from_slice(bytes),
+        Chunk::Short(_) | Chunk::Room => {}
     };
     let command = bench.script("head -c 3000000 /dev/urandom | tee copy; echo oops >&2");
     block_on(run(command, CancellationToken::new(), listen)).unwrap();

@@ -32,7 +32,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         Err(message) => return Done::failed(ErrorClass::Invalid, message),
     };
     tokio::select! {
-        answer = follow::send(request, attempt.secrets.known()) => match answer {
+        answer = follow::send(request, attempt.secrets.known(), |shortage| attempt.delayed(shortage)) => match answer {
             Ok(response) => read(attempt, response).await,
             Err(failure) => Done { failure: Some(failure), ..Done::default() },
         },

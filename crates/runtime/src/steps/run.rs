@@ -25,8 +25,9 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     command.secrets = attempt.secrets.known().clone();
     let said = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) | Chunk::Stderr(bytes) => attempt.say(&String::from_utf8_lossy(bytes)),
+        Chunk::Short(_) | Chunk::Room => attempt.hear(chunk),
     };
-    attempt.shared.guarded().await;
+    attempt.guarded().await;
     match process::run(command, attempt.cancel.clone(), said).await {
         Ok(output) => judged(&output),
         Err(error) => Done::failed(ErrorClass::Failed, error.to_string()),

@@ -54,6 +54,7 @@ fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
         if let Chunk::Stderr(bytes) = chunk {
             attempt.say(&String::from_utf8_lossy(bytes));
         }
+        attempt.hear(chunk);
     }
 }
 

@@ -6,6 +6,7 @@
 use std::error::Error as _;
 use std::time::Instant;
 
+use longhaul_agents::machine::{Backoff, Shortage};
 use longhaul_agents::redact::Redaction;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
@@ -24,13 +25,16 @@ const HARMLESS: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_A
 /// What is about a body.
 const OF_THE_BODY: [HeaderName; 4] = [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING, TRANSFER_ENCODING];
 
-/// Sends a request. What answers is no redirect, unless that leads nowhere.
-pub(crate) async fn send(mut request: Request, secrets: &Redaction) -> Result<Response, Failure> {
+/// Sends a request. What answers is no redirect, unless that leads nowhere. What the machine is short of is waited for, and told.
+pub(crate) async fn send(
+    mut request: Request,
+    secrets: &Redaction,
+    told: impl Fn(Option<Shortage>),
+) -> Result<Response, Failure> {
     let deadline = request.timeout().map(|timeout| Instant::now() + *timeout);
     for _ in 0..=HOPS_MAX {
         let again = request.try_clone();
-        let host = host(request.url());
-        let response = CLIENT.execute(request).await.map_err(|error| failed(&host, error))?;
+        let response = execute(request, &told).await?;
         let Some(to) = target(&response) else { return Ok(response) };
         let Some(mut next) = again else { return Ok(response) };
         send_on(&mut next, to, response.status(), secrets)?;
@@ -38,6 +42,34 @@ pub(crate) async fn send(mut request: Request, secrets: &Redaction) -> Result<Re
         request = next;
     }
     Err(Failure::new(ErrorClass::Failed, format!("the server sends us on more than {HOPS_MAX} times")))
+}
+
+/// Sends a request to one address, again and again while there is no connection for want of files or memory.
+async fn execute(mut request: Request, told: impl Fn(Option<Shortage>)) -> Result<Response, Failure> {
+    let (host, mut backoff) = (host(request.url()), Backoff::default());
+    loop {
+        let again = request.try_clone();
+        let answer = CLIENT.execute(request).await;
+        let shortage = answer.as_ref().err().and_then(shortage);
+        told(shortage);
+        match (again, shortage) {
+            (Some(again), Some(_)) => request = again,
+            _ => return answer.map_err(|error| failed(&host, error)),
+        }
+        tokio::time::sleep(backoff.pause()).await;
+    }
+}
+
+/// What kept a connection from being made. Nothing was sent.
+fn shortage(error: &reqwest::Error) -> Option<Shortage> {
+    let mut source = error.source().filter(|_| error.is_connect());
+    while let Some(reason) = source {
+        if let Some(shortage) = reason.downcast_ref().and_then(Shortage::of) {
+            return Some(shortage);
+        }
+        source = reason.source();
+    }
+    None
 }
 
 /// Where a server sends us on, if it does.

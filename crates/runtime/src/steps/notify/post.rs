@@ -28,7 +28,7 @@ async fn post(notice: &Notice<'_>, url: &Setting, body: &Json) -> Result<(), Fai
     let url = url.value().map_err(invalid)?;
     let request = http::CLIENT.post(url).json(body).build();
     let request = request.map_err(|error| invalid(format!("the address is wrong: {}", follow::reason(error))))?;
-    let status = follow::send(request, notice.shared.secrets.known()).await?.status();
+    let status = follow::send(request, notice.shared.secrets.known(), |_| {}).await?.status();
     match status.is_success() {
         true => Ok(()),
         false => Err(Failure::new(http::class(status), format!("the server answered {status}"))),

@@ -39,7 +39,8 @@ impl Call {
         command.cwd = Some(notice.shared.options.workspace.clone());
         command.env.extend(variables(notice));
         command.secrets = notice.shared.secrets.known().clone();
-        notice.shared.guarded().await;
+        // Telling somebody waits for nothing: without a guard the sweep clears up.
+        let _guarded = notice.shared.guarded().await;
         let output = process::run(command, notice.cancel.clone(), |_| {}).await;
         match output.map_err(|error| failed(error.to_string()))?.ended {
             Ended::Exited(0) => Ok(()),
