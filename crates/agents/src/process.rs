@@ -10,6 +10,7 @@
 mod captured;
 mod child;
 mod ending;
+mod group;
 mod guard;
 mod line;
 mod name;

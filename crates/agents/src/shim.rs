@@ -47,7 +47,7 @@ use folder::Folder;
 /// What the binary is called with to be a shim; the folder of the attempt follows.
 pub const SHIM_COMMAND: &str = "__shim";
 /// What a shim has in place of an engine's name: neither guard nor sweep ends it with some engine.
-const SHIM_MARK: &str = "shim";
+pub(crate) const SHIM_MARK: &str = "shim";
 
 /// The shim of one attempt, whether it runs or not.
 #[derive(Debug, Clone)]

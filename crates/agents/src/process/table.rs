@@ -45,18 +45,22 @@ pub(crate) fn read(pid: u32) -> Option<Process> {
 
 /// The children of this process, adopted ones included.
 pub(super) fn own_children() -> Vec<Process> {
-    let own = std::process::id();
-    match steady_list_of_children() {
-        Some(pids) => pids.into_iter().filter_map(read).filter(|process| process.parent == own).collect(),
-        None => all().into_iter().filter(|process| process.parent == own).collect(),
+    children_of(std::process::id())
+}
+
+/// The children of a process, adopted ones included.
+pub(super) fn children_of(parent: u32) -> Vec<Process> {
+    match steady_list_of_children(parent) {
+        Some(pids) => pids.into_iter().filter_map(read).filter(|process| process.parent == parent).collect(),
+        None => all().into_iter().filter(|process| process.parent == parent).collect(),
     }
 }
 
 /// The kernel may leave one out while another disappears, so only a list that stays the same counts.
-fn steady_list_of_children() -> Option<Vec<u32>> {
-    let mut last = list_of_children()?;
+fn steady_list_of_children(parent: u32) -> Option<Vec<u32>> {
+    let mut last = list_of_children(parent)?;
     for _ in 0..4 {
-        let next = list_of_children()?;
+        let next = list_of_children(parent)?;
         if next == last {
             return Some(next);
         }
@@ -65,10 +69,10 @@ fn steady_list_of_children() -> Option<Vec<u32>> {
     None
 }
 
-fn list_of_children() -> Option<Vec<u32>> {
+fn list_of_children(parent: u32) -> Option<Vec<u32>> {
     let mut pids = Vec::new();
-    for thread in numbers_in("/proc/self/task") {
-        match file(&format!("/proc/self/task/{thread}/children")) {
+    for thread in numbers_in(&format!("/proc/{parent}/task")) {
+        match file(&format!("/proc/{parent}/task/{thread}/children")) {
             Ok(text) => pids.extend(numbers(&text)),
             // The thread has ended and left its children to another, or the kernel has no such file.
             Err(_) => return None,
@@ -83,7 +87,8 @@ fn numbers_in(folder: &str) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-fn numbers(text: &[u8]) -> Vec<u32> {
+/// The numbers in a text, with spaces or ends of lines between them.
+pub(super) fn numbers(text: &[u8]) -> Vec<u32> {
     String::from_utf8_lossy(text).split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 

@@ -84,7 +84,7 @@ impl Writer {
         let seen = data_version(&db)?;
         let clerk = Clerk { db, notes, changes: changes.clone(), seen, failed: None };
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(move || clerk.serve());
-        let thread = thread.map_err(|error| Error::Io(error.to_string()))?;
+        let thread = thread.map_err(|error| Error::Starved(format!("no thread can be started ({error})")))?;
         let (waits, is_patient) = (watch::Sender::new(None), AtomicBool::new(false));
         Ok(Self { queue: Some(queue), thread: Some(thread), changes, waits, is_patient })
     }
