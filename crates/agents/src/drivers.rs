@@ -46,6 +46,14 @@ pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
     ALL.iter().copied().find(|agent| agent.name() == name)
 }
 
+/// Variables that hold keys and logins of agents, whoever they are handed to.
+pub fn key_variables() -> impl Iterator<Item = &'static str> {
+    let served = [anthropic::ANTHROPIC.key_env, openai::OPENAI.key_env, claude::LOGIN];
+    let opencode = opencode::KEYS.iter().map(|(_, key)| *key);
+    let programs = claude::KEYS.iter().chain(&codex::KEYS).chain(&copilot::KEYS).chain(&copilot::TOKENS);
+    served.into_iter().chain(programs.chain(&gemini::KEYS).copied()).chain(opencode)
+}
+
 fn nothing_to_shorten() -> Refusal {
     Refusal("a session that has not begun has no context to shorten".to_owned())
 }

@@ -10,10 +10,10 @@
 mod captured;
 mod child;
 mod ending;
+mod group;
 mod guard;
 mod line;
 mod name;
-mod redact;
 pub(crate) mod registry;
 mod sink;
 mod streams;
@@ -25,10 +25,13 @@ pub(crate) mod tree;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::machine::{Backoff, Short, Shortage};
+use crate::redact::Redaction;
 pub use captured::Captured;
 use child::Child;
 pub use guard::{GUARD_COMMAND, Guard, guard_main};
@@ -70,7 +73,7 @@ pub struct Command {
     /// The time between asking a process to end and ending it.
     pub grace: Duration,
     /// Texts that are taken out of its output before anybody sees or keeps it.
-    pub secrets: Vec<String>,
+    pub secrets: Redaction,
     /// Whose it is.
     pub mark: Mark,
 }
@@ -100,7 +103,7 @@ impl Command {
             keep_bytes: 256 << 10,
             timeout: None,
             grace: Duration::from_secs(5),
-            secrets: Vec::new(),
+            secrets: Redaction::default(),
             mark,
         }
     }
@@ -167,6 +170,10 @@ pub enum Chunk<'a> {
     Stdout(&'a [u8]),
     /// Of the error output.
     Stderr(&'a [u8]),
+    /// The machine has no room for the command or its output; it waits until there is.
+    Short(Shortage),
+    /// The machine has room again.
+    Room,
 }
 
 /// Why a command could not be run, or not be seen through.
@@ -228,21 +235,60 @@ impl Error {
     }
 }
 
+impl Short for Error {
+    fn shortage(&self) -> Option<Shortage> {
+        match self {
+            Self::Disk { source, .. } | Self::Io { source, .. } => Shortage::of(source),
+            Self::NotExecutable { .. }
+            | Self::NotFound { .. }
+            | Self::BadCwd { .. }
+            | Self::TooLong { .. }
+            | Self::BadArgument { .. } => None,
+        }
+    }
+}
+
 /// Runs a command to its end, and then ends whatever it left.
 ///
 /// Returns when the command has exited, not when its output is closed: a grandchild that holds the pipe is
-/// ended like every other leftover.
+/// ended like every other leftover. What the machine is short of is waited for, before it starts and while it prints.
 pub async fn run(
     command: Command,
     cancel: CancellationToken,
-    on_output: impl FnMut(Chunk<'_>) + Send,
+    mut on_output: impl FnMut(Chunk<'_>) + Send,
 ) -> Result<Output, Error> {
-    if cancel.is_cancelled() {
-        return Ok(Output::unstarted());
+    match start_patiently(&command, &cancel, &mut on_output).await? {
+        // Apart from what runs it: its callers hold it within futures of their own.
+        Some(started) => Box::pin(started.finish(cancel, on_output)).await,
+        None => Ok(Output::unstarted()),
     }
-    let started = start(&command)?;
-    // Apart from what runs it: its callers hold it within futures of their own.
-    Box::pin(started.finish(cancel, on_output)).await
+}
+
+/// Starts a command, however long the machine is short of something: nothing has run before it has started. `None` if it is
+/// cancelled before.
+pub(crate) async fn start_patiently(
+    command: &Command,
+    cancel: &CancellationToken,
+    on_output: &mut (impl FnMut(Chunk<'_>) + Send),
+) -> Result<Option<Started>, Error> {
+    let (mut backoff, mut told) = (Backoff::default(), None);
+    while !cancel.is_cancelled() {
+        let started = start(command);
+        let Some(shortage) = started.as_ref().err().and_then(Short::shortage) else {
+            if told.is_some() {
+                on_output(Chunk::Room);
+            }
+            return started.map(Some);
+        };
+        if told.replace(shortage) != Some(shortage) {
+            on_output(Chunk::Short(shortage));
+        }
+        tokio::select! {
+            () = tokio::time::sleep(backoff.pause()) => {}
+            () = cancel.cancelled() => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Starts a command that is to be finished by [`Started::finish`], for those who must know it while it runs.
@@ -275,14 +321,19 @@ impl Started {
         on_output: impl FnMut(Chunk<'_>) + Send,
     ) -> Result<Output, Error> {
         let Self { mut child, pipes, mut streams, timeout, grace } = self;
-        let bounds = Bounds { timeout, grace, cancel, broken: CancellationToken::new() };
-        let finished = CancellationToken::new();
+        let bounds =
+            Bounds { timeout, grace, cancel, broken: CancellationToken::new(), kept_waiting: Mutex::default() };
+        let (finished, unwanted) = (CancellationToken::new(), CancellationToken::new());
         let watching = async {
             let seen = child.see_through(&bounds).await;
+            if !matches!(seen, Ok((Ended::Exited(_) | Ended::Signalled(_), _))) {
+                unwanted.cancel();
+            }
             finished.cancel();
             seen
         };
-        let stop = streams::Stop { finished: &finished, broken: &bounds.broken };
+        let (broken, kept_waiting) = (&bounds.broken, &bounds.kept_waiting);
+        let stop = streams::Stop { finished: &finished, broken, unwanted: &unwanted, kept_waiting };
         let (seen, streamed) = tokio::join!(watching, streams.carry(pipes, on_output, stop));
         streamed?;
         let (ended, survivors) = seen?;
@@ -292,7 +343,7 @@ impl Started {
 }
 
 impl Output {
-    fn unstarted() -> Self {
+    pub(crate) fn unstarted() -> Self {
         let (stdout, stderr) = (Captured::default(), Captured::default());
         Self { ended: Ended::Cancelled, stdout, stderr, pid: 0, survivors: Vec::new() }
     }
@@ -305,4 +356,6 @@ struct Bounds {
     cancel: CancellationToken,
     /// Its output can not be kept any more.
     broken: CancellationToken,
+    /// How long it waited for room for its output: that time is not its own.
+    kept_waiting: Mutex<Duration>,
 }

@@ -41,12 +41,13 @@ pub use spec::Spec;
 pub use split::Line;
 
 use crate::contract::Exit;
+use crate::machine::{Short, Shortage};
 use folder::Folder;
 
 /// What the binary is called with to be a shim; the folder of the attempt follows.
 pub const SHIM_COMMAND: &str = "__shim";
 /// What a shim has in place of an engine's name: neither guard nor sweep ends it with some engine.
-const SHIM_MARK: &str = "shim";
+pub(crate) const SHIM_MARK: &str = "shim";
 
 /// The shim of one attempt, whether it runs or not.
 #[derive(Debug, Clone)]
@@ -125,6 +126,15 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+}
+
+impl Short for Error {
+    fn shortage(&self) -> Option<Shortage> {
+        match self {
+            Self::Disk { source, .. } | Self::Io { source, .. } => Shortage::of(source),
+            Self::Used { .. } | Self::Held { .. } | Self::Damaged { .. } => None,
+        }
+    }
 }
 
 impl Error {

@@ -26,9 +26,10 @@ mod width;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use longhaul_agents::{process, serve, shim, tool};
+use longhaul_agents::{machine, process, serve, shim, tool};
 
 fn main() -> ExitCode {
+    machine::prepare();
     if let Some(code) = beside_an_engine() {
         return code;
     }

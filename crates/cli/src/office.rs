@@ -485,8 +485,25 @@ pub(crate) fn block_on_and_leave<T>(future: impl Future<Output = Result<T>>) -> 
 }
 
 fn block_on_then<T>(future: impl Future<Output = Result<T>>, rest: Duration) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = runtime()?;
     let result = runtime.block_on(future);
     runtime.shutdown_timeout(rest);
     result
+}
+
+/// Threads that work, and how long others are kept that may block.
+const WORKERS: usize = 2;
+const IDLE: Duration = Duration::from_secs(600);
+
+/// A runtime that has all the threads it can not do without: with none for what blocks, it would panic when the system gives it none.
+/// Where leases are kept something is read every quarter of a minute, so one of those is always there.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let probes: Vec<_> = (0..=WORKERS).map(|_| std::thread::Builder::new().spawn(|| {})).collect();
+    for probe in probes {
+        let _ended = probe.context("no threads can be started; end some processes, or raise `ulimit -u`")?.join();
+    }
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(WORKERS).thread_keep_alive(IDLE).enable_all().build()?;
+    drop(runtime.spawn_blocking(|| {}));
+    Ok(runtime)
 }

@@ -44,6 +44,10 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let commit: String = commit.chars().take(10).collect();
             format!("  ▸ {path}: the files of the run are on `{host}` now, as of commit {commit}")
         }
+        Event::AttemptDelayed { path, why: Some(why), .. } => {
+            format!("  … {path} waits: {why}; it then goes on by itself")
+        }
+        Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("goes on")),
         Event::CarryFailed { path, why, .. } => {
             format!("  ! {path}: what it left was not sent to where other machines find it: {why}")
         }
@@ -140,6 +144,7 @@ fn told(event: &Event) -> Event {
         }
         Event::Claimed { by, .. } => clean(by),
         Event::HeartbeatSeen { hint: Some(text), .. }
+        | Event::AttemptDelayed { why: Some(text), .. }
         | Event::CarryFailed { why: text, .. }
         | Event::SignalRefused { why: text, .. }
         | Event::Refused { why: text, .. }

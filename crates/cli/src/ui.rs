@@ -1,6 +1,6 @@
 //! Writing to the terminal.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
@@ -15,9 +15,90 @@ pub(crate) fn out() -> anstream::AutoStream<io::StdoutLock<'static>> {
 /// Prints data as JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     let mut out = io::stdout().lock();
+    if out.is_terminal() {
+        writeln!(out, "{}", harmless_json(&serde_json::to_string_pretty(value)?))?;
+        return Ok(());
+    }
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
     Ok(())
+}
+
+/// JSON that means the same, and has nothing in it that a terminal would obey.
+fn harmless_json(text: &str) -> String {
+    let one = |c: char| match c {
+        '\n' => c.to_string(),
+        c if longhaul_lang::diagnostic::plain(c.encode_utf8(&mut [0; 4])).starts_with(c) => c.to_string(),
+        c => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+    };
+    text.chars().map(one).collect()
+}
+
+/// Prints a text of others and ends its line: as it is through a pipe, without anything that a terminal would obey on one.
+pub(crate) fn print_foreign(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let mut shown = Foreign::new(out.is_terminal());
+    out.write_all(&shown.push(text.as_bytes()))?;
+    out.write_all(&shown.finish())?;
+    Ok(out.write_all(b"\n")?)
+}
+
+/// A stream of bytes of others on its way to standard output.
+///
+/// **Invariant:** through a pipe every byte passes as it is; on a terminal no control character does but the ends of lines and tabs.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    is_terminal: bool,
+    /// The beginning of a character, or of the end of a line.
+    held: Vec<u8>,
+}
+
+impl Foreign {
+    /// For standard output as it is.
+    pub(crate) fn for_stdout() -> Self {
+        Self::new(io::stdout().is_terminal())
+    }
+
+    fn new(is_terminal: bool) -> Self {
+        Self { is_terminal, held: Vec::new() }
+    }
+
+    /// Whether a person sees it.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// What can be printed now.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if !self.is_terminal {
+            return bytes.to_vec();
+        }
+        self.held.extend_from_slice(bytes);
+        let rest = self.held.split_off(self.held.len() - open_end(&self.held));
+        let whole = std::mem::replace(&mut self.held, rest);
+        shown(&whole)
+    }
+
+    /// What is left, now that nothing follows.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        shown(&std::mem::take(&mut self.held))
+    }
+}
+
+/// How many bytes at the end may mean something else with what follows them.
+fn open_end(bytes: &[u8]) -> usize {
+    if bytes.ends_with(b"\r") {
+        return 1;
+    }
+    let broken = bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+    // What breaks off is shorter than the longest character, four bytes.
+    if broken < 4 { broken } else { 0 }
+}
+
+fn shown(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let lines = text.split('\n').map(|line| line.split('\t').map(longhaul_lang::diagnostic::plain).collect::<Vec<_>>());
+    lines.map(|parts| parts.join("\t")).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
 /// A line of data.
@@ -122,4 +203,40 @@ pub(crate) fn readable(value: &serde_json::Value) -> String {
 /// Whether a path is that of a step, or of something inside it.
 pub(crate) fn is_at(path: &str, step: &str) -> bool {
     path.strip_prefix(step).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[', '#']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through(is_terminal: bool, pieces: &[&[u8]]) -> Vec<u8> {
+        let mut foreign = Foreign::new(is_terminal);
+        let mut out: Vec<u8> = pieces.iter().flat_map(|piece| foreign.push(piece)).collect();
+        out.extend(foreign.finish());
+        out
+    }
+
+    #[test]
+    fn a_terminal_obeys_nothing_however_it_is_cut() {
+        let text = "a\t\u{1b}]52;c;eA==\u{7}b\r\nc\rd\u{9b}2Jé\u{202e}\n".as_bytes();
+        let expected = "a\t␛]52;c;eA==␇b\nc␍d\u{fffd}2Jé\u{fffd}\n".as_bytes();
+        for cut in 0..text.len() {
+            let (first, second) = text.split_at(cut);
+            assert_eq!(through(true, &[first, second]), expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_gets_every_byte() {
+        let bytes = b"\x1b]0;x\x07\r\xff\x00\xc3";
+        assert_eq!(through(false, &[bytes]), bytes);
+    }
+
+    #[test]
+    fn json_means_the_same_on_a_terminal() {
+        let text = serde_json::to_string("a\u{9b}b\u{7f}\u{202e}é").unwrap();
+        let shown = harmless_json(&text);
+        assert_eq!(shown, "\"a\\u009bb\\u007f\\u202eé\"");
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), "a\u{9b}b\u{7f}\u{202e}é");
+    }
 }

@@ -29,6 +29,7 @@ pub fn explain_at(plan: &Plan, state: &State, now: i64) -> Vec<Explanation> {
     }
     let mut found = about_run(plan, state);
     found.extend(state.waiting().map(|step| Explanation { path: Some(step.path.clone()), text: waits(now, step) }));
+    found.extend(state.open_attempts().filter_map(delayed));
     found.extend(state.blocked(plan).into_iter().map(|(path, on)| {
         let on: Vec<String> = on.iter().map(|path| format!("`{path}`")).collect();
         Explanation { text: format!("`{path}` waits for {}", on.join(", ")), path: Some(path) }
@@ -68,6 +69,13 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         });
     }
     found
+}
+
+/// An attempt that waits for its machine.
+fn delayed(step: &StepInst) -> Option<Explanation> {
+    let why = step.delayed.as_ref()?;
+    let text = format!("`{}` waits until its machine has room: {why}; it then goes on by itself", step.path);
+    Some(Explanation { path: Some(step.path.clone()), text })
 }
 
 fn steps(count: usize) -> String {

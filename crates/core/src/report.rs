@@ -47,6 +47,7 @@ fn about(event: &Event) -> Option<(&StepPath, u32)> {
         Event::AttemptClaimed { path, attempt, .. }
         | Event::AttemptReleased { path, attempt }
         | Event::AttemptAdopted { path, attempt }
+        | Event::AttemptDelayed { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. }
         | Event::FilesKept { path, attempt, .. }
         | Event::FilesRestored { path, attempt, .. }

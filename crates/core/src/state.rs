@@ -280,6 +280,9 @@ pub struct StepInst {
     /// Of an attempt that waits or waited for a worker: the labels that it asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+    /// What the machine is short of that makes its attempt; the attempt waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed: Option<String>,
     /// What is set aside for the open attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserve: Option<Usage>,
@@ -347,6 +350,7 @@ impl StepInst {
             climb: None,
             hand: None,
             labels: Vec::new(),
+            delayed: None,
             reserve: None,
             body,
             live: false,

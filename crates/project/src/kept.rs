@@ -93,7 +93,8 @@ fn read(store: &Place) -> Vec<Shelved> {
         return Vec::new();
     }
     let store = store.clone();
-    std::thread::spawn(move || read_here(&store)).join().ok().flatten().unwrap_or_default()
+    let reading = std::thread::Builder::new().spawn(move || read_here(&store)).ok();
+    reading.and_then(|reading| reading.join().ok()).flatten().unwrap_or_default()
 }
 
 fn read_here(store: &Place) -> Option<Vec<Shelved>> {

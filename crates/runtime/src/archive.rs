@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use longhaul_agents::private;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
-use longhaul_store::{Append, Blob, Head, NewEvent};
+use longhaul_store::{Append, Blob, Error as Refusal, Head, NewEvent};
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
@@ -70,29 +70,33 @@ impl Engine {
         }
         let file = folder.join(format!("{run}{SUFFIX}"));
         // Who was killed after it was written has perhaps removed files that are in it.
-        if read::read(&file, None).is_ok_and(|known| known.run == *run && known.events.len() as u64 == row.last_seq) {
+        if read::read(&file, u64::MAX, None)
+            .is_ok_and(|known| known.run == *run && known.events.len() as u64 == row.last_seq)
+        {
             return Ok((file, row.last_seq));
         }
         write::write(self.shared.store.as_ref(), &row, &self.shared.artifacts.run(run), &file).await?;
         // It is about to be the only copy: what can not be read back is none.
-        let read = read::read(&file, None)?;
+        let read = read::read(&file, u64::MAX, None)?;
         match read.events.len() as u64 == row.last_seq {
             true => Ok((file, row.last_seq)),
             false => Err(Error::Damaged(format!("{} does not have all of {run}", file.display()))),
         }
     }
 
-    /// Brings a run back from a file, with the files about it. One that is there is refused.
-    pub async fn import(&self, file: &Path, by: Option<String>) -> Result<RunId, Error> {
+    /// Brings a run back from a file, with the files about it. One that is there is refused, and one that is larger than
+    /// `bytes_max` when it is unpacked; without that, one that is suspiciously much larger than its file.
+    pub async fn import(&self, file: &Path, bytes_max: Option<u64>, by: Option<String>) -> Result<RunId, Error> {
         let beside = self.shared.artifacts.home().join(format!("importing-{}", uuid::Uuid::new_v4().simple()));
-        let brought = self.bring(file, &beside, by).await;
+        let bytes_max = bytes_max.unwrap_or_else(|| usual_bytes_max(file));
+        let brought = self.bring(file, bytes_max, &beside, by).await;
         // What was not moved to its place is not needed.
         let _ = std::fs::remove_dir_all(&beside);
         brought
     }
 
-    async fn bring(&self, file: &Path, beside: &Path, by: Option<String>) -> Result<RunId, Error> {
-        let Archive { run, head, mut events, mut blobs } = read::read(file, Some(beside))?;
+    async fn bring(&self, file: &Path, bytes_max: u64, beside: &Path, by: Option<String>) -> Result<RunId, Error> {
+        let Archive { run, head, mut events, mut blobs } = read::read(file, bytes_max, Some(beside))?;
         refuse_reserved(&run)?;
         if self.shared.store.run(&run).await?.is_some() {
             return Err(Error::Refused(format!("{run} is there already; prune it first to take the file's")));
@@ -109,7 +113,20 @@ impl Engine {
         events.extend(codec::encode_all(&[brought], &mut blobs)?);
         let mut append = Append::new(run.clone(), 0, events);
         (append.head, append.blobs) = (Some(head), blobs);
-        self.shared.store.append(append).await?;
-        Ok(run)
+        match self.shared.store.append(append).await {
+            Ok(_) => Ok(run),
+            // Somebody else has brought it back meanwhile, and the files are theirs.
+            Err(error @ (Refusal::Exists | Refusal::Conflict { .. })) => Err(error.into()),
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(&place);
+                Err(error.into())
+            }
+        }
     }
+}
+
+/// A run that is larger, and so much larger than its file, is hardly one that was put away.
+fn usual_bytes_max(file: &Path) -> u64 {
+    let packed = file.metadata().map_or(0, |file| file.len());
+    packed.saturating_mul(100).max(1 << 30)
 }

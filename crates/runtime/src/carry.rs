@@ -101,7 +101,7 @@ pub(crate) async fn send(attempt: &Attempt, done: &mut Done) {
             path: attempt.start.path.clone(),
             attempt: attempt.start.attempt,
             number,
-            why: trouble.to_string(),
+            why: attempt.secrets.redact(trouble.to_string()),
         }),
     }
 }
@@ -162,7 +162,7 @@ async fn lock(attempt: &Attempt) -> Result<File, Trouble> {
 
 async fn tree(attempt: &Attempt, folder: &Path, scratch: &str) -> Result<Tree, Trouble> {
     let scratch = attempt.folder().map_err(|error| Trouble::Git(error.to_string()))?.join(scratch);
-    attempt.shared.guarded().await;
+    attempt.guarded().await;
     Tree::of((folder, attempt.shared.artifacts.home()), scratch, attempt.mark(), attempt.cancel.clone()).await
 }
 

@@ -31,6 +31,18 @@ pub enum Channel {
     },
 }
 
+impl Channel {
+    /// What nobody shall read: an address that is a key, a password.
+    pub(crate) fn secret(&self) -> Option<String> {
+        let setting = match self {
+            Self::Webhook { url } | Self::Slack { url } => url,
+            Self::Email { by: Carrier::Smtp(server), .. } => &server.login.as_ref()?.password,
+            Self::Email { .. } | Self::Command { .. } => return None,
+        };
+        setting.value().ok()
+    }
+}
+
 /// Who carries a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Carrier {

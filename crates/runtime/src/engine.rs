@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use longhaul_agents::contract::Entry;
-use longhaul_agents::process::Guard;
+use longhaul_agents::machine::Short;
+use longhaul_agents::process::{self, Guard};
 use longhaul_agents::scripted::Script;
 use longhaul_core::Json;
 use longhaul_core::approval::Approvals;
@@ -45,6 +46,7 @@ use crate::gates;
 use crate::leases::{self, Leases};
 use crate::mailroom::{self, Mailroom};
 use crate::message::Message;
+use crate::patience;
 use crate::run_loop::{self, Idle, Loaded};
 use crate::secrets::Secrets;
 use crate::shelf;
@@ -281,7 +283,7 @@ impl Engine {
             awake: Awake::new(clock.now_ms()),
             turns: Turns::default(),
             taken: Taken::default(),
-            secrets: Secrets::default(),
+            secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             shelf: Mutex::default(),
             guard: OnceCell::new(),
@@ -527,7 +529,11 @@ impl Engine {
 
     /// Keeps the leases of this engine alive until the answer is dropped.
     pub(crate) fn keep_leases(&self) -> AbortOnDropHandle<()> {
-        AbortOnDropHandle::new(tokio::spawn(leases::keep(Arc::clone(&self.shared))))
+        let waits = self.shared.store.wait_for_room();
+        let (shared, same) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            tokio::join!(leases::keep(shared), patience::say_what_the_store_waits_for(same, waits));
+        }))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
@@ -608,12 +614,15 @@ impl Shared {
     }
 
     /// Makes sure that somebody clears up if this process is killed; begun with the first command.
-    pub(crate) async fn guarded(&self) {
+    pub(crate) async fn guarded(&self) -> Result<(), process::Error> {
         let start = || async {
-            let program = self.options.guard.as_deref()?;
-            Guard::start(program, self.worker.as_str()).ok()
+            let Some(program) = self.options.guard.as_deref() else { return Ok(None) };
+            match Guard::start(program, self.worker.as_str()) {
+                Err(error) if error.shortage().is_some() => Err(error),
+                started => Ok(started.ok()),
+            }
         };
-        self.guard.get_or_init(start).await;
+        self.guard.get_or_try_init(start).await.map(drop)
     }
 
     /// The plan with a content hash, remembered.

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** looking changes nothing.
 
+use longhaul_agents::machine;
 use longhaul_core::decide::agent_of_label;
 use longhaul_core::explain::{Explanation, moment, waits_for};
 use longhaul_core::id::RunId;
@@ -15,6 +16,7 @@ use crate::roster;
 impl Engine {
     /// Adds what the store knows to why a run waits.
     pub async fn say_what_holds_up(&self, run: &RunId, state: &State, why: &mut Vec<Explanation>) -> Result<(), Error> {
+        why.extend(self.no_room(state));
         let is_made_elsewhere = self.host().is_some() && state.open_attempts().next().is_some();
         if state.queued().next().is_none() && !is_made_elsewhere {
             return Ok(());
@@ -38,6 +40,16 @@ impl Engine {
         }
         why.extend(held.iter().filter(|task| task.run == *run).filter_map(|task| silent(task, &workers, now)));
         Ok(())
+    }
+
+    /// That nothing can be written about the run, which can not be recorded.
+    fn no_room(&self, state: &State) -> Option<Explanation> {
+        let folder = &self.shared.options.runs_dir;
+        let is_stuck = !state.is_finished() && machine::is_full(folder);
+        let text = || {
+            format!("no space is left on the disk of {}; make room, the run then goes on by itself", folder.display())
+        };
+        is_stuck.then(|| Explanation { path: None, text: text() })
     }
 
     /// The cap that keeps a step from being taken.

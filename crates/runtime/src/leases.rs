@@ -80,6 +80,11 @@ impl Leases {
         self.held.lock().map(|held| held.len()).unwrap_or_default()
     }
 
+    /// The attempts, as the store calls them.
+    pub(crate) fn keys(&self) -> Vec<(RunId, String)> {
+        self.held.lock().map(|held| held.keys().cloned().collect()).unwrap_or_default()
+    }
+
     fn snapshot(&self) -> HashMap<Key, Holding> {
         self.held.lock().map(|held| held.clone()).unwrap_or_default()
     }

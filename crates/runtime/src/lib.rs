@@ -27,6 +27,7 @@ mod mailroom;
 mod message;
 mod missed;
 mod moved;
+mod patience;
 mod peers;
 mod perform;
 mod record;

@@ -1,7 +1,7 @@
 //! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use longhaul_agents::answer;
 use longhaul_core::Json;
@@ -82,8 +82,14 @@ pub(crate) fn begin(
             owner_session,
             told,
             choice,
+            delay: Mutex::default(),
         };
-        let Done { result, failure } = make(attempt).await;
+        let clean = attempt.secrets.clone();
+        let Done { result, mut failure } = make(attempt).await;
+        if let Some(failure) = &mut failure {
+            // Also of what failed beside the work itself, such as git.
+            failure.message = clean.redact(std::mem::take(&mut failure.message));
+        }
         // Before anybody hears of the end: what follows from it may need the slot.
         drop(slot);
         let event = match failure {

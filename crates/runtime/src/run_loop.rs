@@ -746,6 +746,7 @@ fn still_open(state: &State, event: &Event) -> bool {
         | Event::FilesRestored { path, attempt, .. }
         | Event::FilesRebuilt { path, attempt, .. }
         | Event::CarryFailed { path, attempt, .. }
+        | Event::AttemptDelayed { path, attempt, .. }
         | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
         _ => true,
     }

@@ -9,10 +9,11 @@ mod tool;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use longhaul_agents::contract::Entry;
+use longhaul_agents::machine::Shortage;
 use longhaul_agents::private;
 use longhaul_agents::process::Mark;
 use longhaul_core::Json;
@@ -61,6 +62,8 @@ pub(crate) struct Attempt {
     pub(crate) told: Told,
     /// Of a prompt: who makes it.
     pub(crate) choice: Option<Choice>,
+    /// What its machine is short of, as it was last told.
+    pub(crate) delay: Mutex<Option<Shortage>>,
 }
 
 /// How an attempt tells its run something before it is over.
@@ -166,7 +169,7 @@ impl Attempt {
 
     /// An entry of its transcript as it may be kept and shown: without secrets.
     fn cleaned(&self, entry: Entry) -> Entry {
-        if self.secrets.values().is_empty() {
+        if self.secrets.known().is_empty() {
             return entry;
         }
         let cleaned = serde_json::to_value(entry).map(|entry| self.secrets.redact_value(entry));

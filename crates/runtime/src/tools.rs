@@ -1,6 +1,7 @@
 //! Tool servers that a project has configured.
 
 use indexmap::IndexMap;
+use longhaul_agents::redact::names_a_secret;
 use longhaul_agents::tool::Server;
 
 /// A server that steps of the kind `tool` can call.
@@ -26,10 +27,30 @@ pub(crate) fn filled(server: &Server) -> Result<(Server, Vec<String>), String> {
         }
         Server::Address { url, headers } => {
             let headers = all(headers)?;
-            let hidden = headers.values().flat_map(|value| hidden_in(value)).collect();
+            let values = names_in(url).into_iter().filter_map(|name| std::env::var(name).ok());
+            let hidden = headers.values().flat_map(|value| hidden_in(value)).chain(values).collect();
             (Server::Address { url: fill(url)?, headers }, hidden)
         }
     })
+}
+
+/// What a server is configured with that is secret wherever it shows up.
+pub(crate) fn secrets(server: &Server) -> Vec<String> {
+    let (texts, headers) = match server {
+        Server::Program { args, env, .. } => (args.iter().chain(env.values()).collect::<Vec<_>>(), None),
+        Server::Address { url, headers } => (vec![url], Some(headers)),
+    };
+    let of_headers = headers.into_iter().flatten().filter(|(name, _)| names_a_secret(name));
+    let of_headers = of_headers.filter_map(|(_, value)| fill(value).ok()).flat_map(|value| hidden_in(&value));
+    let headers_texts = headers.into_iter().flat_map(IndexMap::values);
+    let named = texts.into_iter().chain(headers_texts).flat_map(|text| names_in(text));
+    named.filter(|name| names_a_secret(name)).filter_map(|name| std::env::var(name).ok()).chain(of_headers).collect()
+}
+
+/// The variables that a text names.
+fn names_in(text: &str) -> Vec<&str> {
+    let named = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
+    named.map(|(inside, _)| inside.split_once(":-").map_or(inside, |(name, _)| name)).collect()
 }
 
 /// What is secret about a header: all of it, and what follows its scheme.
@@ -71,6 +92,11 @@ mod tests {
         assert_eq!(told("${C:-else}${A:-else}").unwrap(), "else${B}");
         assert_eq!(told("$A ${open").unwrap(), "$A ${open");
         assert_eq!(told("${C}").unwrap_err(), "the variable `C` is not set");
+    }
+
+    #[test]
+    fn the_variables_of_a_text_are_found() {
+        assert_eq!(names_in("x ${A} ${B:-c} ${open"), ["A", "B"]);
     }
 
     #[test]

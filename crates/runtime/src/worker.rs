@@ -119,7 +119,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
         let since = Instant::now();
         match worker.look().await {
             // It may come back, and until then nothing can be done here.
-            Err(Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy)) => {
+            Err(Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy | Refusal::Starved(_))) => {
                 worker.owed = Owed::ALL;
             }
             looked => looked?,

@@ -44,6 +44,9 @@ pub enum Error {
     /// No space is left. Free some and try again.
     #[error("no space is left for the store")]
     Full,
+    /// The machine is short of memory or threads. Nothing was done; end something and try again.
+    #[error("the machine has too little memory for the store; end something: {0}")]
+    Starved(String),
     /// Another process held the store for too long. Try again.
     #[error("another process is writing to the store")]
     Busy,

@@ -237,6 +237,10 @@ impl Store for Failpoints {
         self.inner.watch_work()
     }
 
+    fn wait_for_room(&self) -> Option<watch::Receiver<Option<String>>> {
+        self.inner.wait_for_room()
+    }
+
     fn check(&self) -> Pending<'_, Vec<Problem>> {
         self.inner.check()
     }

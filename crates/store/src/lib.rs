@@ -173,6 +173,11 @@ pub trait Store: Send + Sync {
         self.watch()
     }
 
+    /// From now on a write that finds no room waits until there is. Answers what is waited for, if it is a store that can wait.
+    fn wait_for_room(&self) -> Option<watch::Receiver<Option<String>>> {
+        None
+    }
+
     /// Looks at everything: checksums, gaps, orphans. Empty when all is well.
     fn check(&self) -> Pending<'_, Vec<Problem>>;
 

@@ -15,6 +15,7 @@ mod readers;
 mod runs;
 mod schema;
 mod sharing;
+mod threads;
 mod waiting;
 mod writer;
 
@@ -220,6 +221,10 @@ impl Store for Sqlite {
     fn remove(&self, run: &RunId) -> Pending<'_, ()> {
         let run = run.clone();
         self.writer.call(move |db| runs::remove(db, &run))
+    }
+
+    fn wait_for_room(&self) -> Option<watch::Receiver<Option<String>>> {
+        Some(self.writer.wait_for_room())
     }
 
     fn watch(&self) -> watch::Receiver<u64> {

@@ -48,6 +48,10 @@ fn what(event: &Event, zero: i64) -> String {
         Event::Imported { .. } => "brought back".to_owned(),
         Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
+        Event::AttemptDelayed { path, attempt, why } => match why {
+            Some(why) => format!("{path}@{attempt} waits for its machine: {why}"),
+            None => format!("{path}@{attempt} waits for its machine no longer"),
+        },
         Event::SessionSeen { path, attempt, session, .. } => format!("{path}@{attempt} has session {}", session.id),
         Event::FilesKept { path, attempt, name } => format!("{path}@{attempt} keeps its files as {name}"),
         Event::FilesRestored { path, attempt, name, left } => {

@@ -29,6 +29,7 @@ export type Happened =
   | { event: "host_left"; host: string; by?: string; carried?: { commit: string } }
   | { event: "host_seen"; host: string }
   | { event: "files_rebuilt"; path: Path; attempt: number; host: string; commit: string }
+  | { event: "attempt_delayed"; path: Path; attempt: number; why?: string }
   | { event: "carry_failed"; path: Path; attempt: number; why: string }
   | { event: "imported"; by?: string }
   | { event: "claimed"; path: Path; attempt: number; by: string; until: number }

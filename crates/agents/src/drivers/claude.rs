@@ -42,7 +42,9 @@ const CAN: Abilities = Abilities {
     cost: true,
 };
 /// What is billed.
-const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
+/// Its login, where that is a variable.
+pub(super) const LOGIN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
+pub(super) const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
 const QUIET: [&str; 3] = ["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY"];
 /// Tools that change files by themselves.
 const WRITING: [&str; 3] = ["Edit", "Write", "NotebookEdit"];
@@ -65,7 +67,7 @@ impl Agent for Claude {
     fn find(&self, setup: &Setup) -> Result<Found, Missing> {
         PROGRAM.find(setup, |around| {
             let credentials = around.folder("CLAUDE_CONFIG_DIR", ".claude").join(".credentials.json");
-            around.variable("CLAUDE_CODE_OAUTH_TOKEN").is_some() || credentials.is_file()
+            around.variable(LOGIN).is_some() || credentials.is_file()
         })
     }
 
@@ -170,7 +172,7 @@ fn surround(command: &mut Command, found: &Found, setup: &Setup) -> Result<(), R
     match payer::of(PROGRAM.name, found, setup)? {
         Payer::Login => {
             payer::check(PROGRAM.name, setup, &KEYS)?;
-            command.keep("CLAUDE_CODE_OAUTH_TOKEN");
+            command.keep(LOGIN);
         }
         Payer::Key => {
             payer::hand_key(command, setup, KEYS[0]);

@@ -42,7 +42,7 @@ const CAN: Abilities = Abilities {
     cost: false,
 };
 /// What is billed; the first is what `exec` reads.
-const KEYS: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
+pub(super) const KEYS: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
 /// What we call the provider behind an address of ours.
 const PROVIDER: &str = "longhaul";
 const QUIET: [&str; 3] = ["analytics.enabled=false", "check_for_update_on_startup=false", "feedback.enabled=false"];

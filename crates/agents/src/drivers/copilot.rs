@@ -45,9 +45,9 @@ const CAN: Abilities = Abilities {
     cost: false,
 };
 /// What is billed.
-const KEYS: [&str; 2] = ["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"];
+pub(super) const KEYS: [&str; 2] = ["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"];
 /// Its login, where it is not in its own folder.
-const TOKENS: [&str; 3] = ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"];
+pub(super) const TOKENS: [&str; 3] = ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"];
 /// Where a program of this name is asked to leave what a turn used.
 const USAGE_FILE: &str = "usage.json";
 

@@ -42,7 +42,7 @@ const CAN: Abilities = Abilities {
     cost: false,
 };
 /// What is billed.
-const KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+pub(super) const KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
 /// Where its models are served.
 const ADDRESS: &str = "https://generativelanguage.googleapis.com";
 /// What it goes by in a home of ours.

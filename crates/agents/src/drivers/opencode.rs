@@ -42,7 +42,7 @@ const CAN: Abilities = Abilities {
     cost: true,
 };
 /// What is billed, as far as its usual providers go: the provider in a model's name, and its key.
-const KEYS: [(&str, &str); 10] = [
+pub(super) const KEYS: [(&str, &str); 10] = [
     ("anthropic", "ANTHROPIC_API_KEY"),
     ("openai", "OPENAI_API_KEY"),
     ("openrouter", "OPENROUTER_API_KEY"),

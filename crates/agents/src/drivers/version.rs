@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::surroundings::Surroundings;
+use crate::machine;
 
 /// One that unpacks itself on its first start takes some seconds for that.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,7 +44,7 @@ impl fmt::Display for Version {
 
 /// What a program answers to `--version`, or why it does not.
 pub(super) fn ask(program: &Path, around: &Surroundings<'_>) -> Result<String, String> {
-    let mut child = start(program, around).map_err(|error| error.to_string())?;
+    let mut child = machine::patiently_here(|| start(program, around)).map_err(|error| error.to_string())?;
     let answer = hear(&mut child);
     // Whatever it still does, nobody is interested: failing to end what has ended is no failure.
     let _ = child.kill();
@@ -66,12 +67,13 @@ fn hear(child: &mut Child) -> Result<String, String> {
         return Err("it has no output".to_owned());
     };
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    let listen = move || {
         let mut heard = Vec::new();
         let read = stdout.take(ANSWER_BYTES_MAX).read_to_end(&mut heard);
         // Nobody listens any more if it came too late.
         let _ = sender.send(read.map(|_| String::from_utf8_lossy(&heard).into_owned()));
-    });
+    };
+    std::thread::Builder::new().spawn(listen).map_err(|error| error.to_string())?;
     match receiver.recv_timeout(PATIENCE) {
         Ok(Ok(said)) => Ok(said),
         Ok(Err(error)) => Err(error.to_string()),

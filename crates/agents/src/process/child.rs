@@ -8,6 +8,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
+use std::sync::PoisonError;
+use std::time::Duration;
 
 use rustix::process::{WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
 use tokio::io::unix::AsyncFd;
@@ -106,9 +108,17 @@ async fn exit_on_a_thread(pid: u32) -> Result<(), Error> {
 }
 
 async fn elapsed(bounds: &Bounds) {
-    match bounds.timeout {
-        Some(timeout) => tokio::time::sleep(timeout).await,
-        None => std::future::pending().await,
+    let Some(timeout) = bounds.timeout else { return std::future::pending().await };
+    let (begun, mut counted) = (tokio::time::Instant::now(), Duration::ZERO);
+    loop {
+        // A time beyond all clocks does not come.
+        let Some(until) = begun.checked_add(timeout + counted) else { return std::future::pending().await };
+        tokio::time::sleep_until(until).await;
+        let kept_waiting = *bounds.kept_waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept_waiting == counted {
+            return;
+        }
+        counted = kept_waiting;
     }
 }
 

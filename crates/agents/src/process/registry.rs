@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use super::guard;
 use super::table::{self, Process};
 
 #[derive(Debug, Default)]
@@ -38,7 +39,9 @@ impl Slot {
         let mut registry = registry();
         let id = registry.next;
         registry.next += 1;
-        registry.slots.insert(id, table::now());
+        let now = table::now();
+        registry.slots.insert(id, now);
+        guard::tell_busy(now);
         Self { id, pid: None }
     }
 

@@ -3,7 +3,7 @@
 //! The file and its folder are made when the first byte comes: most commands say nothing on one of their outputs, and to make a
 //! file takes longer than to write it. Writing is not handed to another thread: it goes to the memory of the system.
 //!
-//! **Invariant:** what is acknowledged has been handed to the system; nothing is held back to be written later.
+//! **Invariant:** what was flushed has been handed to the system. What a disk without room did not take is kept to be flushed again.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::captured::{Captured, Keeper};
-use super::redact::Redactor;
 use super::{Command, Error};
 use crate::private;
+use crate::redact::Redactor;
 
 /// The file and the memory that an output goes to.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Sink {
     file: Option<File>,
     room: u64,
     dropped: u64,
+    /// What the file does not have yet.
+    unwritten: Vec<u8>,
     redactor: Redactor,
     kept: Keeper,
 }
@@ -35,41 +37,58 @@ impl Sink {
         if let Err(source) = writable(&path) {
             return Err(Error::Disk { path, source });
         }
-        let (kept, redactor) = (Keeper::new(command.keep_bytes), Redactor::new(&command.secrets));
-        Ok(Self { path, file: None, room: command.disk_bytes_max, dropped: 0, redactor, kept })
+        let (kept, redactor) = (Keeper::new(command.keep_bytes), Redactor::new(command.secrets.clone()));
+        let (room, unwritten) = (command.disk_bytes_max, Vec::new());
+        Ok(Self { path, file: None, room, dropped: 0, unwritten, redactor, kept })
     }
 
     /// Takes bytes in; answers those that are not held back because they could begin a secret.
-    pub(super) fn push<'a>(&mut self, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Error> {
+    pub(super) fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let clean = self.redactor.push(bytes);
-        self.keep(&clean)?;
-        Ok(clean)
+        self.keep(&clean);
+        clean
     }
 
     /// What was held back, at the end.
-    pub(super) fn push_rest(&mut self) -> Result<Vec<u8>, Error> {
+    pub(super) fn push_rest(&mut self) -> Vec<u8> {
         let rest = self.redactor.finish();
-        self.keep(&rest)?;
-        Ok(rest)
+        self.keep(&rest);
+        rest
     }
 
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn keep(&mut self, bytes: &[u8]) {
         self.kept.push(bytes);
         let fits = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
         self.room -= fits as u64;
         self.dropped += (bytes.len() - fits) as u64;
-        self.write(&bytes[..fits]).map_err(|source| Error::Disk { path: self.path.clone(), source })
+        self.unwritten.extend_from_slice(&bytes[..fits]);
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.is_empty() {
+    /// Has the file take what it does not have yet. What it does not take now can be flushed again.
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
+        let mut written = 0;
+        let done = self.write(&mut written);
+        self.unwritten.drain(..written);
+        done.map_err(|source| Error::Disk { path: self.path.clone(), source })
+    }
+
+    fn write(&mut self, written: &mut usize) -> io::Result<()> {
+        if self.unwritten.is_empty() {
             return Ok(());
         }
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(create(&self.path)?),
         };
-        file.write_all(bytes)
+        while *written < self.unwritten.len() {
+            match file.write(&self.unwritten[*written..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(more) => *written += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn into_captured(self) -> Captured {

@@ -2,9 +2,10 @@
 //! listens.
 //!
 //! **Invariant:** what the command wrote before it ended is kept, and nobody waits for a pipe to be closed. Where nothing
-//! is written no file is made.
+//! is written no file is made. While the machine has no room for the output nothing more is read, so the command waits, too.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::captured::Captured;
 use super::sink::Sink;
 use super::{Chunk, Command, Error};
+use crate::machine::{Backoff, Short};
 
 const CHUNK_BYTES: usize = 64 << 10;
 /// Of a command that says little at a time, this is how long it is waited for more; the pipe holds it meanwhile.
@@ -38,6 +40,21 @@ pub(super) struct Stop<'a> {
     pub(super) finished: &'a CancellationToken,
     /// The output can not be kept.
     pub(super) broken: &'a CancellationToken,
+    /// The command was ended by us: nobody waits for room for what it said.
+    pub(super) unwanted: &'a CancellationToken,
+    /// How long the command was kept waiting.
+    pub(super) kept_waiting: &'a Mutex<Duration>,
+}
+
+impl Stop<'_> {
+    /// Waits a while before the next try; false if there need be none.
+    async fn wait(&self, pause: Duration) -> bool {
+        *self.kept_waiting.lock().unwrap_or_else(PoisonError::into_inner) += pause;
+        tokio::select! {
+            () = tokio::time::sleep(pause) => true,
+            () = self.unwanted.cancelled() => false,
+        }
+    }
 }
 
 /// Where the bytes of a command go to and come from.
@@ -68,7 +85,7 @@ impl Streams {
             stderr: Lane::new(pipes.stderr, &mut self.stderr),
         };
         let collecting = async {
-            let collected = lanes.collect(&mut on_output, stop.finished).await;
+            let collected = lanes.collect(&mut on_output, stop).await;
             if collected.is_err() {
                 stop.broken.cancel();
             }
@@ -99,26 +116,47 @@ struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
-    async fn collect(
-        &mut self,
-        on_output: &mut impl FnMut(Chunk<'_>),
-        finished: &CancellationToken,
-    ) -> Result<(), Error> {
+    async fn collect(&mut self, on_output: &mut impl FnMut(Chunk<'_>), stop: Stop<'_>) -> Result<(), Error> {
         loop {
             let got = tokio::select! {
-                got = self.stdout.next() => self.stdout.take(got, |bytes| on_output(Chunk::Stdout(bytes)))?,
-                got = self.stderr.next() => self.stderr.take(got, |bytes| on_output(Chunk::Stderr(bytes)))?,
-                () = finished.cancelled() => break,
+                got = self.stdout.next() => self.stdout.take(got, |bytes| on_output(Chunk::Stdout(bytes))),
+                got = self.stderr.next() => self.stderr.take(got, |bytes| on_output(Chunk::Stderr(bytes))),
+                () = stop.finished.cancelled() => break,
             };
+            self.flush(on_output, stop).await?;
             if got < LITTLE_BYTES {
                 tokio::select! {
                     () = tokio::time::sleep(TOGETHER) => {}
-                    () = finished.cancelled() => break,
+                    () = stop.finished.cancelled() => break,
                 }
             }
         }
-        self.stdout.drain(|bytes| on_output(Chunk::Stdout(bytes)))?;
-        self.stderr.drain(|bytes| on_output(Chunk::Stderr(bytes)))
+        self.stdout.drain(|bytes| on_output(Chunk::Stdout(bytes)));
+        self.stderr.drain(|bytes| on_output(Chunk::Stderr(bytes)));
+        self.flush(on_output, stop).await
+    }
+
+    /// Has the disk take what was read; waits while the machine is short of something.
+    async fn flush(&mut self, on_output: &mut impl FnMut(Chunk<'_>), stop: Stop<'_>) -> Result<(), Error> {
+        let (mut backoff, mut told) = (Backoff::default(), None);
+        loop {
+            let flushed = self.stdout.sink.flush().and_then(|()| self.stderr.sink.flush());
+            let shortage = match flushed.as_ref().err().map(Short::shortage) {
+                None => break,
+                Some(None) => return flushed,
+                Some(Some(shortage)) => shortage,
+            };
+            if told.replace(shortage) != Some(shortage) {
+                on_output(Chunk::Short(shortage));
+            }
+            if !stop.wait(backoff.pause()).await {
+                return Ok(());
+            }
+        }
+        if told.is_some() {
+            on_output(Chunk::Room);
+        }
+        Ok(())
     }
 }
 
@@ -153,31 +191,32 @@ impl<'a> Lane<'a> {
     }
 
     /// Takes what was read in, and says how much it was.
-    fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> Result<usize, Error> {
-        let clean = self.sink.push(&self.buffer[..got])?;
+    fn take(&mut self, got: usize, on_output: impl FnOnce(&[u8])) -> usize {
+        let clean = self.sink.push(&self.buffer[..got]);
         on_output(&clean);
-        Ok(got)
+        got
     }
 
     /// Takes what was held back because it could have been the beginning of a secret.
-    fn take_rest(&mut self, on_output: impl FnOnce(&[u8])) -> Result<(), Error> {
-        let rest = self.sink.push_rest()?;
+    fn take_rest(&mut self, on_output: impl FnOnce(&[u8])) {
+        let rest = self.sink.push_rest();
         if !rest.is_empty() {
             on_output(&rest);
         }
-        Ok(())
     }
 
     /// Takes what is still in the pipe, asks past the runtime (which may not have noticed yet), and waits for
     /// nothing: somebody outside may hold the other end for ever.
-    fn drain(&mut self, mut on_output: impl FnMut(&[u8])) -> Result<(), Error> {
+    fn drain(&mut self, mut on_output: impl FnMut(&[u8])) {
         let mut left = DRAIN_BYTES_MAX;
         while let Some(pipe) = &self.pipe {
             match rustix::io::read(pipe, &mut self.buffer[..]) {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) | Ok(0) => self.pipe = None,
                 Ok(got) => {
-                    self.take(got, &mut on_output)?;
+                    self.take(got, &mut on_output);
+                    // What is not taken now is flushed again at the end.
+                    drop(self.sink.flush());
                     left = left.saturating_sub(got);
                     if left == 0 {
                         self.pipe = None;
@@ -185,6 +224,6 @@ impl<'a> Lane<'a> {
                 }
             }
         }
-        self.take_rest(on_output)
+        self.take_rest(on_output);
     }
 }

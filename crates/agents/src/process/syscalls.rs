@@ -9,15 +9,20 @@ use std::process::Command;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Makes the child call `setsid` before it becomes the program.
+use crate::machine;
+
+/// Makes the child call `setsid` before it becomes the program, and gives it the limit on open files that we were given.
 ///
 /// In a session of its own it has no terminal: nothing in it can ask for a password there or be stopped by it. And
 /// whatever it leaves behind is told from the engine's own children by its session.
 pub(crate) fn own_session(command: &mut Command) {
-    // SAFETY: the closure runs in a forked child of a process with threads. It makes one system call; it
-    // neither allocates nor takes a lock.
+    // SAFETY: the closure runs in a forked child of a process with threads. It makes three system calls and reads a value that
+    // was set long ago; it neither allocates nor takes a lock.
     unsafe {
-        command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
+        command.pre_exec(|| {
+            machine::give_back_file_limit();
+            Ok(rustix::process::setsid().map(drop)?)
+        });
     }
 }
 

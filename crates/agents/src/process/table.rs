@@ -4,6 +4,7 @@
 //! another that was given the same id later.
 
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{ATTEMPT_VARIABLE, ENGINE_VARIABLE};
+use crate::machine::with_spare;
 
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,23 +40,27 @@ pub(crate) fn all() -> Vec<Process> {
 
 /// One process.
 pub(crate) fn read(pid: u32) -> Option<Process> {
-    parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(pid, &file(&format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The children of this process, adopted ones included.
 pub(super) fn own_children() -> Vec<Process> {
-    let own = std::process::id();
-    match steady_list_of_children() {
-        Some(pids) => pids.into_iter().filter_map(read).filter(|process| process.parent == own).collect(),
-        None => all().into_iter().filter(|process| process.parent == own).collect(),
+    children_of(std::process::id())
+}
+
+/// The children of a process, adopted ones included.
+pub(super) fn children_of(parent: u32) -> Vec<Process> {
+    match steady_list_of_children(parent) {
+        Some(pids) => pids.into_iter().filter_map(read).filter(|process| process.parent == parent).collect(),
+        None => all().into_iter().filter(|process| process.parent == parent).collect(),
     }
 }
 
 /// The kernel may leave one out while another disappears, so only a list that stays the same counts.
-fn steady_list_of_children() -> Option<Vec<u32>> {
-    let mut last = list_of_children()?;
+fn steady_list_of_children(parent: u32) -> Option<Vec<u32>> {
+    let mut last = list_of_children(parent)?;
     for _ in 0..4 {
-        let next = list_of_children()?;
+        let next = list_of_children(parent)?;
         if next == last {
             return Some(next);
         }
@@ -63,11 +69,11 @@ fn steady_list_of_children() -> Option<Vec<u32>> {
     None
 }
 
-fn list_of_children() -> Option<Vec<u32>> {
+fn list_of_children(parent: u32) -> Option<Vec<u32>> {
     let mut pids = Vec::new();
-    for thread in numbers_in("/proc/self/task") {
-        match fs::read_to_string(format!("/proc/self/task/{thread}/children")) {
-            Ok(text) => pids.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+    for thread in numbers_in(&format!("/proc/{parent}/task")) {
+        match file(&format!("/proc/{parent}/task/{thread}/children")) {
+            Ok(text) => pids.extend(numbers(&text)),
             // The thread has ended and left its children to another, or the kernel has no such file.
             Err(_) => return None,
         }
@@ -77,8 +83,18 @@ fn list_of_children() -> Option<Vec<u32>> {
 }
 
 fn numbers_in(folder: &str) -> Vec<u32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = with_spare(|| fs::read_dir(folder)).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The numbers in a text, with spaces or ends of lines between them.
+pub(super) fn numbers(text: &[u8]) -> Vec<u32> {
+    String::from_utf8_lossy(text).split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// A file of the table. Who can not read it would take the living for dead.
+fn file(path: &str) -> io::Result<Vec<u8>> {
+    with_spare(|| fs::read(path))
 }
 
 /// The name in parentheses may itself contain parentheses and spaces: what counts comes after the last one.
@@ -102,7 +118,7 @@ fn parse_stat(pid: u32, line: &[u8]) -> Option<Process> {
 
 /// The processor time of a process and of its children that it has waited for, in ticks.
 pub(crate) fn cpu_ticks(pid: u32) -> u64 {
-    let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let line = file(&format!("/proc/{pid}/stat")).unwrap_or_default();
     // User and system time, then the children's.
     let fields = fields(&line).unwrap_or_default();
     fields.iter().skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
@@ -110,7 +126,7 @@ pub(crate) fn cpu_ticks(pid: u32) -> u64 {
 
 /// The marks of a process; none if it has ended or is not ours to read.
 pub(super) fn marks(pid: u32) -> Marks {
-    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environ = file(&format!("/proc/{pid}/environ")).unwrap_or_default();
     Marks { engine: variable(&environ, ENGINE_VARIABLE), attempt: variable(&environ, ATTEMPT_VARIABLE) }
 }
 

@@ -1,14 +1,15 @@
 //! Which processes came out of a command.
 //!
-//! Five ways to tell, because each can be shed: the command itself; its session; the mark in the
-//! environment; descent from one of these; and, for an orphan that shed all of them, that nobody else
-//! can have started it.
+//! Six ways to tell, because most can be shed: the command itself; its session; the mark in the
+//! environment; descent from one of these; the group that the guard has put them into, where there are groups; and, for an
+//! orphan that shed all of them, that nobody else can have started it.
 //!
 //! **Invariant:** neither the engine itself nor a process it started for something else is ever part of a tree.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Mark;
+use super::group;
 use super::registry::{self, Slot};
 use super::table::{self, Process};
 
@@ -34,7 +35,7 @@ impl Tree {
     /// Whether the ended command left something. A look at the engine's own children is enough: the engine
     /// is where orphans of its commands come to.
     pub(super) fn has_leftovers(&self) -> bool {
-        let mut left = false;
+        let mut left = !group::members_of(&self.leader).is_empty();
         for process in table::own_children().iter().filter(|process| self.is_root(process)) {
             if process.is_zombie {
                 self.reap(process);
@@ -47,7 +48,10 @@ impl Tree {
 
     /// Everything of it that runs. What has ended is taken off the system's table on the way.
     pub(super) fn find(&mut self) -> Vec<Process> {
-        let found = with_descendants(&table::all(), |process| self.is_root(process));
+        let all = table::all();
+        let grouped = group::members_of(&self.leader);
+        let is_grouped = |process: &Process| grouped.contains(&process.pid);
+        let found = with_descendants(&all, |process| self.is_root(process) || is_grouped(process));
         self.known.extend(found.iter().map(|process| (process.pid, process.start)));
         let (dead, live): (Vec<_>, Vec<_>) = found.into_iter().partition(|process| process.is_zombie);
         dead.iter().for_each(|process| self.reap(process));

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::{Ending, Entry};
+use crate::redact::Redaction;
 
 /// Text that comes in drops is printed by the line, or when this much has come together.
 const TEXT_BYTES: usize = 200;
@@ -39,7 +40,7 @@ pub(crate) struct Lines {
 
 struct Inner {
     out: Box<dyn Write + Send>,
-    secrets: Vec<String>,
+    secrets: Redaction,
     text: String,
     /// Whether what comes next continues a text that was begun.
     is_begun: bool,
@@ -48,15 +49,16 @@ struct Inner {
 
 impl Lines {
     pub(crate) fn new(out: impl Write + Send + 'static, cancel: CancellationToken) -> Self {
-        let inner =
-            Inner { out: Box::new(out), secrets: Vec::new(), text: String::new(), is_begun: false, alive: None };
+        let (out, secrets) = (Box::new(out), Redaction::default());
+        let inner = Inner { out, secrets, text: String::new(), is_begun: false, alive: None };
         Self { inner: Mutex::new(inner), cancel }
     }
 
     /// A text that is not printed from now on.
     pub(crate) fn hide(&self, secret: &str) {
         if secret.len() >= SECRET_BYTES_MIN {
-            self.lock().secrets.push(secret.to_owned());
+            let mut inner = self.lock();
+            inner.secrets = inner.secrets.with(vec![secret.to_owned()]);
         }
     }
 
@@ -117,10 +119,8 @@ impl Lines {
     }
 
     fn write(&self, inner: &mut Inner, line: &Line) {
-        let Ok(mut text) = serde_json::to_string(line) else { return };
-        for secret in &inner.secrets {
-            text = text.replace(secret, "•••");
-        }
+        let Ok(text) = serde_json::to_string(line) else { return };
+        let mut text = inner.secrets.text(text);
         text.push('\n');
         if inner.out.write_all(text.as_bytes()).and_then(|()| inner.out.flush()).is_err() {
             self.cancel.cancel();

@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use super::folder::Begun;
 use super::{Attached, Error, Found, Shim, locks, watch};
 use crate::contract::Stopped;
+use crate::machine::patiently;
 use crate::process::{self, table};
 
 /// How long a shim may take from its start to its first word: ten seconds.
@@ -21,7 +22,7 @@ impl Shim {
         }
         let engine_lock = locks::attach(&self.folder).await?;
         match self.living().await? {
-            Some(shim) => Attached::new(self.folder.clone(), shim, engine_lock).map(Found::Attached),
+            Some(shim) => Attached::new(self.folder.clone(), shim, engine_lock).await.map(Found::Attached),
             None => self.left().await,
         }
     }
@@ -30,7 +31,7 @@ impl Shim {
     /// is stopped or sleeps. Answers how the agent ended, once nothing of it is left. Must run inside a Tokio runtime.
     pub async fn end(&self, why: Stopped) -> Result<Found, Error> {
         if let Some(shim) = self.living().await? {
-            let ended = watch::end_of(&shim)?;
+            let ended = patiently(|| watch::end_of(&shim)).await?;
             self.folder.ask_to_stop(why)?;
             table::signal(&shim, Signal::TERM);
             drop(ended.readable().await.map_err(Error::io("wait for the shim"))?);
@@ -40,7 +41,7 @@ impl Shim {
 
     /// What became of an agent whose shim has ended.
     async fn left(&self) -> Result<Found, Error> {
-        if let Some(over) = self.folder.over()? {
+        if let Some(over) = patiently(|| self.folder.over()).await? {
             return Ok(Found::Ended(over.exit));
         }
         clear_up().await;

@@ -12,6 +12,7 @@ use super::folder::{Agent, Begun, Folder};
 use super::watch::Watch;
 use super::{Error, Lines, attach, watch};
 use crate::contract::{Exit, Stopped};
+use crate::machine::{Short, patiently};
 use crate::process::{table, tree};
 
 /// A shim that this engine, and no other, is attached to.
@@ -34,8 +35,10 @@ pub enum Outcome {
 }
 
 impl Attached {
-    pub(super) fn new(folder: Folder, shim: table::Process, engine_lock: File) -> Result<Self, Error> {
-        Ok(Self { folder, handle: watch::end_of(&shim)?, shim, _engine_lock: engine_lock })
+    /// The shim runs, so what the machine is short of is waited for.
+    pub(super) async fn new(folder: Folder, shim: table::Process, engine_lock: File) -> Result<Self, Error> {
+        let handle = patiently(|| watch::end_of(&shim)).await?;
+        Ok(Self { folder, handle, shim, _engine_lock: engine_lock })
     }
 
     /// The process id of the shim.
@@ -56,7 +59,7 @@ impl Attached {
     /// Waits for the end. Nothing is lost when this is dropped and called again.
     pub async fn wait(&self) -> Result<Outcome, Error> {
         self.handle.readable().await.map_err(Error::io("wait for the shim"))?.retain_ready();
-        match self.folder.over()? {
+        match patiently(|| self.folder.over()).await? {
             Some(over) => Ok(Outcome::Ended(over.exit)),
             None => {
                 attach::clear_up().await;
@@ -67,7 +70,11 @@ impl Attached {
 
     /// Asks the shim to end everything, and to record why; [`Self::wait`] tells when that is done.
     pub async fn stop(&self, why: Stopped) -> Result<(), Error> {
-        self.folder.ask_to_stop(why)?;
+        match self.folder.ask_to_stop(why) {
+            // A disk without room for the reason must not keep it running.
+            Err(error) if error.shortage().is_none() => return Err(error),
+            _ => {}
+        }
         // Before its first word a shim does not know what the signal means.
         if self.heard(Some).await?.is_some() {
             self.signal(Signal::TERM);
@@ -92,7 +99,7 @@ impl Attached {
 
     /// What the shim says about itself, as soon as it does; `None` if it ends before.
     async fn heard<T>(&self, part: impl Fn(Begun) -> Option<T>) -> Result<Option<T>, Error> {
-        let mut watch = Watch::of(&self.folder, &self.shim)?;
+        let mut watch = patiently(|| Watch::of(&self.folder, &self.shim)).await?;
         loop {
             let is_ended = watch.is_ended();
             if let Some(part) = self.folder.begun()?.and_then(&part) {

@@ -88,10 +88,21 @@ impl Folder {
             _ => Error::Disk { path: path.clone(), source },
         })?;
         let text = serde_json::to_vec(spec).map_err(|source| Error::Damaged { path: path.clone(), source })?;
-        file.write_all(&text).map_err(disk(&path))?;
+        let written = file.write_all(&text).map_err(disk(&path)).and_then(|()| self.keep_stdin(stdin));
+        // Half of it says nothing, and nothing has begun.
+        written.inspect_err(|_| self.unclaim())
+    }
+
+    fn keep_stdin(&self, stdin: &[u8]) -> Result<(), Error> {
         let path = self.0.join("stdin");
-        let mut file = private().create_new(true).open(&path).map_err(disk(&path))?;
+        let mut file = private().create(true).truncate(true).open(&path).map_err(disk(&path))?;
         file.write_all(stdin).map_err(disk(&path))
+    }
+
+    /// As if nothing was to be run.
+    pub(super) fn unclaim(&self) {
+        // What is left is found by whoever claims it next.
+        let _gone = fs::remove_file(self.0.join("spec.json"));
     }
 
     pub(super) fn is_claimed(&self) -> bool {

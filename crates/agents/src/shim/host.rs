@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::folder::{Agent, Begun, Folder, Over, STDERR_TAIL_BYTES};
 use super::{Error, Spec, alone};
 use crate::contract::{Exit, Stopped};
+use crate::machine::patiently;
 use crate::process::{self, Captured, Command, Ended, Files, InheritEnv, Mark, Output, table};
+use crate::redact::Redaction;
 
 /// No secret worth its name is shorter.
 const SECRET_BYTES_MIN: usize = 8;
@@ -32,12 +34,15 @@ pub fn shim_main(folder: &Path) -> Result<(), Error> {
 
 async fn live(folder: &Folder) -> Result<(), Error> {
     let signals = Signals::hold().map_err(Error::io("hold signals"))?;
-    let Some(spec) = folder.spec()? else { return Err(Error::io("find what to run")(io::ErrorKind::NotFound.into())) };
+    let Some(spec) = patiently(|| folder.spec()).await? else {
+        return Err(Error::io("find what to run")(io::ErrorKind::NotFound.into()));
+    };
     let mut shim = Host { folder, begun: Begun::now(), signals };
-    folder.begin(&shim.begun)?;
+    patiently(|| folder.begin(&shim.begun)).await?;
     let exit = shim.see_through(&spec).await;
     let pid = shim.begun.agent.map_or(0, |agent| agent.pid);
-    folder.end(&Over { pid, at_ms: now_ms(), exit })
+    let over = Over { pid, at_ms: now_ms(), exit };
+    patiently(|| folder.end(&over)).await
 }
 
 struct Host<'a> {
@@ -53,28 +58,34 @@ impl Host<'_> {
 
     /// Runs the agent to its end; what kept it from running is an end as well.
     async fn run(&mut self, spec: &Spec) -> Result<Exit, Exit> {
-        let command = command(spec, self.folder, &self.begun.name).map_err(|error| failed(&error))?;
-        let started = process::start(&command).map_err(|error| refused(&error))?;
-        let written = self.introduce(started.pid());
-        let cancel = CancellationToken::new();
-        let mut finishing = pin!(started.finish(cancel.clone(), |_| {}));
-        if let Err(error) = written {
-            cancel.cancel();
-            drop(finishing.await);
-            return Err(failed(&error));
-        }
-        tokio::select! {
-            output = &mut finishing => ended(output, None),
-            why = self.outside(spec.grace_alone) => {
-                cancel.cancel();
-                ended(finishing.await, why)
-            }
-        }
-    }
-
-    fn introduce(&mut self, pid: u32) -> Result<(), Error> {
+        let name = self.begun.name.clone();
+        let command = patiently(|| command(spec, self.folder, &name)).await.map_err(|error| failed(&error))?;
+        let started = tokio::select! {
+            started = patiently(|| process::start(&command)) => started.map_err(|error| refused(&error))?,
+            why = self.outside(spec.grace_alone) => return Err(unstarted(why)),
+        };
+        let pid = started.pid();
         self.begun.agent = table::read(pid).map(|process| Agent { pid, start: process.start });
-        self.folder.begin(&self.begun)
+        let (folder, begun, cancel) = (self.folder, self.begun.clone(), CancellationToken::new());
+        let mut finishing = pin!(started.finish(cancel.clone(), |_| {}));
+        let mut seen = pin!(async {
+            tokio::select! {
+                output = &mut finishing => ended(output, None),
+                why = self.outside(spec.grace_alone) => {
+                    cancel.cancel();
+                    ended(finishing.await, why)
+                }
+            }
+        });
+        tokio::select! {
+            exit = &mut seen => return exit,
+            introduced = patiently(|| folder.begin(&begun)) => if let Err(error) = introduced {
+                cancel.cancel();
+                drop(seen.await);
+                return Err(failed(&error));
+            },
+        }
+        seen.await
     }
 
     /// Why it shall end, as soon as somebody or nobody wants that; `None` if somebody did not say.
@@ -90,7 +101,7 @@ impl Host<'_> {
 fn command(spec: &Spec, folder: &Folder, name: &str) -> Result<Command, Error> {
     // What is that short stands in every other word: taking it out would break what the agent says.
     let values = spec.secret_env.iter().filter_map(|name| std::env::var(name).ok());
-    let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN).collect();
+    let secrets = Redaction::new(values.filter(|value| value.len() >= SECRET_BYTES_MIN));
     let files = Files { stdout: folder.stdout(), stderr: folder.stderr() };
     let mark = Mark { engine: name.to_owned(), attempt: spec.attempt.clone() };
     Ok(Command {
@@ -133,6 +144,12 @@ fn refused(error: &process::Error) -> Exit {
         _ => 125,
     };
     Exit { code: Some(code), signal: None, ended: None, stderr: error.to_string() }
+}
+
+/// It was to end before it began.
+fn unstarted(why: Option<Stopped>) -> Exit {
+    let signal = why.is_none().then_some(SystemSignal::TERM.as_raw());
+    Exit { code: None, signal, ended: why, stderr: String::new() }
 }
 
 fn failed(error: &Error) -> Exit {

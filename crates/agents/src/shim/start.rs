@@ -8,6 +8,7 @@ use std::fs::File;
 use std::process::{Child, Command, Stdio};
 
 use super::{Attached, Error, SHIM_COMMAND, SHIM_MARK, Shim, Spec, locks};
+use crate::machine::Short;
 use crate::process::registry::{Slot, Spared};
 use crate::process::{ENGINE_VARIABLE, syscalls, table};
 
@@ -15,16 +16,26 @@ impl Shim {
     /// Starts an agent under a shim, with exactly this environment. Must run inside a Tokio runtime.
     ///
     /// An agent that can not be started has ended, with 127 (there is no such program), 126 (it can not be
-    /// run) or 125 (anything else), and the reason as what it complained about.
+    /// run) or 125 (anything else), and the reason as what it complained about. Where the machine is short of something
+    /// nothing has begun, and the same can be asked again.
     pub async fn start(&self, spec: &Spec, env: &[(OsString, OsString)], stdin: &[u8]) -> Result<Attached, Error> {
         self.folder.make()?;
         let engine_lock = locks::attach(&self.folder).await?;
         self.folder.claim(spec, stdin)?;
-        let Some(shim_lock) = locks::try_take(&self.folder.shim_lock())? else {
-            return Err(Error::Used { folder: self.folder.path().to_owned() });
-        };
-        let child = self.spawn(env, shim_lock)?;
-        Attached::new(self.folder.clone(), child, engine_lock)
+        let child = self.spawn_locked(env).inspect_err(|error| {
+            if error.shortage().is_some() {
+                // Nothing has run: the folder can be used when the machine has room again.
+                self.folder.unclaim();
+            }
+        })?;
+        Attached::new(self.folder.clone(), child, engine_lock).await
+    }
+
+    fn spawn_locked(&self, env: &[(OsString, OsString)]) -> Result<table::Process, Error> {
+        match locks::try_take(&self.folder.shim_lock())? {
+            Some(lock) => self.spawn(env, lock),
+            None => Err(Error::Used { folder: self.folder.path().to_owned() }),
+        }
     }
 
     fn spawn(&self, env: &[(OsString, OsString)], lock: File) -> Result<table::Process, Error> {

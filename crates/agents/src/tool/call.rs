@@ -15,12 +15,11 @@ const TAKE_BACK: Duration = Duration::from_secs(3);
 pub async fn call(
     command: Command,
     cancel: CancellationToken,
-    on_output: impl FnMut(Chunk<'_>) + Send,
+    mut on_output: impl FnMut(Chunk<'_>) + Send,
 ) -> Result<Output, Error> {
-    if cancel.is_cancelled() {
-        return process::run(command, cancel, on_output).await;
-    }
-    let started = process::start(&command)?;
+    let Some(started) = process::start_patiently(&command, &cancel, &mut on_output).await? else {
+        return Ok(Output::unstarted());
+    };
     let pid = started.pid();
     let ended = CancellationToken::new();
     let taking_back = async {

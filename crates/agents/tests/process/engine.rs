@@ -24,6 +24,7 @@ fn role() {
         ("engine", engine) => be_an_engine(engine),
         ("leaves-well", engine) => leave_well(engine),
         ("adopts", engine) => adopt(engine),
+        ("daemon", engine) => host_a_daemon(engine),
         _ => panic!("no role {role}"),
     }
 }
@@ -37,11 +38,15 @@ struct Engine {
 
 impl Engine {
     fn start(role: &str) -> Self {
+        Self::start_with(role, &[])
+    }
+
+    fn start_with(role: &str, env: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let name = Bench::new().mark.attempt.replace('/', "-") + &format!("-{}", std::process::id());
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "engine::role", "--nocapture", "--test-threads=1"]);
-        command.env(ROLE, format!("{role} {name}")).env(FOLDER, folder.path());
+        command.env(ROLE, format!("{role} {name}")).env(FOLDER, folder.path()).envs(env.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Self { child, lines, name, folder }
@@ -215,4 +220,74 @@ fn an_orphan_that_shed_session_and_environment_is_found_and_the_dead_are_buried(
     let mut engine = Engine::start("adopts");
     assert_eq!(engine.hears("left"), "[] true");
     assert!(engine.child.wait().unwrap().success());
+}
+
+/// A daemon as they are written, twice forked, in a session of its own and without an environment; and one that it starts later.
+const DAEMON: &str = "
+    (env -i setsid /bin/sh -c '/bin/sh -c \"echo \\$\\$ > a; mv a daemon; until [ -f go ]; do /bin/sleep 0.01; done; \
+        (/usr/bin/setsid /bin/sh -c \\\"echo \\\\\\$\\\\\\$ > b; mv b later; exec /bin/sleep 3600\\\" &) ; exec /bin/sleep 3600\" & exit 0' &)
+    until [ -f daemon ]; do sleep 0.01; done; echo ready; sleep 3600";
+
+fn host_a_daemon(engine: &str) {
+    let guard = start_guard(engine);
+    say("there ");
+    let on_output = |_: process::Chunk<'_>| say(&format!("ready {}", guard.pid()));
+    drop(block_on(run(command(engine, DAEMON), CancellationToken::new(), on_output)));
+}
+
+/// Whether the guard has put the daemon into a group of its own.
+fn is_grouped(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/cgroup")).is_ok_and(|text| text.contains("/longhaul-"))
+}
+
+fn a_daemon_ends_with_its_engine(engine: &mut Engine, has_groups: bool) {
+    let guard: u32 = engine.hears("ready").parse().unwrap();
+    let daemon = engine.pid_in("daemon");
+    if has_groups {
+        eventually("it is in a group", || is_grouped(daemon));
+    } else {
+        // Longer than the guard lets pass between two looks; what is looked for is not how fast it is.
+        std::thread::sleep(std::time::Duration::from_millis(400));
+    }
+    fs::write(engine.folder.path().join("go"), "").unwrap();
+    eventually("the daemon has started another", || engine.folder.path().join("later").exists());
+    let later = engine.pid_in("later");
+    if !has_groups {
+        std::thread::sleep(std::time::Duration::from_millis(400));
+    }
+    engine.child.kill().unwrap();
+    engine.child.wait().unwrap();
+    for (name, pid) in [("daemon", daemon), ("later", later), ("guard", guard)] {
+        eventually(&format!("no {name}"), || !runs(pid));
+    }
+}
+
+#[test]
+fn a_daemon_without_an_environment_ends_with_its_engine_where_there_are_no_groups() {
+    let mut engine = Engine::start_with("daemon", &[("LONGHAUL_NO_GROUPS", "1")]);
+    a_daemon_ends_with_its_engine(&mut engine, false);
+}
+
+#[test]
+fn a_daemon_without_an_environment_ends_with_its_engine_where_there_are_groups() {
+    let group = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mut engine = Engine::start("daemon");
+    let pid = engine.child.id();
+    engine.hears("there");
+    let has_groups = group.contains(" - cgroup2 ")
+        && (0..500).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            find_group(pid)
+        });
+    if !has_groups {
+        println!("skipped: this machine lets us make no groups");
+        return;
+    }
+    a_daemon_ends_with_its_engine(&mut engine, true);
+    eventually("no group", || !find_group(pid));
+}
+
+fn find_group(pid: u32) -> bool {
+    let found = Command::new("find").args(["/sys/fs/cgroup", "-name", &format!("longhaul-{pid}-*")]).output().unwrap();
+    !found.stdout.is_empty()
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use longhaul_agents::process::{Chunk, Ended, Error, run};
+use longhaul_agents::machine::Shortage;
+use longhaul_agents::process::{Chunk, Ended, run};
 use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, NONE, block_on, finish};
@@ -29,6 +30,7 @@ fn whoever_listens_hears_everything_once_and_in_order() {
     let listen = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) => out.extend_from_slice(bytes),
         Chunk::Stderr(bytes) => err.extend_from_slice(bytes),
+        Chunk::Short(_) | Chunk::Room => {}
     };
     let command = bench.script("head -c 3000000 /dev/urandom | tee copy; echo oops >&2");
     block_on(run(command, CancellationToken::new(), listen)).unwrap();
@@ -93,12 +95,19 @@ fn a_command_without_stdin_reads_the_end() {
 }
 
 #[test]
-fn a_full_disk_ends_the_command_and_is_the_machines_failure() {
+fn a_command_waits_for_a_full_disk_until_it_is_cancelled() {
     let bench = Bench::new();
-    // A write that fails is seen with the next one: the command gives a second line for that, and then hangs.
-    let mut command = bench.script("echo lost; sleep 0.05; echo lost; sleep 0.05; echo lost; exec sleep 3600");
+    let mut command = bench.script("echo kept; exec sleep 3600");
     command.stdout_file = "/dev/full".into();
-    let error = finish(command).unwrap_err();
-    assert!(matches!(&error, Error::Disk { path, .. } if path.ends_with("full")), "{error}");
-    assert_eq!(bench.left(), NONE);
+    let cancel = CancellationToken::new();
+    let mut short = Vec::new();
+    let listen = |chunk: Chunk<'_>| {
+        if let Chunk::Short(shortage) = chunk {
+            short.push(shortage);
+            cancel.cancel();
+        }
+    };
+    let output = block_on(run(command, cancel.clone(), listen)).unwrap();
+    assert_eq!((output.ended, short), (Ended::Cancelled, vec![Shortage::Space]));
+    assert_eq!((output.stdout.text_lossy().as_str(), bench.left()), ("kept\n", NONE));
 }

@@ -59,6 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             attempts: Vec::new(),
             shown: None,
             open_line: false,
+            foreign: ui::Foreign::for_stdout(),
             read: HashMap::new(),
             live: Live::default(),
         };
@@ -95,6 +96,7 @@ struct Reader<'a> {
     shown: Option<(usize, &'static str)>,
     /// Whether what was printed last did not end its line.
     open_line: bool,
+    foreign: ui::Foreign,
     /// Bytes of each output that were printed.
     read: HashMap<(usize, &'static str), u64>,
     /// Lines of agents that are not complete.
@@ -235,16 +237,18 @@ impl Reader<'_> {
             return ui::print_line(piece);
         }
         self.head(key)?;
-        let mut out = ui::out();
-        out.write_all(bytes)?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(&self.foreign.push(bytes))?;
         self.open_line = !bytes.ends_with(b"\n");
         Ok(out.flush()?)
     }
 
-    /// Ends a line that a command left open: what comes next is none of it.
+    /// Ends a line that a command left open, where a person sees it: what comes next is none of it.
     fn end_line(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.open_line) {
-            ui::print_line("")?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(&self.foreign.finish())?;
+        if std::mem::take(&mut self.open_line) && self.foreign.is_terminal() {
+            writeln!(out)?;
         }
         Ok(())
     }

@@ -124,6 +124,9 @@ pub(crate) struct ImportArgs {
     /// The files
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// How large a run may be when it is unpacked; without it a hundred times its file, and at least 1024
+    #[arg(long, value_name = "MIB")]
+    max_mib: Option<u64>,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
@@ -137,7 +140,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
         let by = identity::caller().who.name().map(str::to_owned);
         let (mut runs, mut refused) = (Vec::new(), Vec::new());
         for file in &args.files {
-            match engine.import(file, by.clone()).await {
+            match engine.import(file, args.max_mib.map(|mib| mib << 20), by.clone()).await {
                 Ok(run) => {
                     if !args.json {
                         ui::say(format!("{run} is back; longhaul status {run} shows it"));

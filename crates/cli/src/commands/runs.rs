@@ -307,7 +307,7 @@ pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {
 
 fn print_value(value: &Value, json: bool) -> Result<ExitCode> {
     match value {
-        Value::String(text) if !json => ui::print_line(text)?,
+        Value::String(text) if !json => ui::print_foreign(text)?,
         other => ui::print_json(other)?,
     }
     Ok(ExitCode::SUCCESS)

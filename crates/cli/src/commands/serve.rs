@@ -154,6 +154,6 @@ fn announce(args: &Args, address: SocketAddr, keys: &Keys, now: i64) -> Result<(
         );
     }
     // Asking each agent for its version takes a while, and nobody has to wait for it.
-    std::thread::spawn(|| terminal::say(super::agents::in_a_line()));
+    drop(std::thread::Builder::new().spawn(|| terminal::say(super::agents::in_a_line())));
     Ok(())
 }

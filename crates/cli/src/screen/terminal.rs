@@ -58,10 +58,11 @@ impl Terminal {
         let (sender, receiver) = unbounded_channel();
         let wanted = Arc::new(AtomicBool::new(true));
         change();
-        let reader = std::io::stdin().is_terminal().then(|| {
-            let wanted = Arc::clone(&wanted);
-            std::thread::spawn(move || read(&sender, &wanted))
-        });
+        let heard = Arc::clone(&wanted);
+        let listen = move || read(&sender, &heard);
+        // Without a thread nobody hears the keys; what is shown is as good.
+        let start = || std::thread::Builder::new().spawn(listen).ok();
+        let reader = std::io::stdin().is_terminal().then(start).flatten();
         (Self { wanted, reader }, receiver)
     }
 }

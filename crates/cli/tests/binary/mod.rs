@@ -42,7 +42,8 @@ pub(crate) fn told(output: Output) -> Told {
     use std::os::unix::process::ExitStatusExt;
     let code = output.status.code().or(output.status.signal().map(|signal| 128 + signal));
     Told {
-        stdout: String::from_utf8(output.stdout).unwrap(),
+        // What commands printed is passed on byte for byte.
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8(output.stderr).unwrap(),
         code: code.unwrap(),
     }

@@ -93,6 +93,10 @@ impl Apply<'_> {
             }
             Event::HandedBack { path, attempt } => self.handed_back(path, *attempt)?,
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
+            Event::AttemptDelayed { path, attempt, why } => {
+                let at = self.open_attempt(path, *attempt)?;
+                self.state.step_mut(at).delayed.clone_from(why);
+            }
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
             }
@@ -317,7 +321,7 @@ impl Apply<'_> {
         let step = self.state.step_mut(at);
         step.attempts = attempt;
         step.started_at = Some(now);
-        (step.error, step.answer, step.question) = (None, None, None);
+        (step.error, step.answer, step.question, step.delayed) = (None, None, None, None);
         step.labels.clear();
         if attempt == 1 {
             self.state.steps_executed += 1;

@@ -104,6 +104,7 @@ impl Fold {
             | Event::FilesRebuilt { .. }
             | Event::CarryFailed { .. }
             | Event::Imported { .. }
+            | Event::AttemptDelayed { .. }
             | Event::SessionSeen { .. }
             | Event::FilesKept { .. }
             | Event::FilesRestored { .. }

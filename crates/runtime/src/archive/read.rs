@@ -1,6 +1,7 @@
 //! Reading a run from a file.
 //!
-//! **Invariant:** nothing is believed before all of it was read and its hash is right. Paths stay below the folder they are put into.
+//! **Invariant:** nothing is believed before all of it was read and its hash is right. Paths stay below the folder they are put into,
+//! and no more is unpacked than was allowed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,18 +18,25 @@ use crate::engine::Error;
 /// More than any line that is written: a blob, as hex, with what JSON adds.
 const LINE_BYTES_MAX: u64 = 4 << 28;
 
-/// Reads a file, and puts the files about the run into a folder, where one is given.
-pub(super) fn read(file: &Path, folder: Option<&Path>) -> Result<Archive, Error> {
+/// Reads a file of at most so many bytes, unpacked, and puts the files about the run into a folder, where one is given.
+pub(super) fn read(file: &Path, bytes_max: u64, folder: Option<&Path>) -> Result<Archive, Error> {
     let named = |why: &str| Error::Refused(format!("{} is no archive of a run: {why}", file.display()));
     let opened = File::open(file).map_err(|error| named(&error.to_string()))?;
     let mut reading = Reading::default();
     let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(opened)));
+    let mut left = bytes_max;
     loop {
         let mut text = String::new();
-        let read = lines.by_ref().take(LINE_BYTES_MAX).read_line(&mut text);
-        if read.map_err(|error| named(&format!("it is damaged ({error})")))? == 0 {
+        // One byte more than is allowed tells that there is more.
+        let read = lines.by_ref().take(LINE_BYTES_MAX.min(left.saturating_add(1))).read_line(&mut text);
+        let read = read.map_err(|error| named(&format!("it is damaged ({error})")))? as u64;
+        if read == 0 {
             return Err(named("its end is missing"));
         }
+        left = left.checked_sub(read).ok_or_else(|| {
+            let mib = bytes_max >> 20;
+            named(&format!("it unpacks to more than {mib} MiB; if you trust it, allow more with `--max-mib`"))
+        })?;
         let line = serde_json::from_str(&text).map_err(|error| named(&format!("it is damaged ({error})")))?;
         if let Line::End { lines: count, hash } = &line {
             let is_whole = *count == reading.count && *hash == reading.hash.finalize().to_hex().as_str();
@@ -124,6 +132,26 @@ mod tests {
         for path in ["", "/etc/passwd", "../x", "a/../../x", "./x"] {
             assert!(below(path).is_err(), "{path}");
         }
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_is_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, into) = (folder.path().join("bomb.longhaul.gz"), folder.path().join("into"));
+        let mut packed = flate2::write::GzEncoder::new(File::create(&file).unwrap(), flate2::Compression::best());
+        let part = "x".repeat(1 << 20);
+        for _ in 0..64 {
+            writeln!(packed, r#"{{"file": {{"path": "big", "bytes": {{"text": "{part}"}}}}}}"#).unwrap();
+        }
+        packed.finish().unwrap();
+        let told = read(&file, 3 << 20, Some(&into)).unwrap_err().to_string();
+        assert!(
+            told.ends_with("it unpacks to more than 3 MiB; if you trust it, allow more with `--max-mib`"),
+            "{told}"
+        );
+        assert!(into.join("big").metadata().unwrap().len() <= 3 << 20);
+        let told = read(&file, u64::MAX, None).unwrap_err().to_string();
+        assert!(told.ends_with("its end is missing"), "{told}");
     }
 
     #[test]

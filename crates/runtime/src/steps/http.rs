@@ -1,5 +1,7 @@
 //! `http`: one request.
 
+pub(crate) mod follow;
+
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -7,7 +9,8 @@ use longhaul_core::Json;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
 use longhaul_core::value::{self, Unread};
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, Request, Response, StatusCode};
 
 use super::{Attempt, Done, as_text};
 
@@ -17,7 +20,9 @@ const USUAL: Duration = Duration::from_secs(60);
 pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     // Already installed is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().user_agent("longhaul").build().unwrap_or_default()
+    // Where a server sends us on is followed by `follow`, which knows what may go there.
+    let builder = Client::builder().user_agent("longhaul").redirect(Policy::none()).referer(false);
+    builder.build().unwrap_or_default()
 });
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
@@ -26,16 +31,15 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
         Err(message) => return Done::unusable(ErrorClass::Invalid, message),
     };
     tokio::select! {
-        answer = request.send() => match answer {
+        answer = follow::send(request, attempt.secrets.known(), |shortage| attempt.delayed(shortage)) => match answer {
             Ok(response) => read(attempt, response).await,
-            Err(error) if error.is_timeout() => Done::failed(ErrorClass::Timeout, "the server did not answer in time"),
-            Err(error) => Done::failed(ErrorClass::Transient, format!("the request failed: {error}")),
+            Err(failure) => Done { failure: Some(failure), ..Done::default() },
         },
         () = attempt.cancel.cancelled() => Done::failed(ErrorClass::Failed, "stopped"),
     }
 }
 
-fn request(attempt: &Attempt) -> Result<reqwest::RequestBuilder, String> {
+fn request(attempt: &Attempt) -> Result<Request, String> {
     let method = attempt.text("method").unwrap_or("GET").parse::<Method>().map_err(|error| error.to_string())?;
     let url = attempt.text("url").ok_or("there is no url")?;
     let mut request = CLIENT.request(method, url);
@@ -50,11 +54,12 @@ fn request(attempt: &Attempt) -> Result<reqwest::RequestBuilder, String> {
     if !query.is_empty() {
         request = request.query(&query);
     }
-    Ok(match attempt.param("body") {
+    let request = match attempt.param("body") {
         None => request,
         Some(Json::String(text)) => request.body(text.clone()),
         Some(value) => request.json(value),
-    })
+    };
+    request.build().map_err(|error| format!("this is no request: {}", follow::reason(error)))
 }
 
 async fn read(attempt: &Attempt, mut response: Response) -> Done {
@@ -65,7 +70,10 @@ async fn read(attempt: &Attempt, mut response: Response) -> Done {
             Ok(Some(chunk)) if bytes.len() + chunk.len() <= most => bytes.extend_from_slice(&chunk),
             Ok(Some(_)) => return Done::failed(ErrorClass::Failed, super::too_large("the answer is", most)),
             Ok(None) => break,
-            Err(error) => return Done::failed(ErrorClass::Transient, format!("the answer broke off: {error}")),
+            Err(error) => {
+                let message = format!("the answer broke off: {}", follow::reason(error));
+                return Done::failed(ErrorClass::Transient, message);
+            }
         }
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -28,11 +28,12 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     if let Some(message) = too_long(&command) {
         return Done::failed(ErrorClass::Invalid, message);
     }
-    command.secrets = attempt.secrets.values().to_vec();
+    command.secrets = attempt.secrets.known().clone();
     let said = |chunk: Chunk<'_>| match chunk {
         Chunk::Stdout(bytes) | Chunk::Stderr(bytes) => attempt.say(&String::from_utf8_lossy(bytes)),
+        Chunk::Short(_) | Chunk::Room => attempt.hear(chunk),
     };
-    attempt.shared.guarded().await;
+    attempt.guarded().await;
     let file = command.stdout_file.clone();
     match process::run(command, attempt.cancel.clone(), said).await {
         Ok(output) => judged(attempt, &output, &file),

@@ -11,8 +11,6 @@ use serde_json::Map;
 
 use super::{Attempt, Done};
 
-/// Shorter values would tear holes into ordinary text.
-const SECRET_CHARS_MIN: usize = 6;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let name = attempt.text("tool").unwrap_or_default();
@@ -44,8 +42,7 @@ fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, 
     command.keep_bytes = 2 * attempt.shared.options.values.bytes_max;
     command.stdin = format!("{ask}\n").into_bytes();
     command.env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::as_text(value).into())));
-    let long = hidden.into_iter().filter(|value| value.chars().count() >= SECRET_CHARS_MIN);
-    command.secrets = attempt.secrets.values().iter().cloned().chain(long).collect();
+    command.secrets = attempt.secrets.with(hidden);
     command
 }
 
@@ -55,6 +52,7 @@ fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
         if let Chunk::Stderr(bytes) = chunk {
             attempt.say(&String::from_utf8_lossy(bytes));
         }
+        attempt.hear(chunk);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use longhaul_agents::machine::Backoff;
 use longhaul_agents::process::{self, Command, Ended, Files, InheritEnv, Mark};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +37,15 @@ const SETTINGS: &[&str] = &[
 
 /// More than any answer that is read here.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// How git says that its machine is short of something.
+const SHORTAGES: &[&str] = &[
+    "No space left on device",
+    "Disk quota exceeded",
+    "Too many open files",
+    "Resource temporarily unavailable",
+    "Cannot allocate memory",
+];
 
 /// Why git did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,7 +107,23 @@ impl Git {
     }
 
     /// A call that may answer no.
+    ///
+    /// A git that found no room changed nothing that a second call would not change in the same way: it is called again.
     pub(crate) async fn ask(&self, index: Option<&PathBuf>, args: &[&str], stdin: Vec<u8>) -> Result<Said, Trouble> {
+        let mut backoff = Backoff::default();
+        loop {
+            let said = self.ask_once(index, args, stdin.clone()).await?;
+            if said.code == 0 || !SHORTAGES.iter().any(|words| said.complaint.contains(words)) {
+                return Ok(said);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(backoff.pause()) => {}
+                () = self.cancel.cancelled() => return Err(Trouble::Stopped),
+            }
+        }
+    }
+
+    async fn ask_once(&self, index: Option<&PathBuf>, args: &[&str], stdin: Vec<u8>) -> Result<Said, Trouble> {
         let output = process::run(self.command(index, args, stdin), self.cancel.clone(), |_| {}).await;
         let output = output.map_err(|error| Trouble::Git(error.to_string()))?;
         let code = match output.ended {

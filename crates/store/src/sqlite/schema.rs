@@ -39,6 +39,8 @@ pub(super) fn open_reader(path: &Path, options: &Options) -> Result<Connection, 
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, options)?;
     // There are several, each used now and then: the system remembers pages for all of them.
     db.pragma_update(None, "cache_size", -READER_KIB)?;
+    // Has it open all its files now: a read that has begun could not be begun again.
+    number(&db, "user_version")?;
     Ok(db)
 }
 

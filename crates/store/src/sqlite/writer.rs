@@ -10,6 +10,8 @@
 //! failure of the machine nothing is accepted any more, because nobody knows what the disk holds. Nothing is acknowledged in a file
 //! that was deleted or replaced.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -24,6 +26,9 @@ use crate::{Error, Pending};
 /// So many requests share a commit at most, so that nobody waits for ever for a crowd.
 const BATCH_MAX: usize = 256;
 
+/// How long a write waits for room before it is tried again: the first time, and at most. A lease must not end meanwhile.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
 /// How often the file is looked at for what other processes wrote, while somebody watches.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -32,6 +37,10 @@ pub(super) struct Writer {
     queue: Option<Sender<Note>>,
     thread: Option<JoinHandle<()>>,
     changes: watch::Sender<u64>,
+    /// What is waited for.
+    waits: watch::Sender<Option<String>>,
+    /// Whether a write that finds no room waits until there is.
+    is_patient: AtomicBool,
 }
 
 enum Note {
@@ -77,21 +86,50 @@ impl Writer {
         let seen = data_version(&db)?;
         let clerk = Clerk { db, files, notes, changes: changes.clone(), seen, failed: None };
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(move || clerk.serve());
-        let thread = thread.map_err(|error| Error::Io(error.to_string()))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), changes })
+        let thread = thread.map_err(|error| Error::Starved(format!("no thread can be started ({error})")))?;
+        let (waits, is_patient) = (watch::Sender::new(None), AtomicBool::new(false));
+        Ok(Self { queue: Some(queue), thread: Some(thread), changes, waits, is_patient })
     }
 
     /// Has `work` done in a transaction; once more if that transaction had to be undone.
     pub(super) fn call<'a, T: Send + 'static>(
         &'a self,
-        work: impl Fn(&Connection) -> Result<T, Error> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Pending<'a, T> {
         Box::pin(async move {
-            let (reply, answer) = oneshot::channel();
-            let call = Call { work, outcome: Err(Error::Closed), reply };
-            self.send(Note::Perform(Box::new(call)))?;
-            answer.await.unwrap_or(Err(Error::Closed))
+            let (work, mut pause) = (Arc::new(work), PAUSES.0);
+            loop {
+                let (reply, answer) = oneshot::channel();
+                let same = Arc::clone(&work);
+                let call = Call { work: move |db: &Connection| same(db), outcome: Err(Error::Closed), reply };
+                self.send(Note::Perform(Box::new(call)))?;
+                let done = answer.await.unwrap_or(Err(Error::Closed));
+                if !self.waits_after(done.as_ref().err()) {
+                    return done;
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(PAUSES.1);
+            }
         })
+    }
+
+    /// Whether a call found no room, and is to be made again. Nothing of it was kept.
+    fn waits_after(&self, error: Option<&Error>) -> bool {
+        let shortage = error.filter(|error| matches!(error, Error::Full | Error::Starved(_)));
+        let told = shortage.filter(|_| self.is_patient.load(Ordering::Relaxed)).map(Error::to_string);
+        let waits = told.is_some();
+        self.waits.send_if_modified(|known| {
+            let is_news = *known != told;
+            *known = told;
+            is_news
+        });
+        waits
+    }
+
+    /// See [`crate::Store::wait_for_room`].
+    pub(super) fn wait_for_room(&self) -> watch::Receiver<Option<String>> {
+        self.is_patient.store(true, Ordering::Relaxed);
+        self.waits.subscribe()
     }
 
     /// See [`crate::Store::watch`].

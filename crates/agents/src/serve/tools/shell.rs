@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::{Said, Tool, Toolbox};
 use crate::process::{self, ATTEMPT_VARIABLE, Command, ENGINE_VARIABLE, Ended, Files, InheritEnv, Mark, Output};
+use crate::redact::Redaction;
 
 const TIMEOUT_S: u64 = 120;
 const TIMEOUT_S_MAX: u64 = 1_800;
@@ -53,7 +54,7 @@ fn command(tools: &Toolbox<'_>, text: &str, timeout: Duration) -> Command {
         keep_bytes: KEEP_BYTES,
         disk_bytes_max: DISK_BYTES_MAX,
         timeout: Some(timeout),
-        secrets: key.map(|(_, value)| value.clone()).into_iter().collect(),
+        secrets: Redaction::new(key.map(|(_, value)| value.clone())),
         ..Command::new("/bin/sh", files, mark()).arg("-c").arg(text)
     }
 }

@@ -38,7 +38,9 @@ impl Call {
         command.stdin = self.stdin;
         command.cwd = Some(notice.shared.options.workspace.clone());
         command.env.extend(variables(notice));
-        notice.shared.guarded().await;
+        command.secrets = notice.shared.secrets.known().clone();
+        // Telling somebody waits for nothing: without a guard the sweep clears up.
+        let _guarded = notice.shared.guarded().await;
         let output = process::run(command, notice.cancel.clone(), |_| {}).await;
         match output.map_err(|error| failed(error.to_string()))?.ended {
             Ended::Exited(0) => Ok(()),

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Invocation, Meter, Reader, Session, Stopped, Turn};
+use longhaul_agents::machine::{Backoff, Short, patiently};
 use longhaul_agents::private;
+use longhaul_agents::redact::names_a_secret;
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
 use longhaul_agents::watch::{Advice, Limits, Watcher};
 use longhaul_core::event;
@@ -27,14 +29,16 @@ use crate::trust;
 const LOOK: Duration = Duration::from_secs(5);
 
 pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: &Choice, prompt: &str) -> Done {
-    let folder = match attempt.folder() {
-        Ok(folder) => folder,
-        Err(error) => return unplaced(&error),
+    let folder = match attempt.patiently(|| attempt.folder()).await {
+        Some(Ok(folder)) => folder,
+        Some(Err(error)) => return unplaced(&error),
+        None => return Done::unspent(ErrorClass::Failed, "stopped"),
     };
     let turn = turn(attempt, choice, prompt, folder.join("scratch"));
-    let mut teller = match Teller::new(attempt, agent, choice, &turn, &folder) {
-        Ok(teller) => teller,
-        Err(error) => return unplaced(&error),
+    let mut teller = match attempt.patiently(|| Teller::new(attempt, agent, choice, &turn, &folder)).await {
+        Some(Ok(teller)) => teller,
+        Some(Err(error)) => return unplaced(&error),
+        None => return Done::unspent(ErrorClass::Failed, "stopped"),
     };
     let shim = match Shim::new(&attempt.shared.options.backends.program, &folder.join(Artifacts::AGENT)) {
         Ok(shim) => shim,
@@ -125,8 +129,9 @@ async fn begin(
 ) -> Result<Attached, Box<Done>> {
     let refused = |class, message: String| Box::new(Done::unspent(class, message));
     let found = find(&attempt.shared, agent, choice).await?;
-    let scratch = private::create_dir_all(&turn.scratch).and_then(|()| private::create_dir_all(&choice.setup.home));
-    scratch.map_err(|error| Box::new(unplaced(&error)))?;
+    let make = || private::create_dir_all(&turn.scratch).and_then(|()| private::create_dir_all(&choice.setup.home));
+    let made = attempt.patiently(make).await.unwrap_or(Ok(()));
+    made.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
         agent.invoke(&found, &choice.setup, turn).map_err(|refusal| refused(ErrorClass::Failed, refusal.0))?;
     let mark = format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt);
@@ -137,16 +142,23 @@ async fn begin(
     };
     let mut env = shim::environment(&invocation, std::env::vars_os());
     env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::super::as_text(value).into())));
-    shim.start(&spec, &env, &invocation.stdin)
-        .await
-        .map_err(|error| refused(ErrorClass::Transient, format!("{} can not be started: {error}", agent.name())))
+    let mut backoff = Backoff::default();
+    loop {
+        let started = shim.start(&spec, &env, &invocation.stdin).await;
+        match started.as_ref().err().and_then(Short::shortage) {
+            Some(shortage) if attempt.wait_for(shortage, &mut backoff).await => continue,
+            Some(_) => return Err(refused(ErrorClass::Failed, "stopped".to_owned())),
+            None => attempt.delayed(None),
+        }
+        let message = |error| format!("{} can not be started: {error}", agent.name());
+        return started.map_err(|error| refused(ErrorClass::Transient, message(error)));
+    }
 }
 
 /// Variables whose values nobody shall read in what the agent prints.
 fn secret_names(invocation: &Invocation) -> Vec<String> {
     let names = invocation.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(new, _)| new));
-    let is_secret = |name: &&str| ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word));
-    names.filter(|name| !name.ends_with('*')).filter(is_secret).map(str::to_owned).collect()
+    names.filter(|name| !name.ends_with('*') && names_a_secret(name)).map(str::to_owned).collect()
 }
 
 /// Finds its program. That asks the program itself, and nobody else waits meanwhile.
@@ -192,7 +204,7 @@ async fn see_through(
     teller: &mut Teller<'_>,
 ) -> Result<Option<Exit>, shim::Error> {
     let mut life = Life::new(attempt);
-    let mut lines: Lines = attached.lines(0)?;
+    let mut lines: Lines = patiently(|| attached.lines(0)).await?;
     loop {
         tokio::select! {
             line = lines.next() => match line? {

@@ -30,8 +30,9 @@ pub(super) async fn files(attempt: &Attempt) -> Result<(), Box<Done>> {
 }
 
 async fn tree(attempt: &Attempt) -> Result<Tree, Trouble> {
-    let scratch = attempt.folder().map_err(|error| Trouble::Git(error.to_string()))?.join("git");
-    attempt.shared.guarded().await;
+    let folder = attempt.patiently(|| attempt.folder()).await.ok_or(Trouble::Stopped)?;
+    let scratch = folder.map_err(|error| Trouble::Git(error.to_string()))?.join("git");
+    attempt.guarded().await;
     let own = attempt.shared.artifacts.home();
     Tree::of((&attempt.cwd(), own), scratch, attempt.mark(), attempt.cancel.clone()).await
 }

@@ -69,8 +69,12 @@ impl<'a> Teller<'a> {
 
     /// The transcript has everything that was told.
     pub(super) async fn written(&mut self) {
-        // For people; the shim has the whole output anyway.
-        let _ = self.transcript.write_all(&std::mem::take(&mut self.unwritten));
+        // For people; the shim has the whole output anyway. What does not fit now may fit later.
+        while !self.unwritten.is_empty()
+            && let Ok(written) = self.transcript.write(&self.unwritten)
+        {
+            self.unwritten.drain(..written);
+        }
         // One that talks faster than it is read would keep the thread, and everybody else would wait.
         tokio::task::yield_now().await;
     }

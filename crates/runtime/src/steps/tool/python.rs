@@ -36,7 +36,7 @@ pub(super) async fn make(attempt: &Attempt, tool: &str) -> Done {
     let mut command = asked(attempt, "python3", &ask, Vec::new()).arg("-c").arg(CALLER);
     let timeout = attempt.timeout(Some(USUAL));
     command.timeout = timeout;
-    attempt.shared.guarded().await;
+    attempt.guarded().await;
     match process::run(command, attempt.cancel.clone(), shown(attempt)).await {
         Ok(output) => judged(attempt, timeout, &output),
         Err(error) => Done::failed(ErrorClass::Failed, error.to_string()),

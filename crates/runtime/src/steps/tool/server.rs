@@ -27,7 +27,7 @@ pub(super) async fn make(attempt: &Attempt, server: &str, tool: &str) -> Done {
     let mut command = asked(attempt, &attempt.shared.options.backends.program, &ask, hidden);
     command = command.arg(TOOL_COMMAND).arg(format!("{server}.{tool}"));
     command.timeout = timeout.map(|timeout| timeout + FAREWELL);
-    attempt.shared.guarded().await;
+    attempt.guarded().await;
     let made = Box::pin(tool::call(command, attempt.cancel.clone(), shown(attempt))).await;
     match made {
         Ok(_) if attempt.cancel.is_cancelled() => Done::failed(ErrorClass::Failed, "stopped"),

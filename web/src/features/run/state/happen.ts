@@ -43,6 +43,7 @@ const HANDLERS: Handlers = {
   host_seen: onlyTheServerKnows,
   files_rebuilt: nothing,
   carry_failed: nothing,
+  attempt_delayed: onlyTheServerKnows,
   imported: nothing,
   attempt_adopted: nothing,
   claimed(fold, { path, by }, at) {

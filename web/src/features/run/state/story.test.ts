@@ -23,6 +23,8 @@ it("tells which machine does what, and what is missed", () => {
       { event: "host_seen", host: "beta" },
       { event: "files_rebuilt", ...step, host: "alpha", commit: "c0ffee1234567" },
       { event: "carry_failed", ...step, why: "no remote" },
+      { event: "attempt_delayed", ...step, why: "no space is left" },
+      { event: "attempt_delayed", ...step },
       { event: "imported", by: "jane" },
     ].map(told),
   ).toEqual([
@@ -41,6 +43,8 @@ it("tells which machine does what, and what is missed", () => {
     "the machine beta is there again",
     "train: the files of the run were made again on alpha, from commit c0ffee1234",
     "train: the files it left could not be sent to where other machines find them: no remote",
+    "train waits until its machine has room: no space is left",
+    "train goes on",
     "the run was brought back from an archive by jane",
   ]);
 });

@@ -27,6 +27,8 @@ export function story(envelope: Envelope): string {
       return `${event.path}: the files of the run were made again on ${event.host}, ${from(event)}`;
     case "carry_failed":
       return `${event.path}: the files it left could not be sent to where other machines find them: ${event.why}`;
+    case "attempt_delayed":
+      return event.why ? `${event.path} waits until its machine has room: ${event.why}` : `${event.path} goes on`;
     case "imported":
       return `the run was brought back from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
