@@ -108,6 +108,8 @@ pub struct Emit {
     pub range: Range<usize>,
     /// Inside, without blanks.
     pub expr: Range<usize>,
+    /// Whether its value is certainly a number, `true` or `false`.
+    pub is_number: bool,
 }
 
 /// A template that another one needs.
@@ -253,7 +255,7 @@ impl Parsed<'_> {
             }
             Tree::Expression(tree) => walker.value(tree),
         };
-        let marks = self.scan.marks(self.text);
+        let marks = self.scan.marks(self.text).typed(walker.emits());
         let mut analysis = Analysis { value, emits: marks.emits, tags: marks.tags, ..walker.finish() };
         analysis.findings.extend(cost::too_many(&analysis));
         analysis.findings.sort_by_key(|finding| finding.range.start);

@@ -3,7 +3,7 @@
 //! **Invariant:** a page of another site reaches nothing. A request names one of our hosts, and no `Origin` that is not ours; that
 //! is looked at before anything else of it is.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::http::{HeaderMap, header};
 
@@ -44,6 +44,20 @@ impl Door {
             (Some(_), Some(_)) => false,
         };
         (!fits).then_some(Foreign::Origin)
+    }
+
+    /// Whether a request to a server that listens on every address names one of them.
+    pub(crate) fn is_asked_by_address(&self, headers: &HeaderMap) -> bool {
+        let is_address = |host: &str| {
+            let name = without_port(host);
+            name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+        };
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok());
+        self.address.ip().is_unspecified()
+            && hosts.next().is_none()
+            && host.is_some_and(is_address)
+            && !headers.contains_key(header::ORIGIN)
     }
 
     fn is_ours(&self, host: &str) -> bool {

@@ -21,6 +21,7 @@ mod matrix;
 mod metrics;
 mod openapi;
 mod pages;
+mod passes;
 mod problem;
 mod rate;
 mod route;

@@ -7,10 +7,13 @@
 //! **Invariant:** nothing that a client is told is kept only here. Whatever a call answered is in the store before the answer
 //! leaves, so the process can be killed between any two calls.
 
+mod connections;
 mod desk;
 mod door;
+mod ending;
 pub mod http;
 mod mcp;
+mod patient;
 mod token;
 
 pub use desk::{Desk, Setup};

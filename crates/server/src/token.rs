@@ -4,7 +4,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
@@ -15,6 +15,7 @@ const CHARS_MIN: usize = 32;
 /// A token.
 pub struct Token {
     text: String,
+    file: PathBuf,
     /// Whether it was made just now.
     pub is_new: bool,
 }
@@ -28,7 +29,7 @@ impl Token {
                 let text = format!("lh_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
                 new.write_all(text.as_bytes())?;
                 new.sync_all()?;
-                Ok(Self { text, is_new: true })
+                Ok(Self { text, file: file.to_owned(), is_new: true })
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Self::read(file),
             Err(error) => Err(error),
@@ -50,12 +51,17 @@ impl Token {
         if text.len() < CHARS_MIN {
             return Err(refused(format!("{} holds no token; remove it to get a new one", file.display())));
         }
-        Ok(Self { text, is_new: false })
+        Ok(Self { text, file: file.to_owned(), is_new: false })
     }
 
     /// The token itself, to be shown once.
     pub fn reveal(&self) -> &str {
         &self.text
+    }
+
+    /// Whether its file still holds it: removing or changing that takes the token back.
+    pub(crate) fn is_kept(&self) -> bool {
+        std::fs::read(&self.file).is_ok_and(|kept| self.is(String::from_utf8_lossy(&kept).trim()))
     }
 
     /// Whether this is what was shown.

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 
+use longhaul_store::conformance::proxy::{Line, Proxy};
 use longhaul_store::conformance::server;
 
 use crate::machine::Machine;
@@ -67,4 +68,21 @@ fn a_password_with_an_at_sign_is_told_how_to_be_written() {
     let machine = Machine::new("alpha", WORK, "x.db");
     let told = machine.trial.longhaul(&["runs", "--store", "postgres://me:ge@heim@127.0.0.1/x"], None);
     assert!(told.code != 0 && told.stderr.contains("%40") && !told.stderr.contains("heim"), "{}", told.stderr);
+}
+
+#[test]
+fn whether_a_server_is_well_is_told_soon_while_the_database_says_nothing() {
+    let server = server::shared();
+    let proxy = Proxy::to(server.socket());
+    let machine = Machine::new("alpha", WORK, &proxy.through(&server.address()));
+    let node = machine.serve(&["--no-drive"]);
+    assert_eq!(node.client.get("/health").status, 200);
+    proxy.set(Line::Deaf);
+    let health = node.client.get("/health");
+    assert_eq!((health.status, &health.json()["code"]), (503, &serde_json::json!("LH0709")));
+    assert!(health.json()["title"].as_str().unwrap().contains("within 2 s"), "{}", health.body);
+    assert_eq!(node.client.get("/health/live").status, 200, "the server itself is there");
+    proxy.set(Line::Open);
+    proxy.cut();
+    while node.client.get("/health/ready").status != 200 {}
 }

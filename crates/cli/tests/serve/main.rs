@@ -8,6 +8,7 @@ mod binary;
 mod contract;
 mod hostile;
 mod keys;
+mod patience;
 mod questions;
 mod site;
 mod streams;

@@ -1,4 +1,4 @@
-//! LH0312: `env` or `secrets` where an agent or a person would read them. LH0319: `env` or `secrets` in a computation.
+//! LH0312: `env` or `secrets` where an agent or a person would read them. LH0320: `env` or `secrets` in a computation.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -22,7 +22,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                 );
             } else if !is_written(text, read) {
                 out.push(
-                    Diagnostic::error("LH0319", span, format!("`{}` can only be written, not computed with", read.root))
+                    Diagnostic::error("LH0320", span, format!("`{}` can only be written, not computed with", read.root))
                         .label("is known only where the work is done")
                         .help("write `{{ env.NAME }}` or `{{ secrets.NAME }}`; `| default('…')` is the one filter that may follow"),
                 );

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use longhaul_core::types::Type;
 use minijinja::Error;
 use minijinja::machinery::{Span, Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
@@ -29,6 +30,18 @@ pub(super) struct Scan<'t> {
 pub(super) struct Marks {
     pub(super) emits: Vec<Emit>,
     pub(super) tags: Vec<Range<usize>>,
+}
+
+impl Marks {
+    /// The same, with what is known of each value. Where a text has loops the two lists differ, and nothing is known.
+    pub(super) fn typed(mut self, types: &[Type]) -> Self {
+        if self.tags.is_empty() && types.len() == self.emits.len() {
+            for (emit, value) in self.emits.iter_mut().zip(types) {
+                emit.is_number = matches!(value, Type::Integer | Type::Number | Type::Boolean);
+            }
+        }
+        self
+    }
 }
 
 /// The bytes of a span.
@@ -78,7 +91,7 @@ impl<'t> Scan<'t> {
             }
             Token::VariableEnd => {
                 let start = open.take()?.start;
-                Some(Emit { range: start..range.end, expr: inside.clone() })
+                Some(Emit { range: start..range.end, expr: inside.clone(), is_number: false })
             }
             _ => {
                 let start = if inside.is_empty() { range.start } else { inside.start };

@@ -18,7 +18,8 @@ pub(super) struct Walker<'t, 's> {
     bindings: Vec<Binding<'t>>,
     /// How many conditions are around the present place.
     conditions: usize,
-    emitted: Option<Type>,
+    /// The types of what is printed, in the order of the text.
+    emitted: Vec<Type>,
 }
 
 struct Binding<'t> {
@@ -32,7 +33,7 @@ impl<'t, 's> Walker<'t, 's> {
     pub(super) fn new(text: &'t str, scope: &'s dyn Scope, macros: Vec<&'t str>) -> Self {
         let bindings = macros.into_iter().map(|name| Binding { name, value: Type::Any, size: 0 }).collect();
         let found = Analysis::default();
-        Self { text, scope, found, facts: Vec::new(), rounds: 1, bindings, conditions: 0, emitted: None }
+        Self { text, scope, found, facts: Vec::new(), rounds: 1, bindings, conditions: 0, emitted: Vec::new() }
     }
 
     pub(super) fn finish(self) -> Analysis {
@@ -41,7 +42,12 @@ impl<'t, 's> Walker<'t, 's> {
 
     /// The type of the last `{{ … }}`.
     pub(super) fn emitted(&self) -> Option<Type> {
-        self.emitted.clone()
+        self.emitted.last().cloned()
+    }
+
+    /// The type of each `{{ … }}` that was walked.
+    pub(super) fn emits(&self) -> &[Type] {
+        &self.emitted
     }
 
     /// The type of a name that the template itself binds.
@@ -61,7 +67,10 @@ impl<'t, 's> Walker<'t, 's> {
     pub(super) fn statement(&mut self, statement: &Stmt<'t>) {
         match statement {
             Stmt::Template(template) => self.body(&template.children),
-            Stmt::EmitExpr(emit) => self.emitted = Some(self.value(&emit.expr)),
+            Stmt::EmitExpr(emit) => {
+                let value = self.value(&emit.expr);
+                self.emitted.push(value);
+            }
             Stmt::EmitRaw(_) | Stmt::Continue(_) | Stmt::Break(_) => {}
             Stmt::ForLoop(each) => self.for_loop(each),
             Stmt::IfCond(condition) => self.condition(condition),

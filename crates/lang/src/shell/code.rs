@@ -1,21 +1,21 @@
 //! Code as the scanner meets it: words, commands, redirections, comments, parentheses.
 
 use super::Kind;
-use super::command::Command;
 use super::heredoc::Heredoc;
+use super::line::Line;
 use super::scan::{Close, Frame, Scanner};
 
 impl Scanner<'_> {
     /// One step of what is neither quoted nor substituted.
     pub(super) fn code(&mut self) {
-        let Some(Frame::Code(command, close)) = self.frames.last() else { return };
-        let (in_word, in_test, close) = (command.in_word(), command.in_test(), *close);
+        let Some(Frame::Code(line, close)) = self.frames.last() else { return };
+        let (in_word, in_test, close) = (line.in_word(), line.in_test(), *close);
         match self.rest().as_bytes() {
             [b'\\', ..] => self.code_escape(),
             [b'\'', ..] => self.open(Frame::Single, 1),
             [b'"', ..] => self.open(Frame::Double, 1),
             [b'$', ..] => self.dollar(),
-            [b'`', ..] if close == Close::Backtick => self.close_code(),
+            [b'`', ..] if close == Close::Backtick => self.close_code(1),
             [b'`', ..] => self.open_code(Close::Backtick, 1),
             [b'#', ..] if !in_word => self.comment(close),
             [b'\n', ..] => self.newline(),
@@ -69,28 +69,30 @@ impl Scanner<'_> {
     }
 
     fn end_word(&mut self, bytes: usize) {
-        let computed = self.command().map(Command::end_word).unwrap_or_default();
-        self.report(computed, &Kind::Arithmetic);
+        let at = self.at;
+        if let Some((line, variables)) = self.line() {
+            line.end_word(at, variables);
+        }
         self.copy(bytes);
     }
 
-    fn end_command(&mut self, bytes: usize, piped: bool) {
-        let code = self.command().map(|command| command.end(piped)).unwrap_or_default();
-        self.report(code, &Kind::Eval);
+    fn end_command(&mut self, bytes: usize, is_piped: bool) {
+        self.end_line(is_piped);
         self.copy(bytes);
     }
 
     /// A sign that means something else in `[[ … ]]`, unless the word before it ends the test.
     fn test_sign(&mut self) {
         self.end_word(0);
-        if self.command().is_some_and(|command| command.in_test()) {
+        if self.line().is_some_and(|(line, _)| line.in_test()) {
             self.copy(1);
         }
     }
 
+    /// The end of a line ends a command, but not a pipe that has no next command yet.
     fn newline(&mut self) {
         self.end_word(0);
-        if self.command().is_some_and(|command| command.in_test()) {
+        if self.line().is_some_and(|(line, _)| line.in_test() || (line.is_fresh() && line.is_piped())) {
             self.copy(1);
         } else {
             self.end_command(1, false);
@@ -100,7 +102,7 @@ impl Scanner<'_> {
 
     /// `|` ends a command, or stands between two patterns.
     fn pipe(&mut self) {
-        if self.command().is_some_and(|command| command.in_pattern()) {
+        if self.line().is_some_and(|(line, _)| line.in_pattern()) {
             self.end_word(1);
         } else {
             self.end_command(1, true);
@@ -109,15 +111,16 @@ impl Scanner<'_> {
 
     fn end_case(&mut self) {
         self.end_command(2, false);
-        if let Some(command) = self.command() {
-            command.next_case();
+        if let Some((line, _)) = self.line() {
+            line.next_case();
         }
     }
 
     fn redirect(&mut self, bytes: usize) {
-        if let Some(command) = self.command() {
+        let at = self.at;
+        if let Some((line, variables)) = self.line() {
             // Of the redirections only `<<<` has text for the program.
-            command.redirect(bytes == 3);
+            line.redirect(bytes == 3, at, variables);
         }
         self.copy(bytes);
         while self.rest().starts_with(['>', '&', '|']) {
@@ -127,12 +130,12 @@ impl Scanner<'_> {
 
     fn announce(&mut self) {
         let (doc, length) = Heredoc::announced(self.rest().get(2..).unwrap_or_default());
-        let code = self.command().is_some_and(|command| {
-            command.redirect(false);
-            command.end_redirect();
-            command.reads_program()
+        let (at, number) = (self.at, self.announced());
+        let is_read = self.line().is_some_and(|(line, variables)| {
+            line.redirect(false, at, variables);
+            line.document(number)
         });
-        self.pending.push(Heredoc { code, ..doc });
+        self.pending.push(Heredoc { number, is_read, ..doc });
         let end = self.at + 2 + length;
         while self.at < end {
             match self.emit_here() {
@@ -148,42 +151,45 @@ impl Scanner<'_> {
 
     /// `<(…)` and `>(…)`.
     fn substitution(&mut self) {
-        let program = self.command().is_some_and(|command| command.reads_program());
-        let inner = if program { Command::program() } else { Command::default() };
-        self.open(Frame::Code(Box::new(inner), Close::Parenthesis), 2);
+        let is_written = self.rest().starts_with('>');
+        let input = self.line().filter(|_| is_written).map(|(line, _)| line.written()).unwrap_or_default();
+        self.open(Frame::Code(Box::new(Line::fed(input)), Close::Parenthesis), 2);
     }
 
     fn parenthesis(&mut self) {
-        let arithmetic = self.rest().starts_with("((");
-        let Some(command) = self.command() else { return };
-        let word = command.word().to_owned();
-        if command.in_pattern() && !command.in_word() {
+        let (is_arithmetic, is_function) = (self.rest().starts_with("(("), self.rest().starts_with("()"));
+        let Some((line, variables)) = self.line() else { return };
+        let word = line.word().to_owned();
+        if line.in_pattern() && !line.in_word() {
             self.copy(1);
         } else if word.ends_with(['=', '?', '*', '+', '@', '!']) {
-            self.open(Frame::Code(Box::new(Command::array()), Close::Parenthesis), 1);
-        } else if arithmetic && !command.in_word() {
+            self.open(Frame::Code(Box::new(Line::array()), Close::Parenthesis), 1);
+        } else if is_arithmetic && !line.in_word() {
             self.open(Frame::Arithmetic(0), 2);
+        } else if is_function && line.in_word() {
+            // After it a command starts.
+            line.define(variables);
+            self.copy(2);
         } else {
-            // A subshell, or the `()` of a function, after which a command starts.
-            self.end_command(1, false);
-            self.frames.push(Frame::Code(Box::default(), Close::Parenthesis));
+            let input = line.flowing();
+            if !line.is_fresh() {
+                self.end_line(false);
+            }
+            self.copy(1);
+            self.frames.push(Frame::Code(Box::new(Line::fed(input)), Close::Subshell));
         }
     }
 
     fn end_parenthesis(&mut self, close: Close) {
-        let Some(command) = self.command() else { return };
-        if command.in_pattern() {
-            command.end_pattern();
+        let at = self.at;
+        let Some((line, variables)) = self.line() else { return };
+        if line.in_pattern() {
+            line.end_pattern(at, variables);
             self.copy(1);
-        } else if close == Close::Parenthesis {
-            self.close_code();
+        } else if matches!(close, Close::Parenthesis | Close::Subshell) {
+            self.close_code(1);
         } else {
             self.end_command(1, false);
         }
-    }
-
-    fn close_code(&mut self) {
-        self.end_command(1, false);
-        self.frames.pop();
     }
 }

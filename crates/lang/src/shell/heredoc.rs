@@ -8,8 +8,10 @@ pub(super) struct Heredoc {
     pub(super) quoted: bool,
     /// Whether tabs at the start of lines are taken away (`<<-`).
     pub(super) tabs: bool,
-    /// Whether the command takes it for program text.
-    pub(super) code: bool,
+    /// What it is known by.
+    pub(super) number: usize,
+    /// Whether something reads it line by line.
+    pub(super) is_read: bool,
 }
 
 impl Heredoc {

@@ -16,7 +16,7 @@ impl Scope for Anything {
     }
 }
 
-fn lowered(text: &str) -> Lowered {
+pub(super) fn lowered(text: &str) -> Lowered {
     let analysis = expr::analyse(text, Language::Template, &Anything).unwrap();
     lower(text, &analysis.emits, &analysis.tags)
 }
@@ -32,6 +32,8 @@ fn check(text: &str, script: &str) {
 fn findings(text: &str) -> Vec<String> {
     let named = |kind: &Kind| match kind {
         Kind::Tag(_) => "Tag".to_owned(),
+        Kind::Code(_) => "Code".to_owned(),
+        Kind::Query(_) => "Query".to_owned(),
         other => format!("{other:?}"),
     };
     let found = lowered(text).findings;
@@ -202,7 +204,7 @@ fn values_that_would_be_program_text_are_found() {
         "find . -exec sh -c 'a {{ x }}' \\;",
         "su - me -c '{{ x }}'",
     ] {
-        finds(text, "Eval {{ x }}");
+        finds(text, "Code {{ x }}");
     }
 }
 
@@ -376,7 +378,7 @@ proptest! {
         let text = format!("{text}\u{1}").replace("{{", "{ {").replace("{%", "{ %").replace("{#", "{ #");
         let at = text.find('\u{1}').unwrap();
         let text = text.replace('\u{1}', "{{ x }}");
-        let emits = [expr::Emit { range: at..at + 7, expr: at + 3..at + 4 }];
+        let emits = [expr::Emit { range: at..at + 7, expr: at + 3..at + 4, is_number: false }];
         let result = lower(&text, &emits, &[]);
         let kept = result.script.contains("{{ x }}");
         prop_assert!(!kept || result.findings.iter().any(|finding| finding.kind == Kind::QuotedHeredoc));

@@ -1,17 +1,17 @@
 //! Signing in and out, and what this server is.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call::{Call, Reply};
-use super::keys::{Role, cookie_of};
+use super::keys::{Role, SIGNED_IN_MS};
 use super::problem::Problem;
 
-/// How long a browser stays signed in.
-const SIGNED_IN_S: u64 = 30 * 24 * 3600;
+/// How long the store may take to say that it is well.
+const WELL: Duration = Duration::from_secs(2);
 
 /// What a server is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -50,17 +50,26 @@ pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::too_many(time.as_secs() + 1));
     }
     let token = call.query("token").unwrap_or_default();
-    if call.site.keys.by_token(token, call.desk().engine().now_ms()).is_none() {
+    let now = call.desk().engine().now_ms();
+    let Some(key) = call.site.keys.by_token(token, now) else {
         // The bucket says by itself when it is empty.
         let _ = call.site.failures.take(call.client, Instant::now());
         return Err(Problem::unknown_caller());
-    }
+    };
     let name = &call.site.cookie;
-    let cookie = format!("{name}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SIGNED_IN_S}", cookie_of(token));
+    let cookie = call.site.keys.sign_in(&key, now).map_err(|error| Problem::failing(error.to_string()))?;
+    let age = SIGNED_IN_MS / 1000;
+    let cookie = format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age}");
     Ok(Reply::status(StatusCode::SEE_OTHER).with(header::LOCATION, "/").with(header::SET_COOKIE, &cookie))
 }
 
+/// The browser is signed out: its cookie opens nothing any more, and its streams end.
 pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
+    let holder = call.visitor.as_ref().map(|visitor| &visitor.holder);
+    if let Some((holder, session)) = holder.and_then(|holder| Some((holder, holder.session.as_ref()?))) {
+        call.site.keys.sign_out(session);
+        call.site.passes.end(holder);
+    }
     let cookie = format!("{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", call.site.cookie);
     Ok(Reply::status(StatusCode::NO_CONTENT).with(header::SET_COOKIE, &cookie))
 }
@@ -71,10 +80,18 @@ pub(super) struct Health {
     ok: bool,
 }
 
-/// Whether it is well: the store answers.
+/// Whether it is well: the store answers, and soon.
 pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
     let query = longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() };
-    call.desk().engine().list(query).await?;
+    match tokio::time::timeout(WELL, call.desk().engine().list(query)).await {
+        Ok(listed) => drop(listed?),
+        Err(_) => return Err(Problem::failing(format!("the store has not answered within {} s", WELL.as_secs()))),
+    }
+    Reply::json(&Health { ok: true })
+}
+
+/// Whether it is there: nothing else is asked.
+pub(super) async fn live(_: Call) -> Result<Reply, Problem> {
     Reply::json(&Health { ok: true })
 }
 

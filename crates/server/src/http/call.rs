@@ -14,7 +14,8 @@ use longhaul_runtime::Loaded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::keys::Role;
+use super::keys::{Holder, Role};
+use super::passes::Pass;
 use super::problem::Problem;
 use super::serve::Inner;
 use crate::desk::Desk;
@@ -26,6 +27,8 @@ pub(super) struct Visitor {
     pub(super) role: Role,
     /// Whether a page of ours speaks for them.
     pub(super) is_page: bool,
+    /// By what they came in.
+    pub(super) holder: Holder,
 }
 
 /// A request that was let in.
@@ -55,6 +58,12 @@ impl Call {
         let is_page = self.visitor.as_ref().is_some_and(|visitor| visitor.is_page);
         let face = if is_page { Face::Dashboard } else { Face::Api };
         Origin { face, ..self.desk().origin().clone() }
+    }
+
+    /// A place among the streams of whoever calls.
+    pub(super) fn pass(&self) -> Result<Pass, Problem> {
+        let visitor = self.visitor.as_ref().ok_or_else(Problem::unknown_caller)?;
+        self.site.passes.stream(&visitor.holder)
     }
 
     /// A free segment of the path.

@@ -7,24 +7,28 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::to_bytes;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::call::{Call, Visitor};
 use super::compress::{compressed, takes_gzip};
-use super::keys::Role;
+use super::keys::{Holder, Role};
 use super::problem::Problem;
 use super::route::{Access, Match, find};
 use super::serve::Inner;
 use super::table::ROUTES;
+use crate::connections::{Unread, whole};
 use crate::door::{Foreign, bearer};
+use crate::mcp::http::guarded;
+use crate::mcp::sessions;
 
 /// The longest body.
 pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
 /// Where the protocol of editors is.
 pub(super) const PROTOCOL: &str = "/mcp";
+/// Whether the server is there: that is answered however many ask.
+const LIVE: &str = "/health/live";
 
 /// Answers every request.
 pub(super) async fn answer(
@@ -35,8 +39,10 @@ pub(super) async fn answer(
     let takes = takes_gzip(request.headers());
     let response = match let_in(&site, client.ip(), &request) {
         Err(problem) => problem.into_response(),
-        Ok(visitor) if request.uri().path() == PROTOCOL => match &site.protocol {
-            Some(protocol) if visitor.is_some() => protocol.handle(request).await.map(axum::body::Body::new),
+        Ok(visitor) if request.uri().path() == PROTOCOL => match (&site.protocol, visitor) {
+            (Some(_), Some(visitor)) => {
+                protocol(&site, &visitor, request).await.unwrap_or_else(IntoResponse::into_response)
+            }
             _ => Problem::missing("The protocol of editors is not served here.").into_response(),
         },
         Ok(visitor) => handled(&site, client.ip(), visitor, request).await.unwrap_or_else(IntoResponse::into_response),
@@ -44,11 +50,32 @@ pub(super) async fn answer(
     compressed(with_headers(response), takes).await
 }
 
+/// The protocol of editors, for as long as the caller's token is good.
+async fn protocol(site: &Inner, visitor: &Visitor, request: Request) -> Result<Response, Problem> {
+    let Some(protocol) = &site.protocol else { return Err(Problem::missing("There is nothing at this address.")) };
+    let is_stream = request.method() == Method::GET;
+    let pass = if is_stream { site.passes.stream(&visitor.holder)? } else { site.passes.call(&visitor.holder) };
+    let key = &visitor.holder.key;
+    if sessions::id(request.headers()).is_some_and(|session| !site.owners.may_use(&session, key)) {
+        return Err(Problem::missing("There is no such session."));
+    }
+    let response = tokio::select! {
+        response = guarded(protocol, request, &site.limits) => response,
+        () = pass.ended() => return Err(Problem::unknown_caller()),
+    };
+    for old in sessions::id(response.headers()).map(|session| site.owners.own(&session, key)).unwrap_or_default() {
+        site.end_session(&old).await;
+    }
+    Ok(response.map(|body| pass.ends(body)))
+}
+
 /// Who asks, if they may.
 fn let_in(site: &Inner, client: IpAddr, request: &Request) -> Result<Option<Visitor>, Problem> {
     let authority = request.uri().authority().map(|name| name.as_str());
     match site.door.foreign(authority, request.headers()) {
         None => {}
+        // Whoever looks after a machine asks it by its address.
+        Some(Foreign::Host) if is_probe(request) && site.door.is_asked_by_address(request.headers()) => {}
         Some(Foreign::Host) => {
             return Err(Problem::forbidden("This is not the server that the request names.", "See --allow-host."));
         }
@@ -57,7 +84,9 @@ fn let_in(site: &Inner, client: IpAddr, request: &Request) -> Result<Option<Visi
         }
     }
     let now = Instant::now();
-    site.requests.take(client, now).map_err(wait)?;
+    if request.uri().path() != LIVE {
+        site.requests.take(client, now).map_err(wait)?;
+    }
     let access = access(request.method(), request.uri().path());
     let visitor = match visitor(site, request.headers()) {
         Seen::Nobody => None,
@@ -118,18 +147,26 @@ enum Seen {
     Known(Visitor),
 }
 
+/// Whether a request only asks whether all is well.
+fn is_probe(request: &Request) -> bool {
+    let path = request.uri().path();
+    [Method::GET, Method::HEAD].contains(request.method())
+        && (path == "/health" || path == "/health/ready" || path == LIVE)
+}
+
 /// Whom a request shows to be. A token goes before a cookie: whoever sends both means the token.
 fn visitor(site: &Inner, headers: &HeaderMap) -> Seen {
     let now = site.desk.engine().now_ms();
-    let (key, is_page) = if headers.contains_key(header::AUTHORIZATION) {
-        (bearer(headers).and_then(|token| site.keys.by_token(token, now)), false)
+    let known = if headers.contains_key(header::AUTHORIZATION) {
+        bearer(headers).and_then(|token| site.keys.by_token(token, now)).map(|key| (key, None))
     } else {
-        match cookie(headers, &site.cookie) {
-            Some(cookie) => (site.keys.by_cookie(cookie, now), true),
-            None => return Seen::Nobody,
-        }
+        let Some(cookie) = cookie(headers, &site.cookie) else { return Seen::Nobody };
+        site.keys.by_cookie(cookie, now).map(|(key, session)| (key, Some(session)))
     };
-    key.map_or(Seen::Wrong, |key| Seen::Known(Visitor { role: key.role, is_page }))
+    known.map_or(Seen::Wrong, |(key, session)| {
+        let is_page = session.is_some();
+        Seen::Known(Visitor { role: key.role, is_page, holder: Holder { key: key.id, session } })
+    })
 }
 
 fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -153,7 +190,10 @@ async fn handled(
         }
         Match::Nothing => return Err(Problem::missing("There is nothing at this address.")),
     };
-    let body = to_bytes(body, BODY_BYTES_MAX).await.map_err(|_| Problem::too_large(BODY_BYTES_MAX))?;
+    let body = whole(body, BODY_BYTES_MAX, &site.limits).await.map_err(|unread| match unread {
+        Unread::TooLarge => Problem::too_large(BODY_BYTES_MAX),
+        Unread::TooSlow => Problem::too_slow(site.limits.body.as_secs()),
+    })?;
     let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let call = Call { site: Arc::clone(site), visitor, client, params, query, headers: parts.headers, body };
     Ok((route.answer)(call).await?.into_response())

@@ -1,7 +1,9 @@
 //! Who may come in: tokens, each with a role, kept as hashes.
 //!
-//! **Invariant:** nothing on the disk opens a door. A token is shown once, when it is made; a cookie follows from the token and
-//! not the other way round; what is kept are hashes of both. A key whose file is removed opens nothing any more.
+//! A browser that shows a token is signed in: it gets a cookie of its own, which ends when it signs out, with the token, or in time.
+//!
+//! **Invariant:** nothing on the disk opens a door. A token is shown once, when it is made, and a cookie to one browser; what is kept
+//! are hashes of both. A key whose file is removed opens nothing any more, and neither do its cookies.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -61,8 +63,28 @@ pub struct Key {
     pub until: Option<i64>,
     /// The hash of the token.
     token: String,
+}
+
+/// A browser that is signed in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Session {
+    /// What it is called by: the beginning of the hash of its cookie.
+    id: String,
+    /// The key with which it was signed in.
+    key: String,
+    made_at: i64,
+    until: i64,
     /// The hash of the cookie.
     cookie: String,
+}
+
+/// Who somebody is, as far as that can end.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Holder {
+    /// Their key.
+    pub(crate) key: String,
+    /// The session of their browser, where they have shown a cookie.
+    pub(crate) session: Option<String>,
 }
 
 /// A token that was made just now, and is shown once.
@@ -73,28 +95,30 @@ pub struct Minted {
     pub token: String,
 }
 
-/// A folder with a file for each key.
+/// How long a browser stays signed in.
+pub(crate) const SIGNED_IN_MS: i64 = 30 * 24 * 3600 * 1000;
+/// Browsers that one token signs in; the one that was first is then signed out.
+const SESSIONS_MAX: usize = 50;
+
+/// A folder with a file for each key, and one with a file for each browser that is signed in.
 #[derive(Debug, Clone)]
 pub struct Keys {
     folder: PathBuf,
+    browsers: PathBuf,
 }
 
 impl Keys {
     /// The keys of a server.
     pub fn of(data_dir: &Path) -> Self {
-        Self { folder: data_dir.join("keys") }
+        Self { folder: data_dir.join("keys"), browsers: data_dir.join("browsers") }
     }
 
     /// Makes a token.
     pub fn mint(&self, role: Role, now: i64, until: Option<i64>) -> std::io::Result<Minted> {
-        private::create_dir_all(&self.folder)?;
         let token = format!("lh_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let id = Uuid::new_v4().simple().to_string()[..8].to_owned();
-        let cookie = hash(&cookie_of(&token));
-        let key = Key { id, role, made_at: now, until, token: hash(&token), cookie };
-        let mut file = private::create_new(&self.file(&key.id))?;
-        file.write_all(&serde_json::to_vec(&key)?)?;
-        file.sync_all()?;
+        let key = Key { id, role, made_at: now, until, token: hash(&token) };
+        keep(&self.file(&key.id), &key)?;
         Ok(Minted { key, token })
     }
 
@@ -113,7 +137,39 @@ impl Keys {
     /// Takes a key back; whether there was one.
     pub fn revoke(&self, id: &str) -> bool {
         let is_id = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        for session in self.sessions().into_iter().filter(|session| is_id && session.key == id) {
+            let _ = std::fs::remove_file(self.session_file(&session.id));
+        }
         is_id && std::fs::remove_file(self.file(id)).is_ok()
+    }
+
+    /// Signs a browser in that has shown a token; its cookie.
+    pub(crate) fn sign_in(&self, key: &Key, now: i64) -> std::io::Result<String> {
+        let mut known: Vec<Session> = self.sessions();
+        known.retain(|session| session.until > now || std::fs::remove_file(self.session_file(&session.id)).is_err());
+        known.retain(|session| session.key == key.id);
+        known.sort_by_key(|session| session.made_at);
+        for old in known.iter().take((known.len() + 1).saturating_sub(SESSIONS_MAX)) {
+            let _ = std::fs::remove_file(self.session_file(&old.id));
+        }
+        let cookie = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let until = key.until.unwrap_or(i64::MAX).min(now + SIGNED_IN_MS);
+        let id = session_id(&cookie);
+        let session = Session { key: key.id.clone(), made_at: now, until, cookie: hash(&cookie), id };
+        keep(&self.session_file(&session.id), &session)?;
+        Ok(cookie)
+    }
+
+    /// Signs a browser out.
+    pub(crate) fn sign_out(&self, session: &str) {
+        let _ = std::fs::remove_file(self.session_file(session));
+    }
+
+    /// Whether somebody who came in may still be in.
+    pub(crate) fn holds(&self, holder: &Holder, now: i64) -> bool {
+        let key = || read::<Key>(&self.file(&holder.key)).is_some_and(|key| key.until.is_none_or(|until| now < until));
+        let session = |id: &String| read::<Session>(&self.session_file(id)).is_some_and(|session| now < session.until);
+        holder.session.as_ref().is_none_or(session) && key()
     }
 
     /// Whose token this is.
@@ -122,10 +178,21 @@ impl Keys {
         self.all(now).into_iter().find(|key| is_same(&key.token, &shown))
     }
 
-    /// Whose cookie this is.
-    pub(crate) fn by_cookie(&self, shown: &str, now: i64) -> Option<Key> {
-        let shown = hash(shown);
-        self.all(now).into_iter().find(|key| is_same(&key.cookie, &shown))
+    /// Whose cookie this is, and the session of it.
+    pub(crate) fn by_cookie(&self, shown: &str, now: i64) -> Option<(Key, String)> {
+        let session: Session = read(&self.session_file(&session_id(shown)))?;
+        let is_right = is_same(&session.cookie, &hash(shown)) && now < session.until;
+        let key = self.all(now).into_iter().find(|key| is_right && key.id == session.key)?;
+        Some((key, session.id))
+    }
+
+    fn sessions(&self) -> Vec<Session> {
+        let files = std::fs::read_dir(&self.browsers).into_iter().flatten().flatten();
+        files.filter_map(|file| read(&file.path())).collect()
+    }
+
+    fn session_file(&self, id: &str) -> PathBuf {
+        self.browsers.join(format!("{id}.json"))
     }
 
     fn file(&self, id: &str) -> PathBuf {
@@ -133,10 +200,22 @@ impl Keys {
     }
 }
 
-/// What a browser keeps in the place of a token.
-pub(crate) fn cookie_of(token: &str) -> String {
-    let bytes = blake3::derive_key("longhaul 2026-11 cookie of a browser", token.as_bytes());
-    blake3::Hash::from_bytes(bytes).to_hex().to_string()
+/// What is kept in a file.
+fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Option<T> {
+    serde_json::from_slice(&std::fs::read(file).ok()?).ok()
+}
+
+/// Keeps something in a new file that only its owner can read.
+fn keep(file: &Path, what: &impl Serialize) -> std::io::Result<()> {
+    file.parent().map_or(Ok(()), private::create_dir_all)?;
+    let mut file = private::create_new(file)?;
+    file.write_all(&serde_json::to_vec(what)?)?;
+    file.sync_all()
+}
+
+/// What a session is called by. It comes from a hash, so whatever is shown names no other file.
+fn session_id(cookie: &str) -> String {
+    hash(cookie)[..16].to_owned()
 }
 
 fn hash(text: &str) -> String {
@@ -157,24 +236,70 @@ mod tests {
         let keys = Keys::of(folder.path());
         let viewer = keys.mint(Role::Viewer, 1, None).unwrap();
         let admin = keys.mint(Role::Admin, 2, None).unwrap();
+        let cookie = keys.sign_in(&admin.key, 3).unwrap();
         assert_eq!(keys.by_token(&viewer.token, 3).unwrap().role, Role::Viewer);
-        assert_eq!(keys.by_cookie(&cookie_of(&admin.token), 3).unwrap().role, Role::Admin);
-        for wrong in ["", "lh_", &cookie_of(&viewer.token), &viewer.token[1..], &viewer.token.to_uppercase()] {
+        assert_eq!(keys.by_cookie(&cookie, 3).unwrap().0.role, Role::Admin);
+        for wrong in ["", "lh_", &cookie, &viewer.token[1..], &viewer.token.to_uppercase()] {
             assert_eq!(keys.by_token(wrong, 3), None, "{wrong}");
         }
         assert_eq!(keys.by_cookie(&admin.token, 3), None, "a token is no cookie");
+        assert_eq!(keys.by_cookie(&format!("{cookie}x"), 3), None);
         assert!(keys.revoke(&admin.key.id) && !keys.revoke(&admin.key.id) && !keys.revoke("../../x"));
-        assert_eq!(keys.by_cookie(&cookie_of(&admin.token), 3), None);
-        assert_eq!(keys.all(3).len(), 1);
+        assert_eq!(keys.by_cookie(&cookie, 3), None);
+        assert_eq!((keys.all(3).len(), keys.sessions().len()), (1, 0));
+    }
+
+    #[test]
+    fn signing_out_ends_one_browser_and_not_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::of(folder.path());
+        let minted = keys.mint(Role::Admin, 1, None).unwrap();
+        let (one, other) = (keys.sign_in(&minted.key, 2).unwrap(), keys.sign_in(&minted.key, 2).unwrap());
+        let holder = |cookie: &str| {
+            let (key, session) = keys.by_cookie(cookie, 3).unwrap();
+            Holder { key: key.id, session: Some(session) }
+        };
+        let (first, second) = (holder(&one), holder(&other));
+        keys.sign_out(first.session.as_deref().unwrap());
+        assert!(keys.by_cookie(&one, 3).is_none() && keys.by_cookie(&other, 3).is_some());
+        assert!(!keys.holds(&first, 3) && keys.holds(&second, 3));
+        assert!(keys.holds(&Holder { key: minted.key.id.clone(), session: None }, 3), "the token is as good as before");
+        assert!(!keys.holds(&second, 3 + SIGNED_IN_MS), "and a browser not for ever");
+    }
+
+    #[test]
+    fn a_token_signs_only_so_many_browsers_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::of(folder.path());
+        let minted = keys.mint(Role::Viewer, 1, None).unwrap();
+        let cookies: Vec<String> = (0..60).map(|at| keys.sign_in(&minted.key, at).unwrap()).collect();
+        assert_eq!(keys.sessions().len(), SESSIONS_MAX);
+        assert!(keys.by_cookie(&cookies[0], 60).is_none() && keys.by_cookie(&cookies[59], 60).is_some());
     }
 
     #[test]
     fn nothing_on_the_disk_is_a_token_or_a_cookie() {
         let folder = tempfile::tempdir().unwrap();
-        let minted = Keys::of(folder.path()).mint(Role::Admin, 1, None).unwrap();
-        let file = std::fs::read_dir(folder.path().join("keys")).unwrap().next().unwrap().unwrap().path();
-        let kept = std::fs::read_to_string(file).unwrap();
-        assert!(!kept.contains(&minted.token) && !kept.contains(&cookie_of(&minted.token)));
+        let keys = Keys::of(folder.path());
+        let minted = keys.mint(Role::Admin, 1, None).unwrap();
+        let cookie = keys.sign_in(&minted.key, 1).unwrap();
+        for part in ["keys", "browsers"] {
+            let file = std::fs::read_dir(folder.path().join(part)).unwrap().next().unwrap().unwrap().path();
+            let kept = std::fs::read_to_string(&file).unwrap();
+            assert!(!kept.contains(&minted.token) && !kept.contains(&cookie) && !cookie.contains(&kept));
+        }
+    }
+
+    #[test]
+    fn keys_that_an_older_version_kept_are_good() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::of(folder.path());
+        let minted = keys.mint(Role::Admin, 1, None).unwrap();
+        let file = keys.file(&minted.key.id);
+        let mut kept: serde_json::Value = read(&file).unwrap();
+        kept["cookie"] = "an older version kept this".into();
+        std::fs::write(&file, kept.to_string()).unwrap();
+        assert_eq!(keys.by_token(&minted.token, 2), Some(minted.key));
     }
 
     #[test]
@@ -182,8 +307,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let keys = Keys::of(folder.path());
         let minted = keys.mint(Role::Admin, 1, Some(10)).unwrap();
-        assert!(keys.by_token(&minted.token, 9).is_some());
-        assert!(keys.by_token(&minted.token, 10).is_none());
+        let cookie = keys.sign_in(&minted.key, 1).unwrap();
+        assert!(keys.by_token(&minted.token, 9).is_some() && keys.by_cookie(&cookie, 9).is_some());
+        assert!(keys.by_cookie(&cookie, 10).is_none() && keys.by_token(&minted.token, 10).is_none());
         assert!(keys.by_token(&minted.token, 9).is_none(), "it is gone");
     }
 }

@@ -91,6 +91,20 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "LH0704", title, "Nothing was done.")
     }
 
+    /// The request did not arrive in time.
+    pub(crate) fn too_slow(seconds: u64) -> Self {
+        let title = format!("The body did not arrive within {seconds} s.");
+        Self::new(StatusCode::REQUEST_TIMEOUT, "LH0704", title, "Nothing was done.")
+    }
+
+    /// One token has as many streams as it may have.
+    pub(crate) fn too_many_streams(most: usize) -> Self {
+        let title = format!("This token has {most} streams open, and that is the most.");
+        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, "Close one of them first.");
+        problem.0.retry_after = Some(5);
+        problem
+    }
+
     /// The run does not take that now.
     pub(crate) fn untimely(title: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "LH0705", sentence(title), "Look at the run again.")

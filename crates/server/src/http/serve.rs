@@ -10,11 +10,14 @@ use tokio::net::TcpListener;
 
 use super::guard;
 use super::keys::Keys;
+use super::passes::{self, Passes};
 use super::rate::Rate;
 use super::stream::Hub;
+use crate::connections::{self, Limits};
 use crate::desk::Desk;
 use crate::door::Door;
-use crate::mcp::http::Protocol;
+use crate::mcp::http::{Protocol, end_session};
+use crate::mcp::sessions::Owners;
 
 /// Ports that are tried after the one that is taken.
 const PORTS_TRIED: u16 = 50;
@@ -44,6 +47,12 @@ pub(super) struct Inner {
     pub(super) hub: Hub,
     /// The protocol of editors, where this process does the work.
     pub(super) protocol: Option<Protocol>,
+    /// Which token began which session of the protocol.
+    pub(super) owners: Owners,
+    /// Who is in.
+    pub(super) passes: Passes,
+    /// How long clients may take.
+    pub(super) limits: Limits,
     /// All requests of a client.
     pub(super) requests: Rate,
     /// Tokens that were wrong.
@@ -75,10 +84,9 @@ pub async fn serve(site: Site, listener: TcpListener) -> Result<()> {
     let stop = site.desk.stop().clone();
     let desk = site.desk.clone();
     let inner = Arc::new(Inner::of(site, address));
-    let app = Router::new().fallback(guard::answer).with_state(inner);
-    let service = app.into_make_service_with_connect_info::<SocketAddr>();
+    let app = Router::new().fallback(guard::answer).with_state(Arc::clone(&inner));
     // Streams end with `stop`, too.
-    axum::serve(listener, service).with_graceful_shutdown(async move { stop.cancelled().await }).await?;
+    tokio::join!(connections::serve(listener, app, stop), passes::watch(inner));
     desk.close().await;
     Ok(())
 }
@@ -92,6 +100,9 @@ impl Inner {
             hub: Hub::new(desk.engine().clone(), desk.stop().clone()),
             protocol: drives.then(|| crate::mcp::http::service(desk.clone())),
             // A page that opens asks for much at once.
+            owners: Owners::of(&desk),
+            passes: Passes::new(keys.clone()),
+            limits: Limits::usual(),
             requests: Rate::new(1000, 200.0),
             failures: Rate::new(10, 0.5),
             desk,
@@ -99,6 +110,16 @@ impl Inner {
             store,
             drives,
         }
+    }
+}
+
+impl Inner {
+    /// Ends a session of the protocol, with all that was granted for it.
+    pub(super) async fn end_session(&self, session: &str) {
+        if let Some(protocol) = &self.protocol {
+            end_session(protocol, session).await;
+        }
+        self.owners.forget(session);
     }
 }
 

@@ -17,6 +17,7 @@ use serde::Serialize;
 pub(super) use hub::Hub;
 
 use super::call::{Call, Reply};
+use super::passes::Pass;
 use super::problem::Problem;
 
 /// How often something is said although there is nothing to say.
@@ -30,12 +31,14 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
         Some(id) => id.parse().map_err(|_| Problem::unreadable("`Last-Event-ID` is not the number of an event."))?,
         None => call.number("after", 0, 0..=u64::MAX >> 1)?,
     };
-    Ok(streamed(call.site.hub.watch(&run, after).await?))
+    let pass = call.pass()?;
+    Ok(streamed(call.site.hub.watch(&run, after).await?, pass))
 }
 
 /// Rows of the list whenever they change.
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
-    Ok(streamed(call.site.hub.board()?))
+    let pass = call.pass()?;
+    Ok(streamed(call.site.hub.board()?, pass))
 }
 
 /// Something that says one piece after the other.
@@ -44,8 +47,8 @@ pub(super) trait Pieces: Send + 'static {
     fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
 
-/// A stream whose pieces are asked for when the client has taken those before: nothing piles up here.
-fn streamed(pieces: impl Pieces) -> Reply {
+/// A stream whose pieces are asked for when the client has taken those before: nothing piles up here. It ends with the pass.
+fn streamed(pieces: impl Pieces, pass: Pass) -> Reply {
     let first = Bytes::from_static(b"retry: 1000\n\n");
     let rest = stream::unfold((Some(first), pieces), |(first, mut pieces)| async move {
         let piece = match first {
@@ -54,7 +57,7 @@ fn streamed(pieces: impl Pieces) -> Reply {
         };
         Some((Ok::<Bytes, Infallible>(piece), (None, pieces)))
     });
-    Reply::bytes(StatusCode::OK, "text/event-stream", Body::from_stream(rest))
+    Reply::bytes(StatusCode::OK, "text/event-stream", pass.ends(Body::from_stream(rest)))
 }
 
 /// One event of a stream, as text.

@@ -67,7 +67,10 @@ fn output(_: &mut SchemaGenerator) -> Schema {
 
 /// Every route there is.
 pub(super) static ROUTES: &[Route] = &[
-    Route::get("/health", Open, "Whether the server is well", calls!(about::health)).gives(json!(about::Health)),
+    Route::get("/health", Open, "Whether the server and its store are well", calls!(about::health))
+        .gives(json!(about::Health)),
+    Route::get("/health/ready", Open, "The same", calls!(about::health)).gives(json!(about::Health)),
+    Route::get("/health/live", Open, "Whether the server is there", calls!(about::live)).gives(json!(about::Health)),
     Route::get("/login", Open, "A token becomes a cookie", calls!(about::login))
         .asks(&[needed("token", "The token", text)])
         .gives(Gives::Nothing(303)),

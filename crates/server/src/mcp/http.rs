@@ -5,19 +5,25 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
+use crate::connections::{self, Limits, Unread, whole};
 use crate::desk::Desk;
 use crate::door::{Door, Foreign, bearer};
+use crate::ending::Ending;
 use crate::mcp::face::Face;
 use crate::mcp::pipes::MESSAGE_BYTES_MAX;
 use crate::mcp::sessions::Sessions;
@@ -25,6 +31,10 @@ use crate::token::Token;
 
 /// The one path that leads anywhere.
 const PATH: &str = "/mcp";
+/// The last version of the protocol that has sessions.
+const LAST_WITH_SESSIONS: &str = "2025-11-25";
+/// How often it is looked whether the token is still that of the file.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Who may come in.
 pub struct Doors {
@@ -38,6 +48,12 @@ pub struct Doors {
     pub origins: Vec<String>,
 }
 
+/// The doors, and whether they are closed for good.
+struct Entrance {
+    doors: Doors,
+    closed: CancellationToken,
+}
+
 /// Serves clients over HTTP until the desk is closed; `ready` is told the address.
 pub async fn http(desk: Desk, doors: Doors, ready: impl FnOnce(&str)) -> Result<()> {
     let listener = TcpListener::bind(doors.address)
@@ -45,19 +61,36 @@ pub async fn http(desk: Desk, doors: Doors, ready: impl FnOnce(&str)) -> Result<
         .with_context(|| format!("{} can not be listened on; is another server there?", doors.address))?;
     let address = listener.local_addr()?;
     let stop = desk.stop().clone();
-    let app = router(desk.clone(), doors);
+    let entrance = Arc::new(Entrance { doors, closed: CancellationToken::new() });
+    let app = router(desk.clone(), Arc::clone(&entrance));
     ready(&format!("http://{address}{PATH}"));
     // Streams of clients end with the sessions, and those with `stop`.
-    axum::serve(listener, app).with_graceful_shutdown(async move { stop.cancelled().await }).await?;
+    tokio::join!(connections::serve(listener, app, stop.clone()), watch(&entrance, &stop));
     desk.close().await;
     Ok(())
 }
 
-fn router(desk: Desk, doors: Doors) -> Router {
+/// Closes the doors for good when the token in the file is another one, or none.
+async fn watch(entrance: &Entrance, stop: &CancellationToken) {
+    while entrance.doors.token.is_kept() {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
+    entrance.closed.cancel();
+}
+
+fn router(desk: Desk, entrance: Arc<Entrance>) -> Router {
+    let protocol = service(desk);
+    let answer = move |request: Request| {
+        let protocol = protocol.clone();
+        async move { guarded(&protocol, request, &Limits::usual()).await }
+    };
     Router::new()
-        .route_service(PATH, service(desk))
+        .route(PATH, any(answer))
         .fallback(|| async { (StatusCode::NOT_FOUND, format!("there is nothing here; the protocol is at {PATH}\n")) })
-        .layer(from_fn_with_state(Arc::new(doors), guard))
+        .layer(from_fn_with_state(entrance, guard))
 }
 
 /// The protocol as a service.
@@ -75,10 +108,28 @@ pub(crate) fn service(desk: Desk) -> Protocol {
     StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config)
 }
 
-async fn guard(State(doors): State<Arc<Doors>>, request: Request, next: Next) -> Response {
-    match refusal(&doors, request.uri().authority().map(|name| name.as_str()), request.headers()) {
+/// Has the protocol answer a request whose body is short enough and arrives in time.
+pub(crate) async fn guarded(protocol: &Protocol, request: Request, limits: &Limits) -> Response {
+    let (parts, body) = request.into_parts();
+    match whole(body, MESSAGE_BYTES_MAX, limits).await {
+        Ok(body) => protocol.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new),
+        Err(Unread::TooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n").into_response(),
+        Err(Unread::TooSlow) => (StatusCode::REQUEST_TIMEOUT, "the message did not arrive in time\n").into_response(),
+    }
+}
+
+/// Ends a session as its client would.
+pub(crate) async fn end_session(protocol: &Protocol, session: &str) {
+    let request = Request::delete(PATH).header(header::HOST, "localhost").header("mcp-session-id", session);
+    if let Ok(request) = request.header("mcp-protocol-version", LAST_WITH_SESSIONS).body(Body::empty()) {
+        drop(protocol.handle(request).await);
+    }
+}
+
+async fn guard(State(entrance): State<Arc<Entrance>>, request: Request, next: Next) -> Response {
+    match refusal(&entrance.doors, request.uri().authority().map(|name| name.as_str()), request.headers()) {
         Some(refusal) => refusal,
-        None => next.run(request).await,
+        None => next.run(request).await.map(|body| Body::new(Ending::new(body, entrance.closed.clone(), ()))),
     }
 }
 
@@ -87,7 +138,7 @@ fn refusal(doors: &Doors, authority: Option<&str>, headers: &HeaderMap) -> Optio
     let why = match doors.door().foreign(authority, headers) {
         Some(Foreign::Host) => "this is not the server that the request names; see --allow-host\n",
         Some(Foreign::Origin) => "pages of other sites may not call; see --allow-origin\n",
-        None if bearer(headers).is_some_and(|shown| doors.token.is(shown)) => return None,
+        None if bearer(headers).is_some_and(|shown| doors.token.is(shown) && doors.token.is_kept()) => return None,
         None => {
             let why = "a token is needed: Authorization: Bearer …\n";
             return Some((StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response());

@@ -1,0 +1,170 @@
+//! Who is in: the streams and calls of each token and each browser, which end when those do.
+//!
+//! **Invariant:** what somebody was let in for ends within a moment of the end of their token or session, whichever process ended it; and one
+//! token never has all streams.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use tokio_util::sync::CancellationToken;
+
+use super::keys::{Holder, Keys};
+use super::problem::Problem;
+use super::serve::Inner;
+use crate::ending::Ending;
+
+/// Streams of one token at once: a quarter of all.
+pub(super) const STREAMS_MAX: usize = 128;
+/// How often it is looked whether everybody's token is still good.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Who is in.
+#[derive(Clone)]
+pub(super) struct Passes {
+    keys: Keys,
+    known: Arc<Mutex<HashMap<Holder, Entry>>>,
+}
+
+/// What somebody has open.
+#[derive(Default)]
+struct Entry {
+    ended: CancellationToken,
+    passes: usize,
+    streams: usize,
+}
+
+/// One thing that somebody has open.
+pub(super) struct Pass {
+    of: Passes,
+    holder: Holder,
+    is_stream: bool,
+    ended: CancellationToken,
+}
+
+impl Passes {
+    pub(super) fn new(keys: Keys) -> Self {
+        Self { keys, known: Arc::default() }
+    }
+
+    /// A stream begins, unless the token has enough of them.
+    pub(super) fn stream(&self, holder: &Holder) -> Result<Pass, Problem> {
+        let mut known = self.known();
+        let open: usize = known.iter().filter(|(one, _)| one.key == holder.key).map(|(_, entry)| entry.streams).sum();
+        if open >= STREAMS_MAX {
+            return Err(Problem::too_many_streams(STREAMS_MAX));
+        }
+        let entry = known.entry(holder.clone()).or_default();
+        entry.streams += 1;
+        Ok(self.pass(entry, holder, true))
+    }
+
+    /// A call begins.
+    pub(super) fn call(&self, holder: &Holder) -> Pass {
+        self.pass(self.known().entry(holder.clone()).or_default(), holder, false)
+    }
+
+    fn pass(&self, entry: &mut Entry, holder: &Holder, is_stream: bool) -> Pass {
+        entry.passes += 1;
+        Pass { of: self.clone(), holder: holder.clone(), is_stream, ended: entry.ended.clone() }
+    }
+
+    /// Ends what somebody has open.
+    pub(super) fn end(&self, holder: &Holder) {
+        if let Some(entry) = self.known().get(holder) {
+            entry.ended.cancel();
+        }
+    }
+
+    /// Ends what those have open whose token or session is over.
+    fn look(&self, now: i64) {
+        let holders: Vec<Holder> = self.known().keys().cloned().collect();
+        for holder in holders.iter().filter(|holder| !self.keys.holds(holder, now)) {
+            self.end(holder);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Holder, Entry>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pass {
+    /// Waits until the token or the session is over.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// A body that ends with it.
+    pub(super) fn ends(self, body: Body) -> Body {
+        Body::new(Ending::new(body, self.ended.clone(), self))
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        let mut known = self.of.known();
+        let Some(entry) = known.get_mut(&self.holder) else { return };
+        entry.passes -= 1;
+        entry.streams -= usize::from(self.is_stream);
+        if entry.passes == 0 {
+            known.remove(&self.holder);
+        }
+    }
+}
+
+/// Looks whether everybody's token is still good, until the server ends.
+pub(super) async fn watch(site: Arc<Inner>) {
+    let stop = site.desk.stop().clone();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        let now = site.desk.engine().now_ms();
+        site.passes.look(now);
+        let holds = |key: &str| site.keys.holds(&Holder { key: key.to_owned(), session: None }, now);
+        for session in site.owners.orphans(holds) {
+            site.end_session(&session).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::Role;
+
+    #[test]
+    fn a_token_has_its_share_and_others_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::of(folder.path());
+        let passes = Passes::new(keys);
+        let holder = |key: &str| Holder { key: key.to_owned(), session: None };
+        let mut open: Vec<Pass> = (0..STREAMS_MAX).map(|_| passes.stream(&holder("a")).unwrap()).collect();
+        assert!(passes.stream(&holder("a")).is_err());
+        let browser = Holder { session: Some("b".to_owned()), ..holder("a") };
+        assert!(passes.stream(&browser).is_err(), "a browser has the share of its token");
+        assert!(passes.stream(&holder("b")).is_ok());
+        open.pop();
+        assert!(passes.stream(&holder("a")).is_ok());
+        open.clear();
+        assert!(passes.known().is_empty());
+    }
+
+    #[test]
+    fn what_is_open_ends_with_its_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::of(folder.path());
+        let minted = keys.mint(Role::Viewer, 1, None).unwrap();
+        let passes = Passes::new(keys.clone());
+        let holder = Holder { key: minted.key.id.clone(), session: None };
+        let pass = passes.call(&holder);
+        passes.look(2);
+        assert!(!pass.ended.is_cancelled());
+        keys.revoke(&minted.key.id);
+        passes.look(2);
+        assert!(pass.ended.is_cancelled());
+    }
+}
