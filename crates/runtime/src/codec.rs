@@ -170,7 +170,7 @@ pub(crate) async fn what<T: DeserializeOwned>(body: &str, store: &dyn Store) -> 
         return meaning(value);
     }
     if !body.contains(OLD_KEY) {
-        return read(body).or_else(|error| Err(newer(body).unwrap_or(error)));
+        return read(body).map_err(|error| newer(body).unwrap_or(error));
     }
     let mut value: Json = read(body)?;
     old::bring_in(&mut value, store).await?;

@@ -202,7 +202,8 @@ impl Runner {
     /// Whatever goes wrong, nothing goes on that nobody listens to.
     async fn go(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
         let was_over = self.loaded.state.is_finished();
-        let went = self.drive(orphans, stop).await;
+        // Apart from what drives it: its callers hold it within futures of their own.
+        let went = Box::pin(self.drive(orphans, stop)).await;
         if went.is_err() {
             self.stop_all().await;
         }
@@ -404,10 +405,10 @@ impl Runner {
                     }
                 }
                 Err(error) if is_refused(&error) => {
-                    self.loaded = load(&self.shared, &self.run).await?;
                     let ended = std::mem::take(ended);
                     owed.clear();
-                    return self.hold(ended, &error).await;
+                    // Rare, so it does not make every turn larger.
+                    return Box::pin(self.hold(ended, &error)).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -417,6 +418,7 @@ impl Runner {
     /// What follows cannot be recorded: records what is done, and pauses the run with the reason. To decide it again would
     /// lead to the same.
     async fn hold(&mut self, mut ended: Vec<Event>, why: &Error) -> Result<bool, Error> {
+        self.loaded = load(&self.shared, &self.run).await?;
         ended.retain(|event| still_open(&self.loaded.state, event));
         if !self.loaded.state.paused {
             ended.push(Event::Paused { by: Some(format!("the store, which refused what follows: {why}")) });

@@ -227,7 +227,7 @@ fn as_text(value: &Json) -> String {
 
 /// What is said about something that is larger than a value may be.
 fn too_large(what: &str, most: usize) -> String {
-    let most = if most % (1 << 20) == 0 { format!("{} MiB", most >> 20) } else { format!("{most} bytes") };
+    let most = if most.is_multiple_of(1 << 20) { format!("{} MiB", most >> 20) } else { format!("{most} bytes") };
     format!(
         "{what} larger than {most}, and nothing is cut; write it to a file and pass its name on, or raise `[values] max_mib` in \
          ~/.longhaul/config.toml"

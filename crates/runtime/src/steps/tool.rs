@@ -11,7 +11,6 @@ use serde_json::Map;
 
 use super::{Attempt, Done};
 
-
 pub(super) async fn make(attempt: &Attempt) -> Done {
     let name = attempt.text("tool").unwrap_or_default();
     let Some((server, tool)) = name.split_once('.') else {
