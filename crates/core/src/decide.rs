@@ -47,7 +47,7 @@ pub use turn::thread_of;
 pub(crate) const PARALLEL: u32 = 16;
 
 /// So many events are enough for one commit. Whoever decides looks around before the next: somebody may want the run to stop.
-const EVENTS_MAX: usize = 1000;
+const EVENTS_MAX: usize = 4000;
 
 /// What is to be recorded, and then done.
 #[derive(Debug, Clone, PartialEq, Default)]

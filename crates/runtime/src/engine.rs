@@ -475,8 +475,17 @@ impl Engine {
     ) -> Result<Idle, Error> {
         let news = self.shared.mailroom.listen(run);
         let _renewing = self.keep_leases();
+        let mut has_waited = false;
         loop {
-            let (idle, state) = self.until_idle(run, &stop).await?;
+            let (idle, state) = match self.until_idle(run, &stop).await {
+                // Whoever waits anyway waits for the store, too.
+                Err(error) if has_waited && run_loop::is_away(&error) && !stop.is_cancelled() => {
+                    tokio::time::sleep(run_loop::LOOK_AT_OTHERS).await;
+                    continue;
+                }
+                idle => idle?,
+            };
+            has_waited = true;
             let Idle::Waiting { next_due } = idle else {
                 self.shared.mailroom.forget(run);
                 return Ok(idle);

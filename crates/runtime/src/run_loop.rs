@@ -691,7 +691,7 @@ fn is_fenced(error: &Error) -> bool {
 }
 
 /// Whether the store does not answer at the moment, and may do so again.
-fn is_away(error: &Error) -> bool {
+pub(crate) fn is_away(error: &Error) -> bool {
     matches!(error, Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy))
 }
 

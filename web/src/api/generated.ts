@@ -339,6 +339,8 @@ export interface components {
             class: components["schemas"]["ErrorClass"];
             /** @description In words. */
             message: string;
+            /** @description Whether the step itself is wrong, or not set up: nothing was done, no default stands in for it, and a person is asked. */
+            needs_person?: boolean;
             /**
              * Format: uint64
              * @description When trying again makes sense, in milliseconds from now.

@@ -139,7 +139,7 @@ fn a_run_that_only_decides_can_be_stopped() {
 fn what_is_decided_at_once_is_written_in_pieces() {
     let project = many();
     let mut command = project.command(&["run", "w.yaml", "--run-id", RUN]);
-    assert!(!command.env("LONGHAUL_FAILPOINT", "append:after:6").output().unwrap().status.success());
+    assert!(!command.env("LONGHAUL_FAILPOINT", "append:after:3").output().unwrap().status.success());
     let opened = project.count("body_opened");
     assert!((1..6000).contains(&opened), "{opened}");
     project.ok(&["resume", RUN]);

@@ -39,8 +39,17 @@ impl Project {
 
     /// Why the step failed: class and message.
     fn failed(&self) -> (String, String) {
+        self.went_wrong(1)
+    }
+
+    /// Why its only step can not be done as things are: a person is asked.
+    fn asked(&self) -> String {
+        self.went_wrong(3).1
+    }
+
+    fn went_wrong(&self, code: i32) -> (String, String) {
         let told = self.run();
-        assert_eq!(told.code, 1, "{}{}", told.stdout, told.stderr);
+        assert_eq!(told.code, code, "{}{}", told.stdout, told.stderr);
         let error = self.found("attempt_failed")["error"].clone();
         let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
         (text("class"), text("message"))

@@ -17,11 +17,11 @@ fn the_file_of_editors_is_used_once_a_person_has_looked_at_it() {
     shared(&project);
     project.ok(&["check", "w.yaml"]);
     assert!(project.log().is_empty(), "checking starts nothing");
-    let (_, message) = project.failed();
+    let message = project.asked();
     assert!(message.contains("came with the project") && message.contains("`longhaul trust`"), "{message}");
     assert!(project.log().is_empty());
     project.ok(&["trust"]);
-    project.ok(&["retry", super::RUN]);
+    project.ok(&["answer", super::RUN, "it", "retry"]);
     project.ok(&["resume", super::RUN]);
     assert_eq!(project.found("run_finished")["outputs"]["said"], json!({"n": 1}));
 }

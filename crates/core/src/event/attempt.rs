@@ -132,8 +132,7 @@ pub struct Failure {
     /// When trying again makes sense, in milliseconds from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// Whether the step itself is wrong, or what it needs is not set up: nothing was done, so no default stands in for it, and a
-    /// person is asked.
+    /// Whether the step itself is wrong, or not set up: nothing was done, no default stands in for it, and a person is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_person: bool,
 }
