@@ -24,6 +24,13 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
+/// A line of data as JSON.
+pub(crate) fn print_json_line(value: &serde_json::Value) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let text = value.to_string();
+    Ok(if out.is_terminal() { writeln!(out, "{}", harmless_json(&text))? } else { writeln!(out, "{text}")? })
+}
+
 /// JSON that means the same, and has nothing in it that a terminal would obey.
 fn harmless_json(text: &str) -> String {
     let one = |c: char| match c {

@@ -203,7 +203,7 @@ impl Reader<'_> {
             let Ok(entry) = serde_json::from_str::<Entry>(line) else { continue };
             let Attempt { path, number, .. } = &self.attempts[at];
             if self.json {
-                ui::print_line(json!({"path": path, "attempt": number, "entry": entry}))?;
+                ui::print_json_line(&json!({"path": path, "attempt": number, "entry": entry}))?;
             } else {
                 let lines = self.live.lines(path, &entry);
                 self.print_lines(at, lines)?;
@@ -234,7 +234,7 @@ impl Reader<'_> {
         if self.json {
             let text = String::from_utf8_lossy(bytes);
             let piece = json!({"path": path, "attempt": number, "stream": key.1, "text": text});
-            return ui::print_line(piece);
+            return ui::print_json_line(&piece);
         }
         self.head(key)?;
         let mut out = std::io::stdout().lock();

@@ -22,7 +22,7 @@ do:
   - {id: first, run: 'sleep 0.2; echo first >> log; seq 1 20000', output: numbers}
   - id: each
     for_each: [1, 2, 3, 4, 5, 6, 7, 8]
-    max_parallel: 2
+    parallel: 2
     do: [{id: one, run: 'sleep 0.2; echo "one {{ item }}" >> log; echo {{ item }}; echo said >&2'}]
   - {id: says, prompt: 'Say something.', output: said}
   - {id: last, run: 'sleep 0.2; echo last >> log; head -c 300000 /dev/zero | tr "\0" y; echo end'}

@@ -99,8 +99,6 @@ for name in names:
 
 fn workflow(near: &Server, far: &Server) -> String {
     let (near, far) = (near.address, far.address);
-    let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/server.py");
-    let _ = tool;
     format!(
         r#"
 name: w
@@ -126,11 +124,13 @@ do:
   - {{id: unknown, http: {{url: "http://no-such-host.invalid/?q={{{{ secrets.S17 }}}}"}}, optional: true}}
   - {{id: broken, http: {{url: "nonsense://{{{{ secrets.S19 }}}}"}}, optional: true}}
   - {{id: header, http: {{url: "http://{near}/", headers: {{x: "a\n{{{{ secrets.S20 }}}}"}}}}, optional: true}}
-  - {{id: hook, notify: hook, text: "{{{{ secrets.S21 }}}}", optional: true}}
+  - {{id: hook, notify: hook, text: "{{{{ printed }}}}", optional: true}}
   - {{id: slack, notify: slacking, text: hi, optional: true}}
   - {{id: letter, notify: letter, text: hi, optional: true}}
-  - {{id: program, notify: program, text: "{{{{ secrets.S22 }}}}", optional: true}}
-  - {{id: terminal, notify: terminal, text: "{{{{ secrets.S23 }}}}"}}
+  - {{id: program, notify: program, text: "{{{{ printed }}}}", optional: true}}
+  - {{id: terminal, notify: terminal, text: "{{{{ printed }}}}"}}
+  - {{id: tool, tool: hand.env, args: {{name: KEY}}}}
+  - {{id: argument, tool: hand.text, args: {{say: "{{{{ secrets.S22 }}}} {{{{ secrets.S23 }}}}"}}}}
   - {{id: prompts, prompt: "Say {{{{ printed }}}}", output: answer}}
 outputs: {{printed: printed, parsed: parsed, said: said, landed: landed, answer: answer}}
 "#

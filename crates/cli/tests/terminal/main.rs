@@ -6,6 +6,7 @@
 mod binary;
 mod pty;
 mod screen;
+mod shown;
 
 use std::path::Path;
 
