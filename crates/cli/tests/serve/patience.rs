@@ -54,6 +54,17 @@ fn connections_that_say_nothing_or_half_of_it_keep_nobody_out() {
 }
 
 #[test]
+fn a_head_has_its_limit() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let with = |length: usize| {
+        let header = format!("X-Long: {}", "a".repeat(length));
+        server.client("none").try_ask("GET", "/health", &[&header], "").map(|answer| answer.status).unwrap_or(431)
+    };
+    assert_eq!((with(10_000), with(70_000), with(1_000_000)), (200, 431, 431));
+}
+
+#[test]
 fn whoever_does_not_take_an_answer_makes_room() {
     let project = Project::new();
     let server = serve(&project, "127.0.0.1:0", &[("LONGHAUL_HTTP_CONNECTIONS", "1")]);
