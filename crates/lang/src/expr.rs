@@ -108,7 +108,7 @@ pub struct Emit {
     pub range: Range<usize>,
     /// Inside, without blanks.
     pub expr: Range<usize>,
-    /// Whether its value is certainly a number, `true` or `false`.
+    /// Whether its value is certainly a number, `true` or `false`, as far as the names that it reads are known.
     pub is_number: bool,
 }
 

@@ -237,7 +237,11 @@ fn analysed<'n>(site: Site<'n>, origin: Origin<'n>, place: Place, source: String
         let first = parsed.analyse(&Typed::default())?;
         lookups = first.reads.iter().map(|read| look_up(read, place, scopes)).collect();
         let typed = Typed::of(&first.reads, &lookups);
-        if typed.roots.is_empty() { Ok(first) } else { parsed.analyse(&typed) }
+        if typed.roots.is_empty() {
+            return Ok(first);
+        }
+        // What a file declares is not yet what a value is: only an expression itself makes a number certain.
+        Ok(Analysis { emits: first.emits, ..parsed.analyse(&typed)? })
     });
     let lookups = lookups.into_iter().map(Lookup::without_type).collect();
     Text { site, origin, place, source, outcome, lookups }

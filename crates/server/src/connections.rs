@@ -127,7 +127,8 @@ async fn connection(
     let io = TokioIo::new(Patient::new(stream, limits.answer, Arc::clone(&sitter)));
     let service = service_fn(|request| answered(app.clone(), client, Arc::clone(&sitter), request));
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(HEAD_BYTES_MAX);
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head);
+    http.max_buf_size(2 * HEAD_BYTES_MAX).max_header_size(HEAD_BYTES_MAX);
     let mut connection = std::pin::pin!(http.serve_connection(io, service));
     let mut is_leaving = false;
     loop {

@@ -54,6 +54,38 @@ fn connections_that_say_nothing_or_half_of_it_keep_nobody_out() {
 }
 
 #[test]
+fn strange_requests_are_refused_and_name_no_files() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let client = server.client(&server.first_token());
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let ours = ["X-Longhaul: 1", "Content-Type: application/json"];
+    assert_eq!(client.ask("POST", "/api/v1/check", &ours, &deep).status, 400);
+    assert!(client.ask("POST", "/mcp", &["Content-Type: application/json"], &deep).status < 500);
+    for workflow in ["../../../etc/passwd", "/etc/passwd", ".longhaul/workflows/steps.yaml", "steps\0"] {
+        assert_eq!(
+            client.make("/api/v1/runs", workflow.trim_matches('\0'), &json!({"workflow": workflow})).status,
+            404
+        );
+    }
+    for path in ["/api/v1/runs/..%2f..%2fetc", "/api/v1/workflows/..%2f..%2fx", "/assets/../../../etc/passwd"] {
+        assert_eq!(client.get(path).status, 404, "{path}");
+    }
+    assert_eq!(client.get("http://evil.example/health").status, 403);
+}
+
+#[test]
+fn a_head_has_its_limit() {
+    let project = Project::new();
+    let server = project.serve(&[]);
+    let with = |length: usize| {
+        let header = format!("X-Long: {}", "a".repeat(length));
+        server.client("none").try_ask("GET", "/health", &[&header], "").map(|answer| answer.status).unwrap_or(431)
+    };
+    assert_eq!((with(10_000), with(70_000), with(1_000_000)), (200, 431, 431));
+}
+
+#[test]
 fn whoever_does_not_take_an_answer_makes_room() {
     let project = Project::new();
     let server = serve(&project, "127.0.0.1:0", &[("LONGHAUL_HTTP_CONNECTIONS", "1")]);
