@@ -62,7 +62,9 @@ fn within(home: &Path, project: &Project) -> Result<PathBuf> {
     let root = trusted::real(&project.root);
     let found = home.join(id(home, &root)?);
     if found.exists() {
-        return owned(found);
+        // A link is a second name of a folder beside it.
+        let named = std::fs::read_link(&found).ok().and_then(|to| Some(home.join(to.file_name()?)));
+        return owned(named.unwrap_or(found));
     }
     match marked(home, &root) {
         Some(earlier) => owned(earlier),
@@ -271,7 +273,7 @@ mod tests {
         std::fs::remove_dir_all(place.path("backup")).unwrap();
         assert_eq!(place.made("a"), before, "restored");
         std::fs::remove_file(place.path("a/.git/longhaul-id")).unwrap();
-        assert_eq!(place.of("a").canonicalize().unwrap(), before, "it is known now");
+        assert_eq!(place.made("a"), before, "it is known now");
     }
 
     #[test]

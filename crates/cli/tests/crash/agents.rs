@@ -72,6 +72,8 @@ impl Bench {
     fn command(&self, args: &[&str], failpoint: Option<&str>) -> Command {
         let mut command = self.0.command(args, failpoint);
         command.env("HOME", self.file("home")).env_remove("LONGHAUL_AGENT").env("TEST_KEY", "k");
+        // Where the trial looks for it.
+        command.env("XDG_STATE_HOME", self.file("no-such-home/.local/state"));
         command.env("LONGHAUL_LEASE_MS", "1500").stdout(Stdio::null()).stderr(Stdio::null());
         command
     }

@@ -15,7 +15,9 @@ command = ["sh", "-c", "echo told >> \"$LOG\""]
 
 fn sad() -> Trial {
     let trial = Trial::of("sad", SAD);
-    std::fs::write(trial.path().join(".longhaul/config.toml"), HOOK).unwrap();
+    let home = trial.path().join("no-such-home/.longhaul");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("config.toml"), HOOK).unwrap();
     trial
 }
 

@@ -13,7 +13,8 @@ do:
 ";
 
 /// What belongs to the trial and not to the work.
-const IGNORED: &str = "/claude\n/home\n/go\n/pid\n/starts\n/prompt\n/half\n/seen\n/log\n/agents.yaml\n*.cache\n";
+const IGNORED: &str =
+    "/claude\n/home\n/no-such-home\n/go\n/pid\n/starts\n/prompt\n/half\n/seen\n/log\n/agents.yaml\n*.cache\n";
 
 /// Does half of its work the first time, all sorts of it; says what it finds every time.
 const HALF: &str = r#"
