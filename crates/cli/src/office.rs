@@ -493,15 +493,19 @@ fn block_on_then<T>(future: impl Future<Output = Result<T>>, rest: Duration) -> 
 
 /// Threads that work, and how long others are kept that may block.
 const WORKERS: usize = 2;
+/// Files that it opens.
+const FILES: usize = 12;
 const IDLE: Duration = Duration::from_secs(600);
 
-/// A runtime that has all the threads it can not do without: with none for what blocks, it would panic when the system gives it none.
+/// A runtime that has all the threads and files it can not do without: it would panic when the system gives it none.
 /// Where leases are kept something is read every quarter of a minute, so one of those is always there.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     let probes: Vec<_> = (0..=WORKERS).map(|_| std::thread::Builder::new().spawn(|| {})).collect();
     for probe in probes {
         let _ended = probe.context("no threads can be started; end some processes, or raise `ulimit -u`")?.join();
     }
+    let probes = (0..FILES).map(|_| std::fs::File::open("/dev/null")).collect::<std::io::Result<Vec<_>>>();
+    drop(probes.context("too few files can be opened; raise `ulimit -n`")?);
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(WORKERS).thread_keep_alive(IDLE).enable_all().build()?;
     drop(runtime.spawn_blocking(|| {}));

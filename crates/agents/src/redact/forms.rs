@@ -5,9 +5,16 @@ const LINE_BYTES_MIN: usize = 16;
 /// A piece of base64 or hex that is shorter says too little.
 const CODED_BYTES_MIN: usize = 7;
 
-/// What browsers and this program leave as it is, in each part of an address; the last is what forms leave.
-const LEFT: [&[u8]; 6] =
-    [b"!$%&()*+,-./:;=?@[\\]^_`{|}~", b"!$%&'()*+,-./:;=@[\\]_|~", b"!$%&'()*+,-._~", b"!'()*-._~", b"-._~", b"*-._"];
+/// What browsers, this program and Python leave as it is, in each part of an address; the last is what forms leave.
+const LEFT: [&[u8]; 7] = [
+    b"!$%&()*+,-./:;=?@[\\]^_`{|}~",
+    b"!$%&'()*+,-./:;=@[\\]_|~",
+    b"!$%&'()*+,-._~",
+    b"!'()*-._~",
+    b"/-._~",
+    b"-._~",
+    b"*-._",
+];
 
 /// Every form of a secret that is looked for.
 pub(super) fn of(secret: &str) -> Vec<String> {
@@ -36,8 +43,11 @@ fn percent(text: &str) -> Vec<String> {
     };
     let mut forms: Vec<String> = LEFT.iter().flat_map(|left| [encoded(left, true), encoded(left, false)]).collect();
     // Forms write a space as `+`.
-    let plus: Vec<String> = forms.iter().skip(6).map(|form| form.replace("%20", "+")).collect();
+    let plus: Vec<String> = forms.iter().map(|form| form.replace("%20", "+")).collect();
     forms.extend(plus);
+    // Some encode everything.
+    forms.push(text.bytes().map(|byte| format!("%{byte:02X}")).collect());
+    forms.push(text.bytes().map(|byte| format!("%{byte:02x}")).collect());
     forms
 }
 
@@ -91,6 +101,6 @@ mod tests {
         let mut forms = of("abcDEF123");
         forms.sort_unstable();
         forms.dedup();
-        assert_eq!(forms.len(), 6, "{forms:?}");
+        assert_eq!(forms.len(), 8, "{forms:?}");
     }
 }

@@ -67,8 +67,14 @@ impl Trial {
         command
     }
 
+    /// An engine at work: one that is given nothing from the start refuses to begin.
     fn drive(&self, args: &[&str]) -> Child {
-        self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        let mut engine = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let is_there = || self.command(&["status", RUN]).output().unwrap().status.success();
+        while !is_there() && engine.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        engine
     }
 
     fn json(&self, args: &[&str]) -> Value {
@@ -227,7 +233,7 @@ fn too_little_room() {
         if is_on {
             let _full = std::fs::write(&ballast, vec![1; 16 << 20]);
         } else {
-            std::fs::remove_file(&ballast).unwrap();
+            let _made = std::fs::remove_file(&ballast);
         }
     };
     ends_as_without(&trial, with(engine, fault));

@@ -67,7 +67,7 @@ kind = "email"
 from = "a@example.com"
 to = "b@example.com"
 smtp = "127.0.0.1:9"
-tls = "none"
+tls = "tls"
 user = "me"
 password = { env = "SMTP_PASSWORD" }
 
@@ -146,18 +146,29 @@ fn needles(secret: &str) -> Vec<String> {
         };
         secret.bytes().map(one).collect::<String>()
     };
+    let every: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
     let json = serde_json::to_string(secret).unwrap();
     let core = json[1..json.len() - 1].to_owned();
     vec![
         secret.to_owned(),
         percent(b"-._~"),
+        every,
+        base64(secret),
         percent(b"/-._~"),
         percent(b"/-._~").to_lowercase(),
         core,
         hex.to_uppercase(),
         hex,
     ]
+}
+
+/// Its base64, as far as that does not depend on what follows.
+fn base64(secret: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bits: Vec<u8> = secret.bytes().flat_map(|byte| (0..8).rev().map(move |at| (byte >> at) & 1)).collect();
+    let digit = |bits: &[u8]| DIGITS[bits.iter().fold(0, |value, bit| value * 2 + usize::from(*bit))];
+    bits.chunks_exact(6).map(|bits| char::from(digit(bits))).collect()
 }
 
 /// Everything below a folder that Longhaul has written.
