@@ -167,18 +167,21 @@ pub(super) fn outputs(
     unit.outputs.iter().map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope)?))).collect()
 }
 
-/// The inputs of a sub-workflow: what is given, then defaults; the task is handed down.
+/// The inputs of a sub-workflow: what is given, held to what is declared, then defaults; the task is handed down.
 pub(super) fn inputs_of(
     planner: Planner<'_>,
     unit: UnitIx,
     given: Map<String, Json>,
     scope: &Scope<'_>,
-) -> Map<String, Json> {
+) -> Result<Map<String, Json>, String> {
     let mut inputs = Map::new();
     inputs.insert("task".to_owned(), scope.root("task").unwrap_or_default());
     for (name, input) in &planner.plan.unit(unit).inputs {
+        if let Some(why) = given.get(name.as_str()).and_then(|value| input.misfit(value)) {
+            return Err(format!("the input `{name}` does not fit: {why}"));
+        }
         inputs.insert(name.as_str().to_owned(), input.default.clone().unwrap_or_default());
     }
     inputs.extend(given);
-    inputs
+    Ok(inputs)
 }

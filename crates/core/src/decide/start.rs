@@ -128,10 +128,10 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
                 .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope())?)))
                 .collect();
             match given {
-                Ok(given) => {
-                    let inputs = super::inside::inputs_of(planner, *unit, given, &scope());
-                    open(path, 0, IndexMap::from([("inputs".to_owned(), Json::Object(inputs))]))
-                }
+                Ok(given) => match super::inside::inputs_of(planner, *unit, given, &scope()) {
+                    Ok(inputs) => open(path, 0, IndexMap::from([("inputs".to_owned(), Json::Object(inputs))])),
+                    Err(why) => fail(planner, state, at, why),
+                },
                 Err(problem) => broken(planner, state, at, "`with` can not be evaluated", &problem),
             }
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Arg, BodyIx, Text, Work, is_false};
 use crate::Json;
 use crate::id::Name;
+use crate::schema::mismatch;
 use crate::types::Type;
 
 /// One workflow or sub-workflow: its face to the outside, and its body.
@@ -68,6 +69,12 @@ pub struct Input {
 }
 
 impl Input {
+    /// Why a value cannot be given, in words. Nothing can be given for what is not required.
+    pub fn misfit(&self, value: &Json) -> Option<String> {
+        let is_left_out = value.is_null() && !self.is_required();
+        if is_left_out { None } else { mismatch(&self.schema, value) }
+    }
+
     /// Whether a run can not start without it.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !self.optional
