@@ -134,7 +134,7 @@ static SPARE: Mutex<Option<File>> = Mutex::new(None);
 pub fn prepare() {
     set_spare();
     let given = getrlimit(Resource::Nofile);
-    let _known = GIVEN.set(given.clone());
+    let _known = GIVEN.set(given);
     // What it was given is enough, too.
     let _raised = setrlimit(Resource::Nofile, Rlimit { current: given.maximum, maximum: given.maximum });
 }

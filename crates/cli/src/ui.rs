@@ -28,7 +28,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 pub(crate) fn print_json_line(value: &serde_json::Value) -> Result<()> {
     let mut out = io::stdout().lock();
     let text = value.to_string();
-    Ok(if out.is_terminal() { writeln!(out, "{}", harmless_json(&text))? } else { writeln!(out, "{text}")? })
+    let text = if out.is_terminal() { harmless_json(&text) } else { text };
+    Ok(writeln!(out, "{text}")?)
 }
 
 /// JSON that means the same, and has nothing in it that a terminal would obey.

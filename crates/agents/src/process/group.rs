@@ -34,7 +34,7 @@ impl Group {
     pub(super) fn take(&self, root: &Process, process: &Process) -> io::Result<()> {
         let inside = self.0.join(root.pid.to_string());
         match fs::create_dir(&inside) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => fs::write(inside.join(MEMBERS), process.pid.to_string()),
         }
     }
