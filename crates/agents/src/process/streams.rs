@@ -146,6 +146,9 @@ impl Lanes<'_> {
                 Some(None) => return flushed,
                 Some(Some(shortage)) => shortage,
             };
+            if stop.unwanted.is_cancelled() {
+                return Ok(());
+            }
             if told.replace(shortage) != Some(shortage) {
                 on_output(Chunk::Short(shortage));
             }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 tokio::time::sleep(PAUSE).await;
             }
         }
-        reader.end_line()?;
+        reader.end()?;
         match (&args.step, reader.attempts.is_empty()) {
             (Some(step), true) => bail!("no attempt of `{step}` was made in {}", reader.run),
             _ => Ok(ExitCode::SUCCESS),
@@ -243,14 +243,20 @@ impl Reader<'_> {
         Ok(out.flush()?)
     }
 
-    /// Ends a line that a command left open, where a person sees it: what comes next is none of it.
+    /// Ends a line that a command left open: what comes next is none of it.
     fn end_line(&mut self) -> Result<()> {
         let mut out = std::io::stdout().lock();
         out.write_all(&self.foreign.finish())?;
-        if std::mem::take(&mut self.open_line) && self.foreign.is_terminal() {
+        if std::mem::take(&mut self.open_line) {
             writeln!(out)?;
         }
         Ok(())
+    }
+
+    /// Ends the last line, where a person sees it. A program gets what was printed and nothing else.
+    fn end(&mut self) -> Result<()> {
+        self.open_line &= self.foreign.is_terminal();
+        self.end_line()
     }
 
     /// Says whose output comes, where that changes.

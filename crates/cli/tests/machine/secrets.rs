@@ -1,6 +1,9 @@
 //! Forty secrets through every way in: none is found in anything that is kept or shown.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::binary::project::{Project, RUN};
 use crate::binary::told;
@@ -183,9 +186,45 @@ fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
+/// What a server with the same secrets shows: the run, its events, and its own numbers. It makes the run that waits, and sends
+/// the trace of it to the collector.
+fn served(project: &Project, secrets: &[(String, String)], collector: &Server) -> Vec<(String, Vec<u8>)> {
+    let mut command = project.command(&["serve", "--json", "--listen", "127.0.0.1:0"]);
+    command.envs(secrets.iter().map(|(name, value)| (name, value))).env("OTHERS", OTHERS.join(","));
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", collector.address)).env("NO_PROXY", "*");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap();
+    let token = said["login"].as_str().unwrap().rsplit_once("token=").unwrap().1;
+    let run = format!("/api/v1/runs/{RUN}");
+    let paths = [run.clone(), format!("{run}/events"), "/api/v1/runs".to_owned(), "/metrics".to_owned()];
+    let shown = paths.map(|path| {
+        let answer = get(address, token, &path);
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        (path, answer)
+    });
+    while !collector.asked().contains("/v1/traces") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    shown.into()
+}
+
+fn get(address: &str, token: &str, path: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("Host: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close");
+    write!(stream, "GET {path} HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    answer
+}
+
 #[test]
 fn forty_secrets_are_in_nothing_that_is_kept_or_shown() {
-    let (near, far) = (Server::start(), Server::start());
+    let (near, far, collector) = (Server::start(), Server::start(), Server::start());
     let project = Project::new(&workflow(&near, &far));
     std::fs::write(project.path("forms.py"), FORMS).unwrap();
     let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/server.py");
@@ -218,7 +257,13 @@ fn forty_secrets_are_in_nothing_that_is_kept_or_shown() {
         assert_eq!(shown.code, 0, "{args:?}: {}", shown.stderr);
         seen.push((args.join(" "), format!("{}{}", shown.stdout, shown.stderr).into_bytes()));
     }
+    assert_eq!(called(&["run", "w.yaml", "--run-id", "traced", "--detach"]).code, 0);
+    seen.extend(served(&project, &secrets, &collector));
+    seen.push(("traces".to_owned(), collector.asked().into_bytes()));
+    let before = seen.len();
     files(&project.path(".longhaul"), &mut seen);
+    files(&project.state(""), &mut seen);
+    assert!(seen[before..].iter().any(|(place, _)| place.ends_with("longhaul.db")), "the store is looked at, too");
     let mut leaks = Vec::new();
     for (name, value) in &secrets {
         for needle in needles(value) {
