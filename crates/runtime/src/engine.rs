@@ -167,7 +167,7 @@ pub enum Error {
     #[error("{0}")]
     Input(String),
     /// The history of a run makes no sense.
-    #[error("the history is damaged: {0}")]
+    #[error("the history is damaged: {0}; `longhaul export` prints what can be read, `longhaul cancel` ends the run")]
     Damaged(String),
     /// A newer version of this program wrote an event that this one does not know.
     #[error("a newer version of Longhaul wrote this run (it has the event `{0}`); update this program to read it")]
