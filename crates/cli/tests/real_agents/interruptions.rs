@@ -37,6 +37,8 @@ fn a_conversation_outlives_everybody(agent: &Agent) {
     let project = Project::new(agent, TOOL, STEPS);
     let run = project.start();
     project.until_file("begun");
+    // Whoever dies before it is recorded takes it along: that is the next test.
+    project.until("session_seen", |_| true);
     project.lose_power();
     drop(run);
     std::fs::write(project.path("go"), "").unwrap();
