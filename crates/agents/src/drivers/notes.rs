@@ -80,6 +80,7 @@ impl Notes {
     /// The agent works again after an answer.
     pub(super) fn goes_on(&mut self) -> Entry {
         self.answered = false;
+        self.ending.finished = false;
         let text = std::mem::take(&mut self.ending.text);
         let trouble = std::mem::take(&mut self.ending.trouble);
         let (question, compacted) = (trouble.question.clone(), trouble.compacted);

@@ -30,6 +30,8 @@ pub(super) struct Stream {
     ledger: Ledger,
     /// What was last told of it.
     told: Meter,
+    /// Whether nothing runs in the background.
+    is_alone: bool,
     /// What its own schema check was last called with.
     shaped: Option<Json>,
     questions: IndexSet<String>,
@@ -47,6 +49,7 @@ impl Stream {
             errand: turn.errand,
             ledger: Ledger::new(before),
             told: Meter::default(),
+            is_alone: true,
             shaped: None,
             questions: IndexSet::new(),
             limit_resets_ms: None,
@@ -70,7 +73,10 @@ impl Stream {
             "api_retry" => self.retry(event),
             "permission_denied" => self.notes.deny(event.text("/tool_name")),
             "status" => return self.status(event),
-            "background_tasks_changed" => background(event),
+            "background_tasks_changed" => {
+                self.is_alone = event.items("/tasks").is_empty();
+                background(event)
+            }
             // Something in the background has ended, and the agent is told.
             "init" if self.notes.is_answered() => self.notes.goes_on(),
             "compact_boundary" => self.shortened(event),
@@ -257,7 +263,7 @@ impl Stream {
 
     /// Whether the money was used up with the last word of an answer: what it has said is whole, and paid for.
     fn is_finished(&mut self, event: &Json) -> bool {
-        if event.text("/terminal_reason") != OUT_OF_MONEY {
+        if event.text("/terminal_reason") != OUT_OF_MONEY || !self.is_alone {
             return false;
         }
         if let Some(shaped) = self.shaped.take() {
