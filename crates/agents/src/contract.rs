@@ -291,9 +291,16 @@ pub enum Entry {
         /// How much.
         meter: Meter,
     },
+    /// What runs in the background now, by what it is called. An answer that is given meanwhile need not be the last.
+    Background {
+        /// All of it; none if it is over.
+        tasks: Vec<String>,
+    },
+    /// The agent works again after an answer: that was not its last.
+    GoesOn,
     /// Nothing but a sign of life.
     Alive,
-    /// The answer is complete; what comes after it is clearing up.
+    /// The answer is complete; what comes after it is clearing up, unless something runs in the background.
     Result,
 }
 
@@ -355,10 +362,14 @@ pub struct Ending {
     pub session: Option<String>,
     /// What this turn used; `None` if it is not known.
     pub used: Option<Meter>,
+    /// Whether the turn ended before all of that was told: it used at least this much.
+    pub at_least: bool,
     /// What the session has used since its beginning, where the agent counts like that.
     pub session_total: Option<Meter>,
     /// Tools that were not allowed.
     pub denied: Vec<String>,
+    /// Whether the answer is complete although the program ends as if it was not: its money was used up with the last word.
+    pub finished: bool,
     /// What went wrong, as the agent tells it.
     pub trouble: Trouble,
 }

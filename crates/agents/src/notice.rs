@@ -191,7 +191,9 @@ impl<'a> Case<'a> {
     }
 
     fn went_wrong(&self) -> bool {
-        let left = self.turn.exit.ended == Some(Stopped::AfterResult) || self.turn.exit.code == Some(0);
+        let Turn { ending, exit, .. } = self.turn;
+        let finished = ending.finished && exit.ended.is_none() && exit.signal.is_none();
+        let left = finished || exit.ended == Some(Stopped::AfterResult) || exit.code == Some(0);
         self.turn.ending.trouble.is_error || !left
     }
 

@@ -5,7 +5,8 @@
 //! processor time, each on its own.
 //!
 //! **Invariant:** silence alone never ends a turn while a tool is in flight or its processes are busy, unless a limit for tools was
-//! set. Nothing is ended that was not asked to stop first.
+//! set. Nothing is ended that was not asked to stop first. An answer is not the last one as long as something runs in the
+//! background; only when that is as silent as an agent may be, the answer is taken and the rest is ended.
 
 use std::fmt;
 
@@ -62,6 +63,8 @@ pub struct Watcher {
     progress_ms: i64,
     doing: Doing,
     tools: IndexMap<String, String>,
+    /// What it does beside its answer.
+    background: Vec<String>,
     meter: Meter,
     notice: String,
     processor: Option<Sample>,
@@ -78,6 +81,8 @@ enum Doing {
     Writing,
     Thinking,
     Working,
+    /// It has answered, and something still runs in the background.
+    Waiting,
     /// It has answered, then.
     Answered(i64),
 }
@@ -106,6 +111,7 @@ impl Watcher {
             progress_ms: now_ms,
             doing: Doing::Starting,
             tools: IndexMap::new(),
+            background: Vec::new(),
             meter: Meter::default(),
             notice: String::new(),
             processor: None,
@@ -119,13 +125,18 @@ impl Watcher {
     pub fn saw(&mut self, entry: &Entry, at_ms: i64) {
         let doing = match entry {
             Entry::Text { text, .. } if !text.is_empty() => Some(Doing::Writing),
-            Entry::Thinking { text } if !text.is_empty() => Some(Doing::Thinking),
-            Entry::Denied { .. } => Some(Doing::Working),
+            Entry::Thinking { text } if !text.is_empty() => Some(self.unless_waiting(Doing::Thinking)),
+            Entry::Denied { .. } => Some(self.unless_waiting(Doing::Working)),
+            Entry::GoesOn => Some(Doing::Working),
+            Entry::Background { tasks } => {
+                self.background.clone_from(tasks);
+                Some(self.beside(at_ms))
+            }
             Entry::Session { .. } => Some(self.still()),
             Entry::ToolCall { id, name, summary, .. } => {
                 let shown = if summary.is_empty() { name } else { summary };
                 self.tools.insert(id.clone(), shown.clone());
-                Some(Doing::Working)
+                Some(self.unless_waiting(Doing::Working))
             }
             Entry::ToolResult { id, .. } => {
                 self.tools.shift_remove(id);
@@ -138,7 +149,8 @@ impl Watcher {
             }
             Entry::Result => {
                 self.tools.clear();
-                Some(Doing::Answered(at_ms))
+                self.doing = Doing::Answered(at_ms);
+                Some(self.beside(at_ms))
             }
             Entry::Text { .. } | Entry::Thinking { .. } | Entry::Alive => None,
         };
@@ -195,15 +207,17 @@ impl Watcher {
     }
 
     fn deadline_ms(&self) -> Option<(i64, Advice)> {
-        if let Doing::Answered(at_ms) = self.doing {
-            return Some((at_ms.saturating_add(self.limits.linger_ms?), Advice::Collect));
+        let limit_ms = if self.tools.is_empty() { self.limits.silent_ms } else { self.limits.tool_ms };
+        match self.doing {
+            Doing::Answered(at_ms) => return Some((at_ms.saturating_add(self.limits.linger_ms?), Advice::Collect)),
+            Doing::Waiting => return Some((self.quiet_since_ms().saturating_add(limit_ms?), Advice::Collect)),
+            Doing::Starting | Doing::Writing | Doing::Thinking | Doing::Working => {}
         }
         if let Some(asked_ms) = self.interrupted_ms {
             // One that has begun to clear up is left to it.
             let quiet_ms = asked_ms.max(self.busy_ms.unwrap_or(asked_ms));
             return Some((quiet_ms.saturating_add(self.limits.grace_ms), Advice::Kill));
         }
-        let limit_ms = if self.tools.is_empty() { self.limits.silent_ms } else { self.limits.tool_ms };
         Some((self.quiet_since_ms().saturating_add(limit_ms?), Advice::Interrupt))
     }
 
@@ -213,7 +227,28 @@ impl Watcher {
 
     /// What it does after something that it need not have done itself: an answer stays one.
     fn still(&self) -> Doing {
-        if matches!(self.doing, Doing::Answered(_)) { self.doing } else { Doing::Working }
+        if matches!(self.doing, Doing::Answered(_) | Doing::Waiting) { self.doing } else { Doing::Working }
+    }
+
+    /// What is done in the background takes no answer back.
+    fn unless_waiting(&self, doing: Doing) -> Doing {
+        if self.doing == Doing::Waiting { self.doing } else { doing }
+    }
+
+    /// What an answer is worth now: the last one, or one while something runs in the background.
+    fn beside(&self, at_ms: i64) -> Doing {
+        match self.doing {
+            Doing::Answered(_) if !self.background.is_empty() => Doing::Waiting,
+            Doing::Waiting if self.background.is_empty() => Doing::Answered(at_ms),
+            doing => doing,
+        }
+    }
+
+    /// What runs in the background although the agent has answered, in words; `None` if nobody waits for such a thing.
+    pub fn waits_for(&self) -> Option<String> {
+        let first = self.background.first().filter(|_| self.doing == Doing::Waiting)?;
+        let more = self.background.len() - 1;
+        Some(if more > 0 { format!("`{first}` and {more} more") } else { format!("`{first}`") })
     }
 
     fn is_new_notice(&mut self, text: &str) -> bool {
@@ -225,6 +260,9 @@ impl Watcher {
         let silent_ms = now_ms.saturating_sub(self.progress_ms).max(0);
         if let Doing::Answered(at_ms) = self.doing {
             return format!("answered {} ago, has not ended", Span(now_ms.saturating_sub(at_ms)));
+        }
+        if let Some(tasks) = self.waits_for() {
+            return format!("answered, waits for {tasks} in the background, silent for {}", Span(silent_ms));
         }
         let mut words =
             if silent_ms < 10_000 { self.doing_word().to_owned() } else { format!("silent for {}", Span(silent_ms)) };
@@ -248,7 +286,7 @@ impl Watcher {
             Doing::Starting => "starting",
             Doing::Writing => "writing",
             Doing::Thinking => "thinking",
-            Doing::Working | Doing::Answered(_) => "working",
+            Doing::Working | Doing::Waiting | Doing::Answered(_) => "working",
         }
     }
 }

@@ -91,6 +91,10 @@ fn entry(what: &str) -> Entry {
         "done" => Entry::ToolResult { id: id.to_owned(), ok: true, text: String::new() },
         "notice" => Entry::Notice { text: rest.to_owned() },
         "usage" => Entry::Usage { meter: Meter { output_tokens: rest.parse().unwrap(), ..Meter::default() } },
+        "behind" => {
+            Entry::Background { tasks: rest.split(',').filter(|task| !task.is_empty()).map(str::to_owned).collect() }
+        }
+        "goes" => Entry::GoesOn,
         "alive" => Entry::Alive,
         "result" => Entry::Result,
         other => panic!("`{other}`?"),

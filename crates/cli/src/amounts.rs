@@ -7,12 +7,19 @@ use longhaul_core::view::{Cost, Forecast, Limit};
 pub(crate) fn usage(usage: &Usage) -> Option<String> {
     let money = match usage {
         Usage { usd_unknown: true, .. } => Some("cost not known".to_owned()),
-        Usage { usd, .. } if *usd > 0.0 => Some(dollars(*usd)),
+        Usage { usd, .. } if *usd > 0.0 => Some(format!("{}{}", least(usage), dollars(*usd))),
         _ => None,
     };
-    let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(|tokens| format!("{} tokens", short(tokens)));
+    let least = if usage.usd_unknown { least(usage) } else { "" };
+    let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0);
+    let tokens = tokens.map(|tokens| format!("{least}{} tokens", short(tokens)));
     let words: Vec<String> = money.into_iter().chain(tokens).collect();
     (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Before what is not all.
+fn least(usage: &Usage) -> &'static str {
+    if usage.at_least { "at least " } else { "" }
 }
 
 /// Tokens and money, each for a column; what is nothing is left out.
@@ -46,7 +53,7 @@ pub(crate) fn budget(cost: &Cost) -> Option<String> {
     if usd.is_none() && tokens.is_none() && nothing {
         return None;
     }
-    let unknown = if cost.total.usd_unknown { " (some cost is not known)" } else { "" };
+    let unknown = if cost.total.is_all() { "" } else { " (some cost is not known)" };
     let money = line(&|usage| dollars(usage.usd), usd.map(|usd| format!("limit {}", dollars(usd))));
     let tokens = line(&|usage| short(usage.tokens()), tokens.map(|tokens| format!("limit {}", short(tokens))));
     Some(format!("money:  {money}{unknown}\n  tokens: {tokens}"))
@@ -101,6 +108,9 @@ mod tests {
         assert_eq!(words(500_000, 0.0, false), "500k tokens");
         assert_eq!(words(999_950, 0.001, false), "under $0.01, 1M tokens");
         assert_eq!(words(0, 0.0, false), "nothing");
+        let cut = |usd, unknown| usage(&Usage { at_least: true, ..used(8_150, usd, unknown) });
+        assert_eq!(cut(0.031, false).as_deref(), Some("at least $0.03, 8.2k tokens"));
+        assert_eq!(cut(0.0, true).as_deref(), Some("cost not known, at least 8.2k tokens"));
     }
 
     #[test]

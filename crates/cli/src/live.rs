@@ -88,6 +88,7 @@ fn deed(path: &StepPath, entry: &Entry) -> Option<String> {
         Entry::ToolCall { name, summary, .. } => format!("⚙ {name} {summary}"),
         Entry::Denied { name } => format!("✗ {name} was not allowed"),
         Entry::Notice { text } => format!("! {text}"),
+        Entry::Background { tasks } if !tasks.is_empty() => format!("⚙ in the background: {}", tasks.join(", ")),
         _ => return None,
     };
     Some(format!("    {path} {}", plain(line.trim_end())))

@@ -178,13 +178,14 @@ pub enum Event {
         /// Which attempt.
         attempt: u32,
     },
-    /// An attempt waits because its machine is short of something (files, processes, memory, room on a disk), or waits no longer.
+    /// An attempt waits because its machine is short of something (files, processes, memory, room on a disk), or because its agent has
+    /// answered while something of it goes on in the background; or waits no longer.
     AttemptDelayed {
         /// Which step.
         path: StepPath,
         /// Which attempt.
         attempt: u32,
-        /// What the machine is short of, and what to do; `None` if it waits no longer.
+        /// What it waits for, and what to do; `None` if it waits no longer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },

@@ -71,10 +71,10 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     found
 }
 
-/// An attempt that waits for its machine.
+/// An attempt that waits for its machine, or for what its agent does in the background.
 fn delayed(step: &StepInst) -> Option<Explanation> {
     let why = step.delayed.as_ref()?;
-    let text = format!("`{}` waits until its machine has room: {why}; it then goes on by itself", step.path);
+    let text = format!("`{}` waits: {why}; it then goes on by itself", step.path);
     Some(Explanation { path: Some(step.path.clone()), text })
 }
 

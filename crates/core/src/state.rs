@@ -102,6 +102,9 @@ pub struct State {
     /// The most that an attempt has cost.
     #[serde(default)]
     pub(crate) dearest: Usage,
+    /// What every agent has cost.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) agents: IndexMap<String, Usage>,
     /// Conversations that steps share, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub threads: IndexMap<String, Session>,
@@ -280,7 +283,7 @@ pub struct StepInst {
     /// Of an attempt that waits or waited for a worker: the labels that it asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// What the machine is short of that makes its attempt; the attempt waits for it.
+    /// What its attempt waits for: something its machine is short of, or what its agent does in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed: Option<String>,
     /// What is set aside for the open attempt.

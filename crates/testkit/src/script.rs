@@ -195,9 +195,10 @@ fn parse_session(text: &str) -> Option<(String, Session, Option<String>)> {
     let mut words = text.split_whitespace();
     let (step, id) = (words.next()?.to_owned(), words.next()?.to_owned());
     let rest: Vec<&str> = words.collect();
-    let thread = rest.iter().position(|word| *word == "thread").and_then(|at| rest.get(at + 1));
+    let after = |key: &str| rest.iter().position(|word| *word == key).and_then(|at| rest.get(at + 1));
+    let (thread, agent) = (after("thread"), after("by").unwrap_or(&"claude"));
     let compacts = rest.contains(&"compacts");
-    let session = Session { id, agent: "claude".to_owned(), resumes: true, compacts, total: None };
+    let session = Session { id, agent: (*agent).to_owned(), resumes: true, compacts, total: None };
     Some((step, session, thread.map(|thread| (*thread).to_owned())))
 }
 

@@ -156,6 +156,24 @@ b -> ok 1 with {"usage": {"output_tokens": 5, "usd": 2.0}}
 }
 
 #[test]
+fn costs_belong_to_who_did_the_work() {
+    let workflow = "do: [{id: a, prompt: one, agent: {backend: claude, fallback: [codex]}}, {id: b, prompt: two}]";
+    let script = r#"
+session a@1 s1 by claude
+a@1 -> fail auth no with {"usage": {"usd": 0.25}}
+session a@2 s2 by codex
+a@2 -> ok 1 with {"usage": {"usd": 2.0, "at_least": true}}
+session b@1 s3 by gemini
+b -> ok 1 with {"usage": {"usd": 0.5}}
+"#;
+    let world = ended(workflow, script);
+    let cost = cost(&world.plan, &world.state);
+    let spent: Vec<(&str, f64)> = cost.agents.iter().map(|(name, usage)| (name.as_str(), usage.usd)).collect();
+    assert_eq!(spent, [("claude", 0.25), ("codex", 2.0), ("gemini", 0.5)]);
+    assert!(cost.agents["codex"].at_least && cost.total.at_least && !cost.agents["claude"].at_least);
+}
+
+#[test]
 fn the_timeline_has_attempts_pauses_questions_and_what_was_given_up() {
     let workflow = r#"
 steps:

@@ -17,6 +17,7 @@ export interface Usage {
   output_tokens: number;
   usd: number;
   usd_unknown?: boolean;
+  at_least?: boolean;
 }
 
 export type Failure = Made<"Failure">;
@@ -273,6 +274,8 @@ export type Entry =
   | { type: "denied"; name: string }
   | { type: "notice"; text: string }
   | { type: "usage"; meter: { input_tokens: number; cached_tokens: number; output_tokens: number; usd?: number } }
+  | { type: "background"; tasks: string[] }
+  | { type: "goes_on" }
   | { type: "alive" }
   | { type: "result" };
 

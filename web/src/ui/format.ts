@@ -29,7 +29,7 @@ export function money(usd: number): string {
 
 /** What something cost; with a sign where that is not all. */
 export function cost(usage: Usage): string {
-  return `${money(usage.usd)}${usage.usd_unknown ? " or more" : ""}`;
+  return `${money(usage.usd)}${usage.usd_unknown || usage.at_least ? " or more" : ""}`;
 }
 
 export function capital(text: string): string {

@@ -19,6 +19,8 @@ pub(super) struct Notes {
     model: Option<String>,
     stray: String,
     answered: bool,
+    /// What it had answered before it went on. It counts if no other answer comes.
+    earlier: Option<(String, Trouble)>,
 }
 
 impl Notes {
@@ -75,8 +77,33 @@ impl Notes {
         Entry::Result
     }
 
+    /// The agent works again after an answer.
+    pub(super) fn goes_on(&mut self) -> Entry {
+        self.answered = false;
+        self.ending.finished = false;
+        let text = std::mem::take(&mut self.ending.text);
+        let trouble = std::mem::take(&mut self.ending.trouble);
+        let (question, compacted) = (trouble.question.clone(), trouble.compacted);
+        self.ending.trouble = Trouble { question, compacted, ..Trouble::default() };
+        self.earlier = Some((text, trouble));
+        Entry::GoesOn
+    }
+
+    /// What it had answered before it went on.
+    pub(super) fn earlier_answer(&self) -> Option<String> {
+        self.earlier.as_ref().map(|(text, _)| text.clone()).filter(|text| !text.is_empty())
+    }
+
+    /// Whether it has answered, and does not work again.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answered
+    }
+
     /// What is left. If the program never came to an end of its own, the last it said about itself counts.
     pub(super) fn into_ending(mut self, exit: &Exit) -> Ending {
+        let ended_early = !self.answered && (exit.signal.is_some() || exit.ended.is_some());
+        self.ending.at_least |= ended_early && self.ending.used.is_some();
+        self.fall_back();
         let trouble = &mut self.ending.trouble;
         if let Some(last) = self.trying_again.filter(|_| !self.answered && !trouble.is_error) {
             *trouble = Trouble { is_error: false, question: trouble.question.take(), ..last };
@@ -85,6 +112,17 @@ impl Notes {
             trouble.message = self.stray;
         }
         self.ending
+    }
+
+    /// Without another answer the one before is the last.
+    fn fall_back(&mut self) {
+        let Some((text, trouble)) = self.earlier.take().filter(|_| !self.answered) else { return };
+        if self.ending.text.is_empty() {
+            self.ending.text = text;
+        }
+        if !self.ending.trouble.is_error && self.trying_again.is_none() {
+            self.ending.trouble = trouble;
+        }
     }
 }
 
@@ -99,7 +137,8 @@ pub(super) fn add_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-fn less(total: Meter, before: Meter) -> Meter {
+/// What a total has more than another.
+pub(super) fn less(total: Meter, before: Meter) -> Meter {
     Meter {
         input_tokens: total.input_tokens.saturating_sub(before.input_tokens),
         cached_tokens: total.cached_tokens.saturating_sub(before.cached_tokens),
@@ -118,6 +157,20 @@ pub(super) fn sum(one: Meter, other: Meter) -> Meter {
         input_tokens: one.input_tokens.saturating_add(other.input_tokens),
         cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
         output_tokens: one.output_tokens.saturating_add(other.output_tokens),
+        usd,
+    }
+}
+
+/// The larger one, number by number.
+pub(super) fn most(one: Meter, other: Meter) -> Meter {
+    let usd = match (one.usd, other.usd) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    };
+    Meter {
+        input_tokens: one.input_tokens.max(other.input_tokens),
+        cached_tokens: one.cached_tokens.max(other.cached_tokens),
+        output_tokens: one.output_tokens.max(other.output_tokens),
         usd,
     }
 }

@@ -49,7 +49,8 @@ impl Reader for Lines {
 
     fn finish(self: Box<Self>, exit: &Exit) -> Ending {
         let Self { ending, seen } = *self;
-        ending.unwrap_or_else(|| Ending { trouble: unfinished(exit), ..seen })
+        let at_least = seen.used.is_some();
+        ending.unwrap_or_else(|| Ending { trouble: unfinished(exit), at_least, ..seen })
     }
 }
 

@@ -144,9 +144,9 @@ impl<'a> Talk<'a> {
             structured: self.structured,
             session: Some(id(self.job.turn).to_owned()),
             used: Some(self.used),
-            session_total: None,
             denied: self.denied,
             trouble,
+            ..Ending::default()
         }
     }
 }

@@ -14,3 +14,4 @@ mod failures;
 mod interruptions;
 mod limits;
 mod project;
+mod spending;

@@ -9,7 +9,8 @@ use crate::plan::{Limits, OnExceed, Step};
 use crate::state::{Payer, State, StepInst, StepNo};
 
 /// What a turn is thought to need while no turn of the run has shown it.
-const USUAL: Usage = Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false };
+const USUAL: Usage =
+    Usage { input_tokens: 30_000, cached_tokens: 0, output_tokens: 0, usd: 0.5, usd_unknown: false, at_least: false };
 
 /// What is set aside for a step's next attempt: as much as the dearest one so far, as far as every limit has it.
 pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Usage> {
@@ -27,7 +28,8 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
     Some(Usage { input_tokens: tokens, usd, ..Usage::default() })
 }
 
-/// The money that an agent may spend: what nobody has spent or set aside, and no more than its step has left.
+/// The money that an agent may spend: what nobody has spent or set aside, and no more than its step has left. A limit beyond which
+/// the run goes on ends no turn.
 pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Option<f64> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
@@ -35,11 +37,21 @@ pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Optio
         return None;
     }
     let left = |limit: f64, used: f64| (limit - used).max(0.0);
-    let payers = state.payers(planner.plan, at).into_iter();
+    let payers = state.payers(planner.plan, at).into_iter().filter(|payer| stops_at_money(payer));
     // What is set aside is a sum over all that is under way: only who has a limit asks for it.
     let of_limits = payers.filter_map(|payer| Some(left(payer.limits.usd?, payer.used().usd)));
     let of_step = step.budget.and_then(|budget| budget.usd).map(|limit| left(limit, inst.usage.usd));
     of_limits.chain(of_step).reduce(f64::min)
+}
+
+/// Whether the money of somebody who pays for a step is used up, so that no other attempt begins before a person says so, or at all.
+pub(super) fn is_out_of_money(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
+    let is_spent = |payer: &Payer<'_>| payer.limits.usd.is_some_and(|limit| payer.spent.usd >= limit);
+    state.payers(planner.plan, at).iter().any(|payer| stops_at_money(payer) && is_spent(payer))
+}
+
+fn stops_at_money(payer: &Payer<'_>) -> bool {
+    matches!(payer.limits.on_exceed, OnExceed::Fail | OnExceed::Ask) && !payer.has_passed("usd")
 }
 
 /// What a step has used up of its own budget, in words; `None` if it may be tried again.

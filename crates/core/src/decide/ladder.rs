@@ -27,6 +27,10 @@ pub(super) fn climb(planner: Planner<'_>, state: &State, at: StepNo, error: &Fai
     let ladder = Ladder { planner, state, inst, rules: &rules, error };
     match error.class {
         ErrorClass::Question => Some(ladder.ask()),
+        // The limit ended it, and decides whether it goes on.
+        ErrorClass::Killed if super::budget::is_out_of_money(planner, state, at) => {
+            Some(scheduled(inst, ladder.on(), state.now))
+        }
         class => ladder.rung(class).map(|(rung, due)| scheduled(inst, rung, due)),
     }
 }

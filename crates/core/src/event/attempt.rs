@@ -103,12 +103,27 @@ pub struct Usage {
     /// Whether some of the money is not known, and `usd` only the rest.
     #[serde(default, skip_serializing_if = "is_false")]
     pub usd_unknown: bool,
+    /// Whether something ended before it told all that it used: it is at least this much.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub at_least: bool,
 }
 
 impl Usage {
     /// Tokens, read and written.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// Whether nothing of it is unknown.
+    pub fn is_all(&self) -> bool {
+        !self.usd_unknown && !self.at_least
+    }
+
+    /// What has to be assumed beside it, of what was set aside: what nobody knows may have been all of that.
+    pub fn unknown_of(&self, reserve: Usage) -> Usage {
+        let tokens = if self.at_least { reserve.tokens().saturating_sub(self.tokens()) } else { 0 };
+        let usd = if self.at_least || self.usd_unknown { (reserve.usd - self.usd).max(0.0) } else { 0.0 };
+        Usage { input_tokens: tokens, usd, ..Usage::default() }
     }
 }
 
@@ -119,6 +134,7 @@ impl std::ops::AddAssign for Usage {
         self.output_tokens += other.output_tokens;
         self.usd += other.usd;
         self.usd_unknown |= other.usd_unknown;
+        self.at_least |= other.at_least;
     }
 }
 

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Arg, BodyIx, Budget, Expr, Form, OnExhausted, Output, Retry, StepIx, Text, UnitIx, is_default, is_false};
+use crate::Json;
 use crate::approval::Approvers;
 use crate::id::StepId;
 
@@ -137,6 +138,22 @@ impl Step {
     /// Whether an agent does its work.
     pub fn is_agent(&self) -> bool {
         matches!(&self.form, Form::Work(work) if work.kind == "prompt")
+    }
+
+    /// Who is to do it, where it says: a persona or an agent.
+    pub fn named_agent(&self) -> Option<String> {
+        let Form::Work(work) = &self.form else { return None };
+        let agent = work.params.get("agent")?.as_json()?;
+        let key = |key: &str| agent.get(key).and_then(Json::as_str);
+        key("persona").or_else(|| key("backend")).map(str::to_owned)
+    }
+
+    /// The kind of its work.
+    pub(crate) fn kind_of_work(&self) -> &str {
+        match &self.form {
+            Form::Work(work) => &work.kind,
+            _ => "none",
+        }
     }
 }
 

@@ -180,6 +180,20 @@ impl Apply<'_> {
         });
     }
 
+    /// Books what an attempt cost for whoever made it: the one that the step names, unless another took over.
+    pub(super) fn book(&mut self, at: StepNo, usage: Usage) {
+        let who = self.who(at);
+        *self.state.agents.entry(who).or_default() += usage;
+    }
+
+    fn who(&self, at: StepNo) -> String {
+        let inst = self.state.step(at);
+        let step = self.plan.step(inst.step);
+        let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());
+        let named = step.named_agent().filter(|_| !self.took_over(at));
+        named.or_else(|| session.map(|session| session.agent.clone())).unwrap_or_else(|| step.kind_of_work().to_owned())
+    }
+
     /// The time of a sub-workflow is up.
     pub(super) fn late(&mut self, at: StepNo) {
         let now = self.state.now;

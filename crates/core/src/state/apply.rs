@@ -371,12 +371,12 @@ impl Apply<'_> {
         let Some(usage) = result.usage else {
             return self.pay(at, Usage::default(), reserve.unwrap_or_default());
         };
+        self.book(at, usage);
         self.state.step_mut(at).usage += usage;
         let dearest = &mut self.state.dearest;
         dearest.input_tokens = dearest.input_tokens.max(usage.tokens());
         dearest.usd = dearest.usd.max(usage.usd);
-        let unknown = reserve.filter(|_| usage.usd_unknown).map_or(0.0, |reserve| (reserve.usd - usage.usd).max(0.0));
-        self.pay(at, usage, Usage { usd: unknown, ..Usage::default() });
+        self.pay(at, usage, usage.unknown_of(reserve.unwrap_or_default()));
     }
 
     /// Whoever goes on with a conversation that others share goes on from what all of them have used.
@@ -410,7 +410,7 @@ impl Apply<'_> {
 
     /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could go on with,
     /// so it is not shared.
-    fn took_over(&self, at: StepNo) -> bool {
+    pub(super) fn took_over(&self, at: StepNo) -> bool {
         self.state.step(at).climb.as_ref().is_some_and(|climb| climb.fallbacks > 0)
     }
 

@@ -4,10 +4,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Json;
 use crate::event::Usage;
 use crate::path::StepPath;
-use crate::plan::{Form, Plan, Step};
+use crate::plan::Plan;
 use crate::state::State;
 
 /// What a run cost.
@@ -17,7 +16,7 @@ pub struct Cost {
     pub total: Usage,
     /// By step, the most expensive first; those that cost nothing are left out.
     pub steps: Vec<Spent>,
-    /// By agent.
+    /// By who did the work: the persona or agent that a step names, or the agent that took its place.
     pub agents: IndexMap<String, Usage>,
     /// What is set aside for turns that are under way.
     pub set_aside: Usage,
@@ -57,27 +56,9 @@ pub struct Spent {
 
 /// What a run has cost so far.
 pub fn cost(plan: &Plan, state: &State) -> Cost {
-    let mut agents: IndexMap<String, Usage> = IndexMap::new();
-    let mut steps = Vec::new();
-    for step in state.steps().iter().filter(|step| step.usage != Usage::default()) {
-        *agents.entry(agent(plan.step(step.step))).or_default() += step.usage;
-        steps.push(Spent { path: step.path.clone(), usage: step.usage });
-    }
+    let costly = state.steps().iter().filter(|step| step.usage != Usage::default());
+    let mut steps: Vec<Spent> = costly.map(|step| Spent { path: step.path.clone(), usage: step.usage }).collect();
     steps.sort_by(|a, b| b.usage.usd.total_cmp(&a.usage.usd));
     let (set_aside, assumed) = (state.reserved(), state.assumed);
-    Cost { total: state.usage, steps, agents, set_aside, assumed, limit: Limit::of(plan) }
-}
-
-/// Who did it: the persona, the profile's back end, or the kind of work.
-fn agent(step: &Step) -> String {
-    let Form::Work(work) = &step.form else { return "none".to_owned() };
-    named(step).unwrap_or_else(|| work.kind.clone())
-}
-
-/// Who is to do a step, where it says.
-pub(super) fn named(step: &Step) -> Option<String> {
-    let Form::Work(work) = &step.form else { return None };
-    let agent = work.params.get("agent")?.as_json()?;
-    let key = |key: &str| agent.get(key).and_then(Json::as_str);
-    key("persona").or_else(|| key("backend")).map(str::to_owned)
+    Cost { total: state.usage, steps, agents: state.agents.clone(), set_aside, assumed, limit: Limit::of(plan) }
 }

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::Limit;
-use super::cost::named;
 use crate::decide::PARALLEL;
 use crate::index::Index;
 use crate::plan::{BodyIx, Form, Order, Plan, StepIx};
@@ -113,16 +112,16 @@ impl Known {
     fn of(plan: &Plan, state: &State) -> Self {
         let mut known = Self { steps: HashMap::new(), agents: HashMap::new() };
         let over = |inst: &&StepInst| inst.ended.is_some() && plan.step(inst.step).is_agent();
-        for inst in state.steps().iter().filter(over).filter(|inst| inst.usage.usd > 0.0 && !inst.usage.usd_unknown) {
+        for inst in state.steps().iter().filter(over).filter(|inst| inst.usage.usd > 0.0 && inst.usage.is_all()) {
             known.steps.entry(inst.step).or_default().add(inst.usage.usd);
-            known.agents.entry(named(plan.step(inst.step))).or_default().add(inst.usage.usd);
+            known.agents.entry(plan.step(inst.step).named_agent()).or_default().add(inst.usage.usd);
         }
         known
     }
 
     /// What a step will cost: as it did before, or as others did by the same agent.
     fn cost(&self, plan: &Plan, step: StepIx) -> Option<f64> {
-        let mean = self.steps.get(&step).or_else(|| self.agents.get(&named(plan.step(step))))?;
+        let mean = self.steps.get(&step).or_else(|| self.agents.get(&plan.step(step).named_agent()))?;
         Some(mean.usd / mean.turns)
     }
 }

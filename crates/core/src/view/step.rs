@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cost::named;
 use super::{awaited, status};
 use crate::Json;
 use crate::event::{Failure, Skip, Usage};
@@ -174,7 +173,7 @@ impl Fold<'_> {
             return None;
         }
         let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());
-        let name = session.map(|session| session.agent.clone()).or_else(|| named(plan)).or_else(|| self.usual());
+        let name = session.map(|session| session.agent.clone()).or_else(|| plan.named_agent()).or_else(|| self.usual());
         let session = session.map(|session| session.id.clone());
         Some(AtWork { name: name.unwrap_or_default(), session, since: inst.started_at.unwrap_or(inst.since) })
     }

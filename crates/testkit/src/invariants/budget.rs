@@ -76,7 +76,10 @@ impl Budget {
         match usage {
             Some(usage) => {
                 self.known += usage;
-                self.assumed.usd += if usage.usd_unknown { (reserve.usd - usage.usd).max(0.0) } else { 0.0 };
+                let is_open = usage.usd_unknown || usage.at_least;
+                self.assumed.usd += if is_open { (reserve.usd - usage.usd).max(0.0) } else { 0.0 };
+                let tokens = reserve.tokens().saturating_sub(usage.tokens());
+                self.assumed.input_tokens += if usage.at_least { tokens } else { 0 };
             }
             None => self.assumed += reserve,
         }

@@ -71,6 +71,7 @@ impl Sim {
             output_tokens: self.chance.below(10),
             usd: self.chance.below(1_000) as f64 / 4_000.0,
             usd_unknown: self.chance.one_in(6),
+            at_least: self.chance.one_in(6),
             ..Usage::default()
         };
         told.then_some(usage)

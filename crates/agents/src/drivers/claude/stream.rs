@@ -1,15 +1,15 @@
-//! What Claude Code says: one JSON object a line, `result` last.
+//! What Claude Code says: one JSON object a line, a `result` at the end of each answer.
 //!
-//! `subtype: success` does not mean success: a request that failed for good is one with `is_error`. What a turn used
-//! stands in `model_usage_since_last_result`; `modelUsage` and `total_cost_usd` count from the beginning of the session.
+//! `subtype: success` does not mean success: a request that failed for good is one with `is_error`. A turn has several
+//! results where something runs in the background: what is said after the last one counts, and each tells a part of what was used.
 
 use indexmap::IndexSet;
 use longhaul_core::Json;
 
 use super::super::event::{self, Look};
-use super::super::notes::{Notes, sum};
+use super::super::notes::Notes;
 use super::super::summary;
-use super::usage;
+use super::usage::Ledger;
 use crate::contract::{Ending, Entry, Errand, Exit, Meter, Reader, Session, Trouble, Turn};
 
 /// What asks a person something.
@@ -18,6 +18,8 @@ const QUESTION_TOOL: &str = "AskUserQuestion";
 const SCHEMA_TOOL: &str = "StructuredOutput";
 /// The model of messages that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
+/// Why a turn ended that had no money left.
+const OUT_OF_MONEY: &str = "budget_exhausted";
 /// Stops that are no trouble.
 const ORDINARY: [&str; 3] = ["end_turn", "tool_use", "stop_sequence"];
 
@@ -25,9 +27,13 @@ const ORDINARY: [&str; 3] = ["end_turn", "tool_use", "stop_sequence"];
 pub(super) struct Stream {
     notes: Notes,
     errand: Errand,
-    before: Meter,
-    so_far: Meter,
-    counted: String,
+    ledger: Ledger,
+    /// What was last told of it.
+    told: Meter,
+    /// Whether nothing runs in the background.
+    is_alone: bool,
+    /// What its own schema check was last called with.
+    shaped: Option<Json>,
     questions: IndexSet<String>,
     limit_resets_ms: Option<i64>,
 }
@@ -41,9 +47,10 @@ impl Stream {
         Self {
             notes: Notes::default(),
             errand: turn.errand,
-            before,
-            so_far: Meter::default(),
-            counted: String::new(),
+            ledger: Ledger::new(before),
+            told: Meter::default(),
+            is_alone: true,
+            shaped: None,
             questions: IndexSet::new(),
             limit_resets_ms: None,
         }
@@ -54,6 +61,7 @@ impl Stream {
             "system" => self.system(event),
             "assistant" => self.assistant(event),
             "user" => self.user(event),
+            "stream_event" => self.part(event),
             "rate_limit_event" => self.limit(event),
             "result" => self.result(event),
             _ => vec![Entry::Alive],
@@ -65,6 +73,12 @@ impl Stream {
             "api_retry" => self.retry(event),
             "permission_denied" => self.notes.deny(event.text("/tool_name")),
             "status" => return self.status(event),
+            "background_tasks_changed" => {
+                self.is_alone = event.items("/tasks").is_empty();
+                background(event)
+            }
+            // Something in the background has ended, and the agent is told.
+            "init" if self.notes.is_answered() => self.notes.goes_on(),
             "compact_boundary" => self.shortened(event),
             "informational" | "model_fallback" | "model_refusal_no_fallback" if !event.text("/content").is_empty() => {
                 Entry::Notice { text: event.text("/content").to_owned() }
@@ -86,6 +100,7 @@ impl Stream {
 
     fn status(&mut self, event: &Json) -> Vec<Entry> {
         let text = match (event.text("/status"), event.text("/compact_result")) {
+            ("requesting", _) if self.notes.is_answered() => return vec![self.notes.goes_on()],
             ("compacting", _) => "shortening its context".to_owned(),
             (_, "success") => {
                 self.compacted(true);
@@ -122,8 +137,17 @@ impl Stream {
         let own = event.at("/parent_tool_use_id").is_null();
         let mut entries: Vec<Entry> =
             event.items("/message/content").iter().filter_map(|block| self.block(block, own)).collect();
-        entries.extend(self.count(event.at("/message")));
+        self.ledger.message(event.text("/message/id"), event.at("/message/usage"));
+        entries.extend(self.count());
         entries
+    }
+
+    /// Only the agent's own messages come in parts.
+    fn part(&mut self, event: &Json) -> Vec<Entry> {
+        if event.at("/parent_tool_use_id").is_null() {
+            self.ledger.part(event.at("/event"));
+        }
+        vec![self.count().unwrap_or(Entry::Alive)]
     }
 
     /// What the program says in the name of the model: why a request failed for good, or what came of a command.
@@ -154,6 +178,7 @@ impl Stream {
             self.ask(&id, &input);
         }
         let summary = if name == SCHEMA_TOOL { String::new() } else { summary::of(&input) };
+        self.shaped = (name == SCHEMA_TOOL).then(|| input.clone());
         Entry::ToolCall { id, name, summary, input }
     }
 
@@ -164,15 +189,10 @@ impl Stream {
         self.questions.insert(id.to_owned());
     }
 
-    /// A message comes in several events that all say what the whole of it used.
-    fn count(&mut self, message: &Json) -> Option<Entry> {
-        let id = message.text("/id");
-        if id.is_empty() || id == self.counted || message.at("/usage").is_null() {
-            return None;
-        }
-        self.counted = id.to_owned();
-        self.so_far = sum(self.so_far, usage::of_request(message.at("/usage")));
-        Some(Entry::Usage { meter: self.so_far })
+    /// What was used, if that is more than was told.
+    fn count(&mut self) -> Option<Entry> {
+        let used = self.ledger.used();
+        (std::mem::replace(&mut self.told, used) != used).then_some(Entry::Usage { meter: used })
     }
 
     fn user(&mut self, event: &Json) -> Vec<Entry> {
@@ -186,6 +206,9 @@ impl Stream {
         // A question that was answered is none any more.
         if ok && self.questions.swap_remove(&id) {
             self.notes.ending.trouble.question = None;
+        }
+        if !ok {
+            self.shaped = None;
         }
         Entry::ToolResult { id, ok, text: event::said(block.at("/content")) }
     }
@@ -211,27 +234,43 @@ impl Stream {
             }
         }
         self.answer(event);
-        let total = usage::of_models(event.at("/modelUsage"), event.at("/total_cost_usd"));
-        let used = usage::of_turn(event, total, self.before);
-        self.notes.ending.session_total = Some(total);
-        entries.extend([self.notes.used(used), self.notes.over()]);
+        self.notes.ending.session_total = Some(self.ledger.result(event));
+        self.told = self.ledger.used();
+        entries.extend([self.notes.used(self.told), self.notes.over()]);
         entries
     }
 
     fn answer(&mut self, event: &Json) {
         let last = self.notes.trying_again.take().unwrap_or_default();
         let ending = &mut self.notes.ending;
-        ending.structured = Some(event.at("/structured_output").clone()).filter(|value| !value.is_null());
+        if !event.at("/structured_output").is_null() {
+            ending.structured = Some(event.at("/structured_output").clone());
+        }
         ending.trouble.stop = event.word("/stop_reason").filter(|stop| !ORDINARY.contains(&stop.as_str()));
         if event.is("/is_error") {
-            return self.error(event, last);
+            return if self.is_finished(event) { self.notes.ending.finished = true } else { self.error(event, last) };
         }
         match self.errand {
-            Errand::Work => ending.text = event.text("/result").to_owned(),
+            Errand::Work => {
+                let text = event.word("/result").or_else(|| self.notes.earlier_answer());
+                self.notes.ending.text = text.unwrap_or_default();
+            }
             Errand::Compact if ending.trouble.compacted == Some(true) => {}
             // That it failed stands nowhere in the result.
             Errand::Compact => ending.trouble = Trouble { is_error: true, compacted: Some(false), ..last },
         }
+    }
+
+    /// Whether the money was used up with the last word of an answer: what it has said is whole, and paid for.
+    fn is_finished(&mut self, event: &Json) -> bool {
+        if event.text("/terminal_reason") != OUT_OF_MONEY || !self.is_alone {
+            return false;
+        }
+        if let Some(shaped) = self.shaped.take() {
+            self.notes.ending.structured = Some(shaped);
+            return true;
+        }
+        event.text("/stop_reason") == "end_turn" && !self.notes.ending.text.is_empty()
     }
 
     fn error(&mut self, event: &Json, last: Trouble) {
@@ -243,6 +282,12 @@ impl Stream {
         self.notes.fail(event.text("/result"));
         self.notes.fail(&errors.join("\n"));
     }
+}
+
+/// What it does beside its answers, by what people call it.
+fn background(event: &Json) -> Entry {
+    let name = |task: &Json| task.word("/description").or_else(|| task.word("/task_id")).unwrap_or_default();
+    Entry::Background { tasks: event.items("/tasks").iter().map(name).collect() }
 }
 
 /// The word that says most: why the loop ended, what exactly failed, what the last message was marked with, what the
@@ -267,7 +312,11 @@ impl Reader for Stream {
         entries
     }
 
-    fn finish(self: Box<Self>, exit: &Exit) -> Ending {
+    fn finish(mut self: Box<Self>, exit: &Exit) -> Ending {
+        if self.ledger.is_open() {
+            self.notes.used(self.ledger.used());
+            self.notes.ending.at_least = true;
+        }
         self.notes.into_ending(exit)
     }
 }

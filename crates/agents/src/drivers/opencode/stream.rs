@@ -1,6 +1,6 @@
 //! What opencode says: parts of messages, one JSON object a line. Nothing comes last: the end of the process is the end.
 //!
-//! Each step says what it used. The answer is what was said in the last step.
+//! Each step says what it used; a helper, which has a session of its own, does not. The answer is what was said in the last step.
 
 use longhaul_core::Json;
 
@@ -47,6 +47,7 @@ impl Stream {
         let (id, name) = (part.text("/callID").to_owned(), part.text("/tool").to_owned());
         let (input, error) = (part.at("/state/input").clone(), part.text("/state/error"));
         let ok = part.text("/state/status") == "completed";
+        self.notes.ending.at_least |= !part.text("/state/metadata/parentSessionId").is_empty();
         let text = if ok { part.text("/state/output") } else { error }.to_owned();
         let denied = REFUSED.iter().any(|words| error.contains(words)).then(|| self.notes.deny(&name));
         let call = Entry::ToolCall { id: id.clone(), name, summary: summary::of(&input), input };

@@ -13,7 +13,7 @@ use longhaul_agents::private;
 use longhaul_agents::redact::names_a_secret;
 use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
 use longhaul_agents::watch::{Advice, Limits, Watcher};
-use longhaul_core::event;
+use longhaul_core::event::{self, Failure};
 use longhaul_core::plan::{ErrorClass, Timeout};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -27,6 +27,8 @@ use crate::trust;
 
 /// How often an agent that says nothing is looked at.
 const LOOK: Duration = Duration::from_secs(5);
+/// The signal of whatever ended an agent without asking.
+const KILLED: i32 = 9;
 
 pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: &Choice, prompt: &str) -> Done {
     let folder = match attempt.patiently(|| attempt.folder()).await {
@@ -55,7 +57,12 @@ pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: 
     };
     match exit {
         Ok(Some(exit)) => teller.conclude(reader.finish(&exit), &exit),
-        Ok(None) => Done::failed(ErrorClass::Lost, "the agent was killed together with its shim"),
+        Ok(None) => {
+            let exit = Exit { code: None, signal: Some(KILLED), ended: None, stderr: String::new() };
+            let mut done = teller.conclude(reader.finish(&exit), &exit);
+            done.failure = Some(Failure::new(ErrorClass::Lost, "the agent was killed together with its shim"));
+            done
+        }
         Err(error) => Done::failed(ErrorClass::Transient, error.to_string()),
     }
 }
@@ -268,6 +275,7 @@ impl<'a> Life<'a> {
         }
         let seen = self.watcher.what(now);
         teller.alive(&seen.words);
+        teller.waits(self.watcher.waits_for());
         match seen.advice {
             Advice::Wait => Ok(()),
             Advice::Interrupt => {
@@ -275,7 +283,10 @@ impl<'a> Life<'a> {
                 attached.interrupt().await
             }
             Advice::Kill => self.stop(attached, Stopped::Hung).await,
-            Advice::Collect => self.stop(attached, Stopped::AfterResult).await,
+            Advice::Collect => {
+                teller.gives_up();
+                self.stop(attached, Stopped::AfterResult).await
+            }
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Teller<'a> {
     model: Option<String>,
     /// What was last said about its silence.
     said: String,
+    /// What goes on in the background, as the journal knows it.
+    waits_for: Option<String>,
 }
 
 impl<'a> Teller<'a> {
@@ -47,7 +49,8 @@ impl<'a> Teller<'a> {
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
         let (unwritten, kept) = (Vec::new(), 0);
-        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, kept, known, model, said: String::new() })
+        let (said, waits_for) = (String::new(), None);
+        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, kept, known, model, said, waits_for })
     }
 
     /// What a line of the stream meant.
@@ -77,6 +80,24 @@ impl<'a> Teller<'a> {
         }
         // One that talks faster than it is read would keep the thread, and everybody else would wait.
         tokio::task::yield_now().await;
+    }
+
+    /// The agent has answered and something of it goes on in the background, or does so no longer; said once.
+    pub(super) fn waits(&mut self, tasks: Option<String>) {
+        if tasks != self.waits_for {
+            let why = tasks.as_ref().map(|tasks| format!("it has answered, and {tasks} goes on in the background"));
+            let (path, attempt) = (self.attempt.start.path.clone(), self.attempt.start.attempt);
+            self.attempt.news.tell(Event::AttemptDelayed { path, attempt, why });
+            self.waits_for = tasks;
+        }
+    }
+
+    /// What goes on in the background is ended, since it shows no sign of life.
+    pub(super) fn gives_up(&mut self) {
+        if let Some(tasks) = self.waits_for.take() {
+            let text = format!("{tasks} showed no sign of life in the background and was ended; the answer stands");
+            self.entries(vec![Entry::Notice { text }]);
+        }
     }
 
     /// How it is doing, for whoever watches; said once.
@@ -132,7 +153,7 @@ impl<'a> Teller<'a> {
     pub(super) fn conclude(&self, ending: Ending, exit: &Exit) -> Done {
         let mut done = Done::with(answer(&ending));
         done.result.exit_code = exit.code;
-        done.result.usage = ending.used.map(|meter| self.usage(meter));
+        done.result.usage = self.spent(&ending, exit);
         done.result.session_total = ending.session_total.map(|meter| self.usage(meter));
         if exit.ended == Some(Stopped::Cancelled) {
             // Whoever finds it stopped did not want that.
@@ -164,6 +185,18 @@ impl<'a> Teller<'a> {
         done
     }
 
+    /// What the turn used. One that was ended before it told has used at least what was seen of it.
+    fn spent(&self, ending: &Ending, exit: &Exit) -> Option<Usage> {
+        let is_cut = exit.ended.is_some_and(|why| why != Stopped::AfterResult) || exit.signal.is_some();
+        let meter = ending.used.or(is_cut.then(Meter::default))?;
+        if !ending.at_least && ending.used.is_some() {
+            return Some(self.usage(meter));
+        }
+        let seen = self.usage(Meter { usd: None, ..meter });
+        let usd = seen.usd.max(meter.usd.unwrap_or_default());
+        Some(Usage { usd, at_least: true, ..seen })
+    }
+
     /// What was used, with what it cost: as the agent says, or by its model's price, or not known.
     fn usage(&self, meter: Meter) -> Usage {
         let prices = self.attempt.shared.options.backends.prices();
@@ -175,6 +208,7 @@ impl<'a> Teller<'a> {
             output_tokens: meter.output_tokens,
             usd: usd.unwrap_or_default(),
             usd_unknown: usd.is_none(),
+            at_least: false,
         }
     }
 }

@@ -160,5 +160,6 @@ function sum(a: Usage, b: Usage | undefined): Usage {
     usd: a.usd + b.usd,
     ...(cached ? { cached_tokens: cached } : {}),
     ...(a.usd_unknown || b.usd_unknown ? { usd_unknown: true } : {}),
+    ...(a.at_least || b.at_least ? { at_least: true } : {}),
   };
 }

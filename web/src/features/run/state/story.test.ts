@@ -43,7 +43,7 @@ it("tells which machine does what, and what is missed", () => {
     "the machine beta is there again",
     "train: the files of the run were made again on alpha, from commit c0ffee1234",
     "train: the files it left could not be sent to where other machines find them: no remote",
-    "train waits until its machine has room: no space is left",
+    "train waits: no space is left",
     "train goes on",
     "the run was brought back from an archive by jane",
   ]);

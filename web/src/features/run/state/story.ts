@@ -28,7 +28,7 @@ export function story(envelope: Envelope): string {
     case "carry_failed":
       return `${event.path}: the files it left could not be sent to where other machines find them: ${event.why}`;
     case "attempt_delayed":
-      return event.why ? `${event.path} waits until its machine has room: ${event.why}` : `${event.path} goes on`;
+      return event.why ? `${event.path} waits: ${event.why}` : `${event.path} goes on`;
     case "imported":
       return `the run was brought back from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":

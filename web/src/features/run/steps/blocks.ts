@@ -35,6 +35,9 @@ export function blocks(entries: Entry[]): Block[] {
       case "denied":
         shown.push({ kind: "notice", text: `was not allowed to use ${entry.name}` });
         break;
+      case "background":
+        if (entry.tasks.length) shown.push({ kind: "notice", text: `in the background: ${entry.tasks.join(", ")}` });
+        break;
       case "tool_call": {
         const { id, name, summary, input } = entry;
         const call: ToolUse = { kind: "tool", id, name, summary, ...(input === undefined ? {} : { input }) };
