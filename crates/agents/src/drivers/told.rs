@@ -4,9 +4,14 @@ use crate::answer;
 use crate::contract::{Abilities, Turn};
 
 /// The prompt, with who the agent is before it and what the answer must look like after it, where it has no other way.
-pub(super) fn prompt(turn: &Turn, can: Abilities) -> Vec<u8> {
+pub(super) fn text(turn: &Turn, can: Abilities) -> String {
     let system = turn.system.as_deref().filter(|_| !can.system);
     let schema = turn.schema.as_ref().filter(|_| !can.schema).map(answer::instructions);
     let parts = [system, Some(turn.prompt.as_str()), schema.as_deref()];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n").into_bytes()
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+/// The same, for stdin.
+pub(super) fn prompt(turn: &Turn, can: Abilities) -> Vec<u8> {
+    text(turn, can).into_bytes()
 }
