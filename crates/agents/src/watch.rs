@@ -231,8 +231,7 @@ impl Watcher {
         if let Doing::Answered(at_ms) = self.doing {
             return format!("answered {} ago, has not ended", Span(now_ms.saturating_sub(at_ms)));
         }
-        let mut words =
-            if silent_ms < 10_000 { self.doing_word().to_owned() } else { self.silence(now_ms) };
+        let mut words = if silent_ms < 10_000 { self.doing_word().to_owned() } else { self.silence(now_ms) };
         if let Some(tool) = self.tools.values().last() {
             words += &format!(", tool running (`{tool}`)");
         }

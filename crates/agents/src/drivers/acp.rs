@@ -62,10 +62,12 @@ impl Agent for Acp {
         };
         let service = Service::Acp(Program { program, args: setup.args.clone() });
         // The protocol has no other place for who it is and what its answer must look like.
-        let turn = Turn { prompt: told::text(turn, self.abilities()), ..turn.clone() };
+        let turn = Turn { prompt: told::prompt(turn, self.abilities()), ..turn.clone() };
         let ask = Ask { turn, home: setup.home.clone(), service };
         let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
         invocation.keep_env.extend(setup.key_env.clone());
+        // What Claude behind the protocol goes by: a path that it is told is no order to open it.
+        invocation.env.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
         Ok(invocation)
     }
 

@@ -11,7 +11,11 @@ pub(super) fn text(turn: &Turn, can: Abilities) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// The same, for stdin.
-pub(super) fn prompt(turn: &Turn, can: Abilities) -> Vec<u8> {
-    text(turn, can).into_bytes()
+/// What stands before a task that begins like a command.
+const TASK: &str = "The task:\n\n";
+
+/// The same, for programs that take what begins with a slash for a command of theirs, also after white space.
+pub(super) fn prompt(turn: &Turn, can: Abilities) -> String {
+    let text = text(turn, can);
+    if text.trim_start().starts_with('/') { format!("{TASK}{text}") } else { text }
 }

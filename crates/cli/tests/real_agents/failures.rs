@@ -94,7 +94,8 @@ on any
     project.run();
     assert_eq!(project.output("verdict"), serde_json::json!({"name": "pear"}));
     assert_eq!(project.failures(), ["overflow"]);
-    let asked: Vec<String> = project.server.log().into_iter().filter(|entry| !entry.compact).map(|entry| entry.prompt).collect();
+    let asked: Vec<String> =
+        project.server.log().into_iter().filter(|entry| !entry.compact).map(|entry| entry.prompt).collect();
     assert!(asked.last().unwrap().contains("Judge it."), "{asked:?}");
     assert!(asked.iter().all(|prompt| !prompt.contains("Do not do the work again")), "{asked:?}");
 }
