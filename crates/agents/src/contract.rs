@@ -328,7 +328,7 @@ pub struct Exit {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Whether we ended it, and why.
+    /// Whether we ended it, or asked it to stop, and why.
     pub ended: Option<Stopped>,
     /// The end of what it complained about.
     pub stderr: String,
@@ -342,7 +342,7 @@ pub enum Stopped {
     Timeout,
     /// It was asked for.
     Cancelled,
-    /// It showed no sign of life.
+    /// It showed no sign of life. One that obeyed when it was asked to stop has its code as well.
     Hung,
     /// Nobody came back for it.
     Abandoned,

@@ -32,6 +32,9 @@ const CHARS_PER_TOKEN_MAX: u64 = 8;
 /// A limit that lasts longer is no matter of pace: a share is used up.
 const PACE_MS_MAX: i64 = 30 * 60_000;
 
+/// The rule about agents that show no sign of life.
+const HUNG: &str = "stopped-hung";
+
 /// Why a turn counts as failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -46,6 +49,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Whether it was ended, or asked to stop, because it was silent.
+    pub fn is_silence(&self) -> bool {
+        self.signature == HUNG
+    }
+
     /// Whether the agent does not know the conversation that it was to go on with.
     pub fn is_unknown_session(&self) -> bool {
         self.signature.starts_with("session-unknown")
@@ -183,9 +191,9 @@ impl<'a> Case<'a> {
     fn ended(&self) -> Option<(ErrorClass, &'static str)> {
         match self.turn.exit.ended? {
             Stopped::Timeout => Some((ErrorClass::Timeout, "stopped-timeout")),
-            Stopped::Hung => Some((ErrorClass::Hung, "stopped-hung")),
+            Stopped::Hung => Some((ErrorClass::Hung, HUNG)),
             Stopped::Cancelled => Some((ErrorClass::Killed, "stopped-cancelled")),
-            Stopped::Abandoned => Some((ErrorClass::Killed, "stopped-abandoned")),
+            Stopped::Abandoned => Some((ErrorClass::Lost, "stopped-abandoned")),
             Stopped::AfterResult => None,
         }
     }
@@ -244,14 +252,15 @@ impl<'a> Case<'a> {
         let words = [ending.trouble.question.as_deref(), Some(ending.trouble.message.as_str())];
         let words = words.into_iter().flatten().map(str::trim).find(|words| !words.is_empty());
         let text = self.short.is_some().then(|| ending.text.trim());
-        let words = words.or(text).or(complaint.filter(|_| self.went_wrong()));
+        // What a program that was killed complained about before has nothing to do with its end.
+        let words = words.or(text).or(complaint.filter(|_| self.went_wrong() && exit.signal.is_none()));
         words.map_or_else(|| self.bare_end(), |words| start(words, SHOWN_CHARS_MAX))
     }
 
     fn ending_words(&self) -> Option<&'static str> {
         match self.turn.exit.ended? {
             Stopped::Timeout => Some("it took too long and was ended"),
-            Stopped::Hung => Some("it showed no sign of life and was ended"),
+            Stopped::Hung => Some("it was silent for too long"),
             Stopped::Cancelled => Some("stopped"),
             Stopped::Abandoned => Some("nobody came back for it, and it was ended"),
             Stopped::AfterResult => None,

@@ -174,6 +174,11 @@ impl Watcher {
         self.interrupted_ms = Some(at_ms);
     }
 
+    /// How long it has been silent, for people: `silent for 10 min`.
+    pub fn silence(&self, now_ms: i64) -> String {
+        format!("silent for {}", Span(now_ms.saturating_sub(self.progress_ms).max(0)))
+    }
+
     /// What is to be thought of it now. Whoever asks does so every few seconds. A longer pause is one of this process or of the
     /// machine, and nobody knows what the agent did meanwhile: that time does not count.
     pub fn what(&mut self, now_ms: i64) -> Watch {
@@ -257,15 +262,14 @@ impl Watcher {
     }
 
     fn words(&self, now_ms: i64) -> String {
-        let silent_ms = now_ms.saturating_sub(self.progress_ms).max(0);
+        let silent_ms = now_ms.saturating_sub(self.progress_ms);
         if let Doing::Answered(at_ms) = self.doing {
             return format!("answered {} ago, has not ended", Span(now_ms.saturating_sub(at_ms)));
         }
         if let Some(tasks) = self.waits_for() {
             return format!("answered, waits for {tasks} in the background, silent for {}", Span(silent_ms));
         }
-        let mut words =
-            if silent_ms < 10_000 { self.doing_word().to_owned() } else { format!("silent for {}", Span(silent_ms)) };
+        let mut words = if silent_ms < 10_000 { self.doing_word().to_owned() } else { self.silence(now_ms) };
         if let Some(tool) = self.tools.values().last() {
             words += &format!(", tool running (`{tool}`)");
         }

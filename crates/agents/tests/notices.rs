@@ -203,9 +203,9 @@ fn how_we_ended_a_turn_is_what_it_means() {
     let ending = answer("I was about to");
     for (how, expected, words) in [
         (Stopped::Timeout, ErrorClass::Timeout, "it took too long and was ended"),
-        (Stopped::Hung, ErrorClass::Hung, "it showed no sign of life and was ended"),
+        (Stopped::Hung, ErrorClass::Hung, "it was silent for too long"),
         (Stopped::Cancelled, ErrorClass::Killed, "stopped"),
-        (Stopped::Abandoned, ErrorClass::Killed, "nobody came back for it, and it was ended"),
+        (Stopped::Abandoned, ErrorClass::Lost, "nobody came back for it, and it was ended"),
     ] {
         let told = Trouble { message: "user_initiated".to_owned(), ..Trouble::default() };
         for ending in [ending.clone(), troubled(told)] {
@@ -215,6 +215,18 @@ fn how_we_ended_a_turn_is_what_it_means() {
     }
     assert_eq!(class(&ending, &stopped(Stopped::AfterResult)), None);
     assert_eq!(class(&Ending::default(), &stopped(Stopped::AfterResult)), Some(ErrorClass::Empty));
+}
+
+#[test]
+fn one_that_obeys_an_interrupt_is_hung_whatever_it_says_then() {
+    let noise = "Ripgrep is not available\n".to_owned();
+    let obeyed = |code| Exit { code: Some(code), signal: None, ended: Some(Stopped::Hung), stderr: noise.clone() };
+    let aborted = Trouble { message: "user_abort".to_owned(), ..Trouble::default() };
+    for (ending, code) in [(Ending::default(), 1), (answer("half"), 0), (troubled(aborted), 0), (answer("half"), 130)] {
+        let fault = judged("codex", &ending, &obeyed(code)).unwrap();
+        assert_eq!((fault.class, fault.message.as_str()), (ErrorClass::Hung, "it was silent for too long"));
+        assert!(fault.is_silence());
+    }
 }
 
 #[test]
@@ -238,6 +250,8 @@ fn a_signal_that_was_not_ours_is_told_as_one() {
     assert_eq!((fault.class, fault.signature.as_str()), (ErrorClass::Killed, "signal"));
     let silent = judged("codex", &Ending::default(), &exit).unwrap();
     assert_eq!(silent.message, "the agent was ended by signal 9");
+    let noisy = Exit { stderr: "Ripgrep is not available".to_owned(), ..exit };
+    assert_eq!(judged("codex", &Ending::default(), &noisy).unwrap().message, "the agent was ended by signal 9");
 }
 
 #[test]

@@ -132,6 +132,11 @@ async fn make(mut attempt: Attempt) -> Done {
     let folder = steps::leaves_files(&attempt).then(|| attempt.place());
     let mut done = steps::make(&attempt).await;
     done.redact(&secrets);
+    if attempt.start.turn.compact {
+        // A shorter conversation is no answer: nothing was promised about it, and nothing is kept of it.
+        done.result = done.result.without_repetition();
+        return done;
+    }
     if done.failure.is_none() {
         done = accept(&output, reading, done);
     }

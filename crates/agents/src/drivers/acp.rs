@@ -3,6 +3,7 @@
 use super::program::is_program;
 use super::served::{self, Lines};
 use super::surroundings::Surroundings;
+use super::told;
 use crate::contract::{Abilities, Agent, Found, Invocation, Missing, Reader, Refusal, Setup, Turn};
 use crate::serve::{Ask, Program, Service};
 
@@ -60,9 +61,13 @@ impl Agent for Acp {
             return Err(Refusal("no program is named that speaks the Agent Client Protocol".to_owned()));
         };
         let service = Service::Acp(Program { program, args: setup.args.clone() });
-        let ask = Ask { turn: turn.clone(), home: setup.home.clone(), service };
+        // The protocol has no other place for who it is and what its answer must look like.
+        let turn = Turn { prompt: told::prompt(turn, self.abilities()), ..turn.clone() };
+        let ask = Ask { turn, home: setup.home.clone(), service };
         let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
         invocation.keep_env.extend(setup.key_env.clone());
+        // What Claude behind the protocol goes by: a path that it is told is no order to open it.
+        invocation.env.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
         Ok(invocation)
     }
 

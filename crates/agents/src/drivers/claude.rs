@@ -5,11 +5,17 @@
 //! its address comes from our settings or not at all. What can not be closed: files that the agent reads by itself can tell it
 //! anything, and an allowed `Bash` reaches as far as its process does. Only a sandbox ends that.
 //!
+//! What it is told is data: as a message that nobody typed, `@path` names no file for it to open and `/word` is no command. By plain stdin
+//! it would send files that its tools may not read, and run commands that a task only begins with.
+//!
 //! Permissions work as root without a flag that skips them: looking is `dontAsk`, in which Claude runs by itself only what it
 //! knows to change nothing; editing is `acceptEdits`, which ends at the workspace. Everything is skipped only inside a sandbox.
 
 mod stream;
 mod usage;
+
+use longhaul_core::Json;
+use serde_json::json;
 
 use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
@@ -73,7 +79,8 @@ impl Agent for Claude {
 
     fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
         let mut command = Command::default();
-        command.words(&["-p", "--output-format=stream-json", "--verbose", "--include-partial-messages"]);
+        command.words(&["-p", "--input-format=stream-json", "--output-format=stream-json"]);
+        command.words(&["--verbose", "--include-partial-messages"]);
         if !turn.trusted {
             command.words(&["--setting-sources=user", "--strict-mcp-config"]);
         }
@@ -82,8 +89,8 @@ impl Agent for Claude {
         shape(&mut command, setup, turn)?;
         surround(&mut command, found, setup)?;
         let stdin = match turn.errand {
-            Errand::Work => told::prompt(turn, CAN),
-            Errand::Compact => b"/compact".to_vec(),
+            Errand::Work => said(&told::text(turn, CAN), false),
+            Errand::Compact => said("/compact", true),
         };
         command.finish(found, setup, stdin)
     }
@@ -93,6 +100,16 @@ impl Agent for Claude {
     }
 }
 
+/// A message, as a line. What is not typed is delivered as it stands.
+fn said(text: &str, is_typed: bool) -> Vec<u8> {
+    let content = json!([{"type": "text", "text": text}]);
+    let mut message = json!({"type": "user", "message": {"role": "user", "content": content}});
+    if !is_typed {
+        message["text_not_typed"] = Json::Bool(true);
+    }
+    format!("{message}\n").into_bytes()
+}
+
 fn converse(command: &mut Command, turn: &Turn) -> Result<(), Refusal> {
     let (flag, id) = match (&turn.session, turn.errand) {
         (Session::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
@@ -100,6 +117,10 @@ fn converse(command: &mut Command, turn: &Turn) -> Result<(), Refusal> {
         (Session::Resume { id, .. }, _) => ("--resume", id),
     };
     command.option(flag, session_id(id)?);
+    if flag == "--resume" {
+        // Otherwise who it was at first is who it stays.
+        command.option("--system-prompt-snapshot", "off");
+    }
     Ok(())
 }
 
@@ -168,6 +189,8 @@ fn shape(command: &mut Command, setup: &Setup, turn: &Turn) -> Result<(), Refusa
 
 fn surround(command: &mut Command, found: &Found, setup: &Setup) -> Result<(), Refusal> {
     command.switch(&QUIET, "1");
+    // Whatever else may read what it is told: a path is no order to open it.
+    command.set("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1");
     command.keep("CLAUDE_CONFIG_DIR");
     match payer::of(PROGRAM.name, found, setup)? {
         Payer::Login => {

@@ -79,7 +79,7 @@ impl Agent for Codex {
             command.words(&["resume", session_id(id)?]);
         }
         command.words(&["-"]);
-        command.finish(found, setup, told::prompt(turn, CAN))
+        command.finish(found, setup, told::text(turn, CAN).into_bytes())
     }
 
     fn reader(&self, turn: &Turn) -> Box<dyn Reader> {

@@ -85,7 +85,7 @@ impl Agent for Copilot {
         command.option("--usage-output-file", &turn.scratch.join(USAGE_FILE).to_string_lossy());
         surround(&mut command, found, setup, turn)?;
         let stdin = match turn.errand {
-            Errand::Work => told::prompt(turn, CAN),
+            Errand::Work => told::prompt(turn, CAN).into_bytes(),
             Errand::Compact => b"/compact".to_vec(),
         };
         command.finish(found, setup, stdin)

@@ -6,12 +6,16 @@
 //! the workspace can send the key elsewhere. What can not be closed: files that the agent reads by itself can tell it
 //! anything, and an allowed shell reaches as far as its process does.
 //!
+//! What it is told is data, but Gemini has no way to be told so: `@path` in a prompt makes it send that file. So a path that is there is
+//! written with its own sign for "no file", a backslash; and it is kept from searching for one.
+//!
 //! With its own login it lives in its own home, whose settings are not ours: there it works in trusted workspaces only.
 //!
 //! Permissions are a policy file: Gemini asks about nothing that a rule decides, and so needs no flag that skips questions.
 //! It knows no effort; a turn that names one is put without it. It is a bundle in JavaScript that would start itself once
 //! more as its own child; `GEMINI_CLI_NO_RELAUNCH` keeps it to one process.
 
+mod mentions;
 mod policy;
 mod stream;
 
@@ -50,7 +54,8 @@ const SETTINGS: &str = r#"{
   "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
   "privacy": {"usageStatisticsEnabled": false},
   "telemetry": {"enabled": false},
-  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+  "context": {"fileFiltering": {"enableRecursiveFileSearch": false}}
 }
 "#;
 
@@ -90,7 +95,7 @@ impl Agent for Gemini {
         }
         surround(&mut command, found, setup, turn)?;
         let stdin = match turn.errand {
-            Errand::Work => told::prompt(turn, CAN),
+            Errand::Work => mentions::closed(&told::prompt(turn, CAN), turn).into_bytes(),
             Errand::Compact => b"/compress".to_vec(),
         };
         command.finish(found, setup, stdin)

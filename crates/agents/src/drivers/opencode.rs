@@ -104,7 +104,7 @@ impl Agent for Opencode {
         }
         pay(&mut command, found, setup, model)?;
         command.set("OPENCODE_CONFIG_CONTENT", &config::of(setup, turn, model).to_string());
-        command.finish(found, setup, told::prompt(turn, CAN))
+        command.finish(found, setup, told::text(turn, CAN).into_bytes())
     }
 
     fn reader(&self, _: &Turn) -> Box<dyn Reader> {

@@ -82,8 +82,13 @@ impl Attached {
         Ok(())
     }
 
-    /// Interrupts what the agent is doing, as Ctrl-C would, and nothing else of its processes.
+    /// Interrupts what a silent agent is doing, as Ctrl-C would, and nothing else of its processes. That it was us is recorded first:
+    /// one that obeys ends in its own way, and that must not count against it.
     pub async fn interrupt(&self) -> Result<(), Error> {
+        match self.folder.ask_to_stop(Stopped::Hung) {
+            Err(error) if error.shortage().is_none() => return Err(error),
+            _ => {}
+        }
         if let Some(agent) = self.heard(|begun| begun.agent).await? {
             table::signal(&agent.process(), Signal::INT);
         }

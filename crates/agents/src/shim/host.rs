@@ -70,7 +70,7 @@ impl Host<'_> {
         let mut finishing = pin!(started.finish(cancel.clone(), |_| {}));
         let mut seen = pin!(async {
             tokio::select! {
-                output = &mut finishing => ended(output, None),
+                output = &mut finishing => ended(output, self.interrupted()),
                 why = self.outside(spec.grace_alone) => {
                     cancel.cancel();
                     ended(finishing.await, why)
@@ -86,6 +86,11 @@ impl Host<'_> {
             },
         }
         seen.await
+    }
+
+    /// Whether it was asked to stop because it was silent.
+    fn interrupted(&self) -> Option<Stopped> {
+        self.folder.stop().ok().flatten().filter(is_hung)
     }
 
     /// Why it shall end, as soon as somebody or nobody wants that; `None` if somebody did not say.
@@ -123,13 +128,18 @@ fn ended(output: Result<Output, process::Error>, why: Option<Stopped>) -> Result
     let output = output.map_err(|error| refused(&error))?;
     let exit = Exit { code: None, signal: None, ended: None, stderr: tail(&output.stderr) };
     Ok(match (output.ended, why) {
-        (Ended::Exited(code), _) => Exit { code: Some(code), ..exit },
-        (Ended::Signalled(signal), _) => Exit { signal: Some(signal), ..exit },
+        // One that was interrupted and obeyed.
+        (Ended::Exited(code), why) => Exit { code: Some(code), ended: why.filter(is_hung), ..exit },
+        (Ended::Signalled(signal), why) => Exit { signal: Some(signal), ended: why.filter(is_hung), ..exit },
         (Ended::TimedOut, _) => Exit { ended: Some(Stopped::Timeout), ..exit },
         (Ended::Cancelled, Some(why)) => Exit { ended: Some(why), ..exit },
         // Somebody else wanted the shim to end: the machine goes down, or a person sent a signal.
         (Ended::Cancelled, None) => Exit { signal: Some(SystemSignal::TERM.as_raw()), ..exit },
     })
+}
+
+fn is_hung(why: &Stopped) -> bool {
+    *why == Stopped::Hung
 }
 
 fn tail(stderr: &Captured) -> String {

@@ -75,6 +75,19 @@ async fn everything_of_an_agent_that_is_stopped_is_ended_and_the_reason_is_kept(
     }
 }
 
+/// That we interrupted it is part of how it ended, also for an engine that only reads about it.
+#[tokio::test]
+async fn an_agent_that_obeys_an_interrupt_is_known_to_have_been_silent() {
+    let bench = Bench::new();
+    let attached = bench.start("trap 'echo bye; exit 1' INT; echo ready; while :; do sleep 0.01; done").await;
+    let mut lines = attached.lines(0).unwrap();
+    until(&mut lines, "ready").await;
+    attached.interrupt().await.unwrap();
+    assert_eq!(texts(rest(lines).await), ["bye"]);
+    let exit = exit_of(&attached).await;
+    assert_eq!((exit.code, exit.ended), (Some(1), Some(Stopped::Hung)));
+}
+
 #[tokio::test]
 async fn an_agent_that_is_stopped_may_say_good_bye() {
     let bench = Bench::new();

@@ -54,6 +54,11 @@ pub(crate) fn with(name: &str, case: fn(&Agent)) {
 }
 
 impl Agent {
+    /// How a step says that it only looks. What speaks the protocol can not be held to that.
+    pub(crate) fn looking(&self) -> &'static str {
+        if self.name == "acp" { "acp" } else { "{sandbox: read-only}" }
+    }
+
     pub(crate) fn program(&self) -> Option<PathBuf> {
         folder().join("bin").join(self.name).canonicalize().ok()
     }

@@ -70,3 +70,50 @@ on history It is a pear, I think.
 }
 
 with_agents!(an_answer_that_does_not_fit_is_mended: claude, codex, copilot);
+
+/// A prompt is data: what looks like a path is not opened, what looks like a command is not run, and every word arrives.
+fn data_arrives_as_data(agent: &Agent) {
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(outside.path(), "kept outside").unwrap();
+    let task = format!("/compact the @secret.txt logs of @{} now", outside.path().display());
+    let steps = format!("do: [{{id: a, prompt: '{task}', agent: {{sandbox: read-only}}, output: {{as: said}}}}]");
+    let project = Project::new(agent, "always text Done.", &steps.replace("{sandbox: read-only}", agent.looking()));
+    std::fs::write(project.path("secret.txt"), "kept inside").unwrap();
+    project.run();
+    assert_eq!(project.output("said"), "Done.");
+    let bodies: Vec<String> = project.server.log().into_iter().map(|entry| format!("{:?}", entry.body)).collect();
+    let arrived = bodies.iter().any(|body| body.replace('\\', "").contains(&task));
+    assert!(arrived, "the task did not arrive: {bodies:?}");
+    assert!(!bodies.iter().any(|body| body.contains("kept inside")), "a file of the workspace was sent");
+    assert!(!bodies.iter().any(|body| body.contains("kept outside")), "a file from outside was sent");
+}
+
+with_agents!(data_arrives_as_data: claude, codex, copilot, gemini, opencode, anthropic, openai, acp);
+
+/// Who an agent is can change from step to step of a thread.
+fn each_step_of_a_thread_has_its_own_persona(agent: &Agent) {
+    let steps = "
+do:
+  - {id: one, prompt: Begin., agent: {thread: talk, persona: coder, sandbox: edit}}
+  - {id: two, prompt: Go on., agent: {thread: talk, persona: analyst, sandbox: edit}, output: {as: said}}
+";
+    let project = Project::new(agent, "always text Done.", steps);
+    project.run();
+    let last = project.server.log().into_iter().rfind(|entry| entry.n.is_some()).unwrap();
+    let body = last.body.unwrap().to_string();
+    assert!(body.contains("You analyse."), "who it is was not told: {body}");
+}
+
+with_agents!(each_step_of_a_thread_has_its_own_persona: claude, codex, copilot, gemini, opencode, openai, acp);
+
+/// What the answer must look like is told at once, so that nothing needs to be mended.
+fn a_schema_is_told_with_the_task(agent: &Agent) {
+    let steps = "do: [{id: judge, prompt: Judge it., output: {as: verdict, schema: {pomaceous: string}}}]";
+    let project = Project::new(agent, "always structured pomaceous=pear", steps);
+    project.run();
+    let first = project.server.log().into_iter().find(|entry| entry.n.is_some()).unwrap();
+    assert!(first.body.unwrap().to_string().contains("pomaceous"));
+    assert_eq!(project.failures(), [""; 0]);
+}
+
+with_agents!(a_schema_is_told_with_the_task: claude, codex, copilot, gemini, opencode, openai, acp);

@@ -78,6 +78,46 @@ on any
 
 with_agents!(a_conversation_that_is_too_long_is_gone_on_with: claude, codex, copilot);
 
+/// What was asked for is answered after the conversation has become shorter: nobody is told not to do the work.
+fn a_typed_step_goes_on_after_a_compaction(agent: &Agent) {
+    let steps = "do: [{id: a, prompt: Judge it., output: {as: verdict, schema: {name: string}}}]";
+    let script = "
+on compact
+  always text <summary>The user wants it judged.</summary>
+on any
+  text I have begun.
+  + run true
+  context-overflow
+  always structured name=pear
+";
+    let project = Project::new(agent, script, steps);
+    project.run();
+    assert_eq!(project.output("verdict"), serde_json::json!({"name": "pear"}));
+    assert_eq!(project.failures(), ["overflow"]);
+    let asked: Vec<String> =
+        project.server.log().into_iter().filter(|entry| !entry.compact).map(|entry| entry.prompt).collect();
+    assert!(asked.last().unwrap().contains("Judge it."), "{asked:?}");
+    assert!(asked.iter().all(|prompt| !prompt.contains("Do not do the work again")), "{asked:?}");
+}
+
+with_agents!(a_typed_step_goes_on_after_a_compaction: anthropic, openai);
+
+/// One that hangs is asked to stop. How it obeys is no failure of its own: its conversation goes on.
+fn a_hung_agent_goes_on_in_its_conversation(agent: &Agent) {
+    let steps = "do: [{id: a, prompt: Do it., retry: {max: 1, backoff: 1s}, output: {as: done}}]";
+    let project = Project::new(agent, "hang\nalways text Done.", steps);
+    let told = project.longhaul_with(&["run", "w.yaml", "--run-id", RUN], &[("LONGHAUL_SILENCE_MS", "4000")]);
+    assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
+    assert_eq!(project.output("done"), "Done.");
+    assert_eq!(project.failures(), ["hung"]);
+    let message = project.all("attempt_failed")[0]["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("silent for "), "{message}");
+    assert_eq!(project.all("retry_scheduled")[0]["rung"], "continue");
+    project.until_quiet();
+}
+
+with_agents!(a_hung_agent_goes_on_in_its_conversation: claude, codex, copilot, gemini, openai, acp);
+
 fn a_model_that_never_answers_is_ended(agent: &Agent) {
     let retry = "{max: 1, backoff: 1s, on: timeout}";
     let steps = format!("do: [{{id: a, prompt: Do it., timeout: 15s, retry: {retry}, output: {{as: done}}}}]");

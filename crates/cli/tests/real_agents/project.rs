@@ -71,6 +71,11 @@ impl Project {
         told(self.command(args).output().unwrap())
     }
 
+    /// The same, with further variables.
+    pub(crate) fn longhaul_with(&self, args: &[&str], env: &[(&str, &str)]) -> Told {
+        told(self.command(args).envs(env.iter().copied()).output().unwrap())
+    }
+
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let told = self.longhaul(args);
         assert_eq!(told.code, 0, "{args:?}: {}{}\n{}", told.stdout, told.stderr, self.account());

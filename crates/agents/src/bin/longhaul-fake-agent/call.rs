@@ -40,6 +40,18 @@ impl Agent {
         }
     }
 
+    /// The prompt, out of what it reads: Claude is sent messages.
+    pub(crate) fn heard(self, stdin: String) -> String {
+        let text = |line: &str| {
+            let message: serde_json::Value = serde_json::from_str(line).ok()?;
+            message.pointer("/message/content/0/text")?.as_str().map(str::to_owned)
+        };
+        match self {
+            Self::Claude => text(&stdin).unwrap_or(stdin),
+            _ => stdin,
+        }
+    }
+
     /// What it says about its version.
     pub(crate) fn version(self) -> &'static str {
         match self {
@@ -72,6 +84,7 @@ impl Agent {
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Claude => &[
+                "--input-format",
                 "--output-format",
                 "--setting-sources",
                 "--session-id",
@@ -83,6 +96,7 @@ impl Agent {
                 "--model",
                 "--effort",
                 "--append-system-prompt-file",
+                "--system-prompt-snapshot",
                 "--json-schema",
                 "--max-budget-usd",
                 "--add-dir",

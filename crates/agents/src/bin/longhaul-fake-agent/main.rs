@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         return complain("no prompt was given by stdin", 1);
     }
     match Sessions::of(&call).begin(&call) {
-        Ok(turns) => play(&call, &prompt, turns),
+        Ok(turns) => play(&call, &call.agent.heard(prompt), turns),
         Err(refusal) => refuse(&call, &refusal),
     }
 }

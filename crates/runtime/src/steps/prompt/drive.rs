@@ -239,6 +239,13 @@ async fn see_through(
     })
 }
 
+/// How long an agent may be silent. Debug builds can be told, to test what happens after.
+fn limits() -> Limits {
+    let told = std::env::var("LONGHAUL_SILENCE_MS").ok().filter(|_| cfg!(debug_assertions));
+    let usual = Limits::default();
+    Limits { silent_ms: told.and_then(|ms| ms.parse().ok()).or(usual.silent_ms), ..usual }
+}
+
 /// Whether an agent works or hangs, and what is done about it.
 struct Life<'a> {
     attempt: &'a Attempt,
@@ -254,7 +261,7 @@ impl<'a> Life<'a> {
         let limits = match attempt.start.timeout {
             // Whoever wants no limit means silence too.
             Timeout::None => Limits { silent_ms: None, tool_ms: None, ..Limits::default() },
-            Timeout::Kind | Timeout::After(_) => Limits::default(),
+            Timeout::Kind | Timeout::After(_) => limits(),
         };
         let watcher = Watcher::new(limits, attempt.shared.clock.now_ms());
         Self { attempt, watcher, look_at: Instant::now() + LOOK, is_stopping: false, was_heard: false }
@@ -280,6 +287,7 @@ impl<'a> Life<'a> {
             Advice::Wait => Ok(()),
             Advice::Interrupt => {
                 self.watcher.interrupted(now);
+                teller.interrupted(self.watcher.silence(now));
                 attached.interrupt().await
             }
             Advice::Kill => self.stop(attached, Stopped::Hung).await,

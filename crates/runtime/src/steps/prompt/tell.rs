@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use longhaul_agents::contract::{Agent, Ending, Entry, Errand, Exit, Meter, Stopped, Turn};
-use longhaul_agents::notice;
+use longhaul_agents::notice::{self, Fault};
 use longhaul_agents::private;
 use longhaul_core::Json;
 use longhaul_core::decide::thread_of;
@@ -34,6 +34,10 @@ pub(super) struct Teller<'a> {
     said: String,
     /// What goes on in the background, as the journal knows it.
     waits_for: Option<String>,
+    /// How long it was silent when it was asked to stop.
+    silence: Option<String>,
+    /// Whether its answer was complete.
+    is_answered: bool,
 }
 
 impl<'a> Teller<'a> {
@@ -49,8 +53,22 @@ impl<'a> Teller<'a> {
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
         let (unwritten, kept) = (Vec::new(), 0);
-        let (said, waits_for) = (String::new(), None);
-        Ok(Self { attempt, agent, choice, compacting, transcript, unwritten, kept, known, model, said, waits_for })
+        let (said, waits_for, silence, is_answered) = (String::new(), None, None, false);
+        Ok(Self {
+            attempt,
+            agent,
+            choice,
+            compacting,
+            transcript,
+            unwritten,
+            kept,
+            known,
+            model,
+            said,
+            waits_for,
+            silence,
+            is_answered,
+        })
     }
 
     /// What a line of the stream meant.
@@ -59,6 +77,7 @@ impl<'a> Teller<'a> {
             if let Entry::Session { id, model } = &entry {
                 self.session(id, model.as_deref());
             }
+            self.is_answered |= entry == Entry::Result;
             let entry = self.attempt.cleaned(entry);
             // A sign of life is not in the transcript: it would be shown with the number of what is said next.
             if entry == Entry::Alive {
@@ -107,6 +126,16 @@ impl<'a> Teller<'a> {
             let (run, path) = (self.attempt.run.clone(), self.attempt.start.path.clone());
             let _ = self.attempt.shared.pulse.send(Pulse::Alive(run, path, words.into()));
         }
+    }
+
+    /// It is asked to stop: so long it was silent.
+    pub(super) fn interrupted(&mut self, words: String) {
+        self.silence = Some(words);
+    }
+
+    /// Whether one that was asked to stop had finished all the same.
+    fn finished(&self, ending: &Ending, exit: &Exit) -> bool {
+        exit.ended == Some(Stopped::Hung) && exit.code == Some(0) && self.is_answered && !ending.trouble.is_error
     }
 
     /// The journal knows the conversation before anything else of it happens.
@@ -162,14 +191,20 @@ impl<'a> Teller<'a> {
             done.failure = Some(Failure::new(class, "stopped"));
             return done;
         }
-        if self.compacting {
-            done.failure = not_compacted(&ending).map(|why| Failure::new(ErrorClass::Overflow, why));
-            return done;
-        }
         let now = self.attempt.shared.clock.now_ms();
         let zone = self.attempt.shared.clock.zone();
-        let over = notice::Turn { agent: self.agent.name(), ending: &ending, exit };
-        let fault = self.attempt.shared.options.backends.signatures().judge(over, notice::Now { ms: now, zone: &zone });
+        let finished = self.finished(&ending, exit).then(|| Exit { ended: None, ..exit.clone() });
+        let over = notice::Turn { agent: self.agent.name(), ending: &ending, exit: finished.as_ref().unwrap_or(exit) };
+        let mut fault =
+            self.attempt.shared.options.backends.signatures().judge(over, notice::Now { ms: now, zone: &zone });
+        if let (Some(fault), Some(silence)) = (&mut fault, &self.silence)
+            && fault.is_silence()
+        {
+            fault.message.clone_from(silence);
+        }
+        if self.compacting {
+            fault = fault.and_then(|fault| not_compacted(&ending, fault));
+        }
         let resumed = self.attempt.start.turn.session.as_ref();
         if let (Some(fault), Some(session)) = (&fault, resumed)
             && fault.is_unknown_session()
@@ -223,18 +258,44 @@ fn answer(ending: &Ending) -> Json {
     ending.structured.clone().unwrap_or_else(|| Json::String(ending.text.clone()))
 }
 
-fn not_compacted(ending: &Ending) -> Option<String> {
-    match ending.trouble.compacted {
-        Some(true) => None,
-        Some(false) => Some(format!("the session could not be compacted: {}", ending.trouble.message)),
-        None if ending.trouble.is_error => Some(ending.trouble.message.clone()),
-        None => None,
+/// What kept a conversation from being shortened: something that passes, or the conversation itself. Not all agents say that it is
+/// shorter now, but none is asked for an answer.
+fn not_compacted(ending: &Ending, fault: Fault) -> Option<Fault> {
+    use ErrorClass::{Auth, Billing, Empty, Hung, Killed, Lost, Overload, RateLimit, Timeout, Transient, UsageLimit};
+    match (ending.trouble.compacted, fault.class) {
+        (Some(true), _) | (None, Empty) => None,
+        (_, RateLimit | UsageLimit | Overload | Transient | Hung | Killed | Lost | Timeout | Auth | Billing) => {
+            Some(fault)
+        }
+        _ => {
+            let message = format!("the session could not be compacted: {}", fault.message);
+            Some(Fault { class: ErrorClass::Overflow, message, ..fault })
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use longhaul_agents::contract::Trouble;
+
     use super::*;
+
+    fn compacting(compacted: Option<bool>, class: ErrorClass) -> Option<String> {
+        let ending = Ending { trouble: Trouble { compacted, ..Trouble::default() }, ..Ending::default() };
+        let fault = Fault { class, message: "no".to_owned(), retry_at_ms: None, signature: String::new() };
+        not_compacted(&ending, fault).map(|fault| format!("{:?}: {}", fault.class, fault.message))
+    }
+
+    #[test]
+    fn a_conversation_that_is_not_shorter_is_too_long_unless_the_reason_passes() {
+        assert_eq!(compacting(Some(true), ErrorClass::Empty), None);
+        assert_eq!(compacting(None, ErrorClass::Empty), None);
+        assert_eq!(compacting(None, ErrorClass::Hung).as_deref(), Some("Hung: no"));
+        assert_eq!(compacting(Some(false), ErrorClass::UsageLimit).as_deref(), Some("UsageLimit: no"));
+        let too_long = "Overflow: the session could not be compacted: no";
+        assert_eq!(compacting(Some(false), ErrorClass::Failed).as_deref(), Some(too_long));
+        assert_eq!(compacting(None, ErrorClass::Failed).as_deref(), Some(too_long));
+    }
 
     #[test]
     fn what_a_person_has_to_mend_names_the_agent_once() {
