@@ -6,9 +6,14 @@ use crate::site::Project;
 
 /// Sends a run on its way, and answers it once it is over.
 fn ended(client: &crate::site::Client, key: &str, order: &Value) -> Value {
+    until(client, key, order, "run_finished")
+}
+
+/// Sends a run on its way, and answers it once something has happened in it.
+fn until(client: &crate::site::Client, key: &str, order: &Value, event: &str) -> Value {
     let made = client.make("/api/v1/runs", key, order).json();
     let run = made["run"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
-    client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("run_finished");
+    client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until(event);
     client.json(&format!("/api/v1/runs/{run}"))
 }
 
@@ -59,8 +64,8 @@ fn a_served_run_reads_only_listed_variables() {
     };
     let server = serve("");
     let token = server.first_token();
-    let run = ended(&server.client(&token), "k1", &json!({"workflow": "env"}));
-    assert!(run["status"] == "failed" && run["message"].as_str().unwrap().contains("[values] env"), "{run}");
+    let run = until(&server.client(&token), "k1", &json!({"workflow": "env"}), "question_asked");
+    assert!(run["questions"][0]["text"].as_str().unwrap().contains("[values] env"), "{run}");
     drop(server);
     let server = serve("[values]\nenv = ['CANARY']\n");
     let run = ended(&server.client(&token), "k2", &json!({"workflow": "env"}));
