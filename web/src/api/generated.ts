@@ -167,7 +167,7 @@ export interface components {
         };
         /** @description What a run cost. */
         Cost: {
-            /** @description By agent. */
+            /** @description By who did the work: the persona or agent that a step names, or the agent that took its place. */
             agents: {
                 [key: string]: components["schemas"]["Usage"];
             };
@@ -299,6 +299,14 @@ export interface components {
             meter: components["schemas"]["Meter"];
             /** @constant */
             type: "usage";
+        } | {
+            /** @description All of it; none if it is over. */
+            tasks: string[];
+            /** @constant */
+            type: "background";
+        } | {
+            /** @constant */
+            type: "goes_on";
         } | {
             /** @constant */
             type: "alive";
@@ -1033,6 +1041,8 @@ export interface components {
         };
         /** @description What work cost. */
         Usage: {
+            /** @description Whether something ended before it told all that it used: it is at least this much. */
+            at_least?: boolean;
             /**
              * Format: uint64
              * @description Of the tokens read, those from a cache.

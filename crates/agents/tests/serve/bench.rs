@@ -224,6 +224,8 @@ fn line(entry: &Entry) -> Option<String> {
         Entry::Denied { name } => format!("denied {name}"),
         Entry::Notice { text } => format!("notice {text}"),
         Entry::Usage { .. } | Entry::Alive => return None,
+        Entry::Background { tasks } => format!("background {}", tasks.join(", ")),
+        Entry::GoesOn => "goes on".to_owned(),
         Entry::Result => "result".to_owned(),
     })
 }

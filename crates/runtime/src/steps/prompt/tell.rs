@@ -229,7 +229,8 @@ impl<'a> Teller<'a> {
         }
         let seen = self.usage(Meter { usd: None, ..meter });
         let usd = seen.usd.max(meter.usd.unwrap_or_default());
-        Some(Usage { usd, at_least: true, ..seen })
+        let usd_unknown = seen.usd_unknown && meter.usd.is_none();
+        Some(Usage { usd, usd_unknown, at_least: true, ..seen })
     }
 
     /// What was used, with what it cost: as the agent says, or by its model's price, or not known.
