@@ -225,6 +225,11 @@ pub trait Reader: Send {
     /// What a line of its output says. Lines that mean nothing say nothing.
     fn line(&mut self, line: &str) -> Vec<Entry>;
 
+    /// Whether the program tries again and again what only a person can mend. What it has said by then says why.
+    fn is_hopeless(&self) -> bool {
+        false
+    }
+
     /// What is left when the program has ended.
     fn finish(self: Box<Self>, exit: &Exit) -> Ending;
 }
@@ -348,6 +353,8 @@ pub enum Stopped {
     Abandoned,
     /// It had answered and would not go.
     AfterResult,
+    /// It tried again what only a person can mend.
+    Hopeless,
 }
 
 /// What a driver makes of a turn that is over. What it means is not its business.

@@ -194,7 +194,7 @@ impl<'a> Case<'a> {
             Stopped::Hung => Some((ErrorClass::Hung, HUNG)),
             Stopped::Cancelled => Some((ErrorClass::Killed, "stopped-cancelled")),
             Stopped::Abandoned => Some((ErrorClass::Lost, "stopped-abandoned")),
-            Stopped::AfterResult => None,
+            Stopped::AfterResult | Stopped::Hopeless => None,
         }
     }
 
@@ -263,7 +263,7 @@ impl<'a> Case<'a> {
             Stopped::Hung => Some("it was silent for too long"),
             Stopped::Cancelled => Some("stopped"),
             Stopped::Abandoned => Some("nobody came back for it, and it was ended"),
-            Stopped::AfterResult => None,
+            Stopped::AfterResult | Stopped::Hopeless => None,
         }
     }
 

@@ -67,7 +67,12 @@ impl Agent for Acp {
         let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
         invocation.keep_env.extend(setup.key_env.clone());
         // What Claude behind the protocol goes by: a path that it is told is no order to open it.
-        invocation.env.push(("CLAUDE_CODE_DISABLE_FILE_MENTIONS".to_owned(), "1".to_owned()));
+        // And it is not to be patient for minutes without a word: whoever tries again later is the engine.
+        for (name, value) in [("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1"), ("CLAUDE_CODE_MAX_RETRIES", "3")] {
+            if !setup.env.contains_key(name) {
+                invocation.env.push((name.to_owned(), value.to_owned()));
+            }
+        }
         Ok(invocation)
     }
 

@@ -20,6 +20,9 @@ use super::streams::Pipes;
 use super::tree::Tree;
 use super::{ATTEMPT_VARIABLE, Bounds, Command, ENGINE_VARIABLE, Ended, Error, InheritEnv, ending, syscalls, table};
 
+/// What a command can say while nobody looks.
+const PIPE_BYTES: usize = 1 << 20;
+
 /// A command that was started.
 #[derive(Debug)]
 pub(super) struct Child {
@@ -179,6 +182,8 @@ fn prepare(command: &Command) -> std::process::Command {
 
 fn connect(prepared: &mut std::process::Command, command: &Command) -> io::Result<Pipes> {
     let (stdout, stdout_end) = io::pipe()?;
+    // Some programs leave without waiting until what they said was read. Where the system has no more room to give, it stays as it is.
+    let _enlarged = rustix::pipe::fcntl_setpipe_size(&stdout_end, PIPE_BYTES);
     let (stderr, stderr_end) = io::pipe()?;
     prepared.stdout(stdout_end).stderr(stderr_end);
     let stdin = if command.stdin.is_empty() {

@@ -144,7 +144,7 @@ async fn an_interrupt_is_for_the_agent_alone() {
     let mut lines = attached.lines(0).unwrap();
     until(&mut lines, "ready").await;
     attached.interrupt().await.unwrap();
-    assert_eq!(exit_of(&attached).await, exited(5));
+    assert_eq!(exit_of(&attached).await, Exit { ended: Some(Stopped::Hung), ..exited(5) });
     assert_eq!(texts(rest(lines).await), ["yes"]);
     attached.interrupt().await.unwrap();
 }

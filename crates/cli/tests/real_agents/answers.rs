@@ -117,3 +117,17 @@ fn a_schema_is_told_with_the_task(agent: &Agent) {
 }
 
 with_agents!(a_schema_is_told_with_the_task: claude, codex, copilot, gemini, opencode, openai, acp);
+
+/// One that repeats a long prompt and leaves at once has said everything all the same.
+fn nothing_of_a_quick_answer_to_a_long_prompt_is_lost(agent: &Agent) {
+    let words = "The quick brown fox jumps over the lazy dog. ".repeat(4_000);
+    let project =
+        Project::new(agent, "always text Done.", "do: [{id: a, prompt: {file: long.md}, output: {as: said}}]");
+    std::fs::write(project.path("long.md"), words).unwrap();
+    project.run();
+    assert_eq!(project.output("said"), "Done.");
+    assert_eq!(project.failures(), [""; 0]);
+    assert_eq!(project.asked(), 1);
+}
+
+with_agents!(nothing_of_a_quick_answer_to_a_long_prompt_is_lost: claude, gemini);

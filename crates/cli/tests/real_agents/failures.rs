@@ -60,7 +60,22 @@ fn a_wrong_key_is_for_people(agent: &Agent) {
     assert_eq!(project.output("done"), "Done.");
 }
 
-with_agents!(a_wrong_key_is_for_people: claude, codex, copilot, gemini, opencode, anthropic, openai);
+with_agents!(a_wrong_key_is_for_people: claude, codex, copilot, gemini, opencode, anthropic, openai, acp);
+
+/// One that would try a key ten times is stopped as soon as it is known to be wrong.
+fn a_patient_agent_is_not_waited_for(agent: &Agent) {
+    let project = Project::new(agent, "always auth", STEPS);
+    let settings = project.read("home/.longhaul/config.toml").replace("MAX_RETRIES = \"1\"", "MAX_RETRIES = \"10\"");
+    std::fs::write(project.path("home/.longhaul/config.toml"), settings).unwrap();
+    let told = project.longhaul(&["run", "w.yaml", "--run-id", RUN]);
+    assert_eq!(told.code, 3, "{}{}", told.stdout, told.stderr);
+    assert_eq!(project.failures(), ["auth"]);
+    let message = project.all("attempt_failed")[0]["error"]["message"].to_string();
+    assert!(message.contains("claude: the key or login is refused"), "{message}");
+    assert!(project.asked() <= 4, "it asked {} times", project.asked());
+}
+
+with_agents!(a_patient_agent_is_not_waited_for: claude);
 
 /// The conversation is shortened by the agent itself, by us, or begun anew: the work is done all the same.
 fn a_conversation_that_is_too_long_is_gone_on_with(agent: &Agent) {

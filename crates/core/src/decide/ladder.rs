@@ -9,6 +9,9 @@ use crate::ladder::{self, Climb, Rules, Rung};
 use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnInterrupt, OnItemError, Retry, Step};
 use crate::state::{State, StepInst, StepNo};
 
+/// So often in a row a pause that was asked for is kept to the moment.
+const EXACT_WAITS: u32 = 3;
+
 /// The numbers of a step's ladder.
 pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
     let inst = state.step(at);
@@ -149,7 +152,12 @@ impl Ladder<'_> {
             return None;
         }
         let tries = self.climbed().pauses;
-        let ms = self.rules.pause_ms(tries, seed(self.inst)).max(self.error.retry_after_ms.unwrap_or(0));
+        let usual_ms = self.rules.pause_ms(tries, seed(self.inst));
+        let ms = match self.error.retry_after_ms {
+            // At first the other side is taken at its word.
+            Some(asked_ms) if tries == 0 && !self.rules.per_turn => asked_ms,
+            asked_ms => usual_ms.max(asked_ms.unwrap_or(0)),
+        };
         (tries < self.rules.pauses).then(|| (self.on(), later(self.state.now, ms)))
     }
 
@@ -164,8 +172,12 @@ impl Ladder<'_> {
             return None;
         }
         let known = self.error.retry_after_ms.map(|ms| later(self.state.now, ms));
-        let due = self.rules.reset_at(self.state.now, known);
-        (self.climbed().waits < self.rules.waits).then_some((Rung::AwaitReset, due))
+        let waits = self.climbed().waits;
+        // A pause that was asked for is exact; when a share is there again is not, and nobody is believed for ever.
+        let exact = self.error.class == ErrorClass::RateLimit && waits < EXACT_WAITS && !self.rules.per_turn;
+        let margin_ms = if exact { 0 } else { self.rules.margin_ms };
+        let due = self.rules.reset_at(self.state.now, known, margin_ms);
+        (waits < self.rules.waits).then_some((Rung::AwaitReset, due))
     }
 
     fn compact(&self) -> Option<(Rung, i64)> {

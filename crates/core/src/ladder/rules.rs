@@ -107,13 +107,13 @@ impl Rules {
         self.framing_ms.saturating_mul(u64::from(framing)).min(self.framing_max_ms)
     }
 
-    /// When to come back after a limit.
-    pub(crate) fn reset_at(&self, now: i64, known: Option<i64>) -> i64 {
+    /// When to come back after a limit, so long after it ends.
+    pub(crate) fn reset_at(&self, now: i64, known: Option<i64>, margin_ms: u64) -> i64 {
         let span = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
         match known {
             Some(at) => {
                 let wait = at.saturating_sub(now).clamp(0, span(self.wait_max_ms));
-                now.saturating_add(wait).saturating_add(span(self.margin_ms))
+                now.saturating_add(wait).saturating_add(span(margin_ms))
             }
             None => now.saturating_add(span(self.unknown_ms)),
         }

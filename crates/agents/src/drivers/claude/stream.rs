@@ -23,6 +23,9 @@ const OUT_OF_MONEY: &str = "budget_exhausted";
 /// Stops that are no trouble.
 const ORDINARY: [&str; 3] = ["end_turn", "tool_use", "stop_sequence"];
 
+/// So often a key is refused until nobody believes in it: a login may have been renewed meanwhile.
+const REFUSALS: u64 = 2;
+
 /// The reader of a turn.
 pub(super) struct Stream {
     notes: Notes,
@@ -36,6 +39,7 @@ pub(super) struct Stream {
     shaped: Option<Json>,
     questions: IndexSet<String>,
     limit_resets_ms: Option<i64>,
+    is_hopeless: bool,
 }
 
 impl Stream {
@@ -53,6 +57,7 @@ impl Stream {
             shaped: None,
             questions: IndexSet::new(),
             limit_resets_ms: None,
+            is_hopeless: false,
         }
     }
 
@@ -93,6 +98,12 @@ impl Stream {
         let (attempt, max) = (event.count("/attempt"), event.count("/max_retries"));
         let why = code.as_deref().unwrap_or("error");
         let number = status.map(|status| format!(" {status}")).unwrap_or_default();
+        self.is_hopeless = attempt >= REFUSALS && matches!(status, Some(401));
+        if self.is_hopeless {
+            let message = format!("the key or login is refused ({why}{number})");
+            self.notes.trying_again = Some(Trouble { status, code, message: message.clone(), ..Trouble::default() });
+            return Entry::Notice { text: message };
+        }
         let text = format!("{why}{number}, trying again ({attempt} of {max})");
         self.notes.trying_again = Some(Trouble { status, code, message: text.clone(), ..Trouble::default() });
         Entry::Notice { text }
@@ -217,7 +228,11 @@ impl Stream {
         let (status, kind) = (event.text("/rate_limit_info/status"), event.text("/rate_limit_info/rateLimitType"));
         match status {
             "rejected" => {
-                self.limit_resets_ms = event.at("/rate_limit_info/resetsAt").as_i64().map(|s| s.saturating_mul(1000))
+                self.limit_resets_ms = event.at("/rate_limit_info/resetsAt").as_i64().map(|s| s.saturating_mul(1000));
+                // It may end without a word more.
+                let message = format!("usage limit reached: {kind}");
+                let code = Some("rate_limit".to_owned());
+                self.notes.trying_again = Some(Trouble { code, message, ..Trouble::default() });
             }
             "allowed" | "" => return vec![Entry::Alive],
             _ => {}
@@ -277,7 +292,6 @@ impl Stream {
         let trouble = &mut self.notes.ending.trouble;
         trouble.status = event.status("/api_error_status").or(last.status);
         trouble.code = code(event, last.code);
-        trouble.resets_at_ms = self.limit_resets_ms;
         let errors: Vec<&str> = event.items("/errors").iter().filter_map(Json::as_str).collect();
         self.notes.fail(event.text("/result"));
         self.notes.fail(&errors.join("\n"));
@@ -312,11 +326,18 @@ impl Reader for Stream {
         entries
     }
 
+    fn is_hopeless(&self) -> bool {
+        self.is_hopeless
+    }
+
     fn finish(mut self: Box<Self>, exit: &Exit) -> Ending {
         if self.ledger.is_open() {
             self.notes.used(self.ledger.used());
             self.notes.ending.at_least = true;
         }
-        self.notes.into_ending(exit)
+        let resets_at_ms = self.limit_resets_ms;
+        let mut ending = self.notes.into_ending(exit);
+        ending.trouble.resets_at_ms = resets_at_ms;
+        ending
     }
 }

@@ -223,6 +223,9 @@ async fn see_through(
                         teller.entries(entries);
                     }
                     teller.written().await;
+                    if reader.is_hopeless() && !life.is_stopping {
+                        life.stop(attached, Stopped::Hopeless).await?;
+                    }
                 }
                 None => break,
             },
