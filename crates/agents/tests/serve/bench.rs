@@ -223,7 +223,7 @@ fn line(entry: &Entry) -> Option<String> {
         Entry::ToolResult { id, ok, text } => format!("result {id} {}: {text:?}", if *ok { "ok" } else { "failed" }),
         Entry::Denied { name } => format!("denied {name}"),
         Entry::Notice { text } => format!("notice {text}"),
-        Entry::Usage { .. } | Entry::Alive | Entry::Background { .. } | Entry::GoesOn => return None,
+        Entry::Usage { .. } | Entry::Alive => return None,
         Entry::Background { tasks } => format!("background {}", tasks.join(", ")),
         Entry::GoesOn => "goes on".to_owned(),
         Entry::Result => "result".to_owned(),
