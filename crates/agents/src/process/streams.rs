@@ -146,7 +146,8 @@ impl Lanes<'_> {
                 Some(None) => return flushed,
                 Some(Some(shortage)) => shortage,
             };
-            if told.replace(shortage) != Some(shortage) {
+            // Of one that is being ended nobody wants to know.
+            if told.replace(shortage) != Some(shortage) && !stop.unwanted.is_cancelled() {
                 on_output(Chunk::Short(shortage));
             }
             if !stop.wait(backoff.pause()).await {
