@@ -6,8 +6,8 @@
 //! binary as one (`longhaul __agent`), so that all of them outlive the engine and are stopped in the same way.
 //!
 //! **Invariant:** a driver is a pure reading of its arguments, but for [`Agent::find`], the files that
-//! [`Agent::invoke`] leaves in the turn's own folder and in [`Setup::home`], and the report that a program was asked to
-//! leave in the former. Untrusted text reaches the program as argument, variable or stdin.
+//! [`Agent::invoke`] leaves in the turn's own folder and in [`Setup::home`], the report that a program was asked to
+//! leave in the former, and whether a path that a prompt names is there. Untrusted text reaches the program as argument, variable or stdin.
 
 mod handed;
 

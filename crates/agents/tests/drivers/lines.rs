@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use longhaul_agents::contract::{Ending, Entry, Exit, Turn};
-use longhaul_agents::drivers;
+use jiff::tz::TimeZone;
+use longhaul_agents::contract::{Ending, Entry, Exit, Stopped, Turn};
+use longhaul_agents::{drivers, notice};
+use longhaul_core::plan::ErrorClass;
 
 use super::{show, turn};
 
@@ -28,6 +30,33 @@ fn a_limit_of_claudes_plan_tells_when_it_ends() {
         ],
     );
     assert!(told.contains("status: 429") && told.contains("resets: 1794800000000"), "{told}");
+}
+
+#[test]
+fn a_limit_is_waited_for_that_only_an_event_tells_of() {
+    let rejected = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794800000,"rateLimitType":"five_hour"},"session_id":"s"}"#;
+    let (_, ending) = read("claude", &turn(Path::new("/nowhere")), &[rejected]);
+    let exit = Exit { code: Some(1), signal: None, ended: None, stderr: "some noise".to_owned() };
+    let fault = notice::judge("claude", &ending, &exit, 1_794_790_000_000, &TimeZone::UTC).unwrap();
+    assert_eq!((fault.class, fault.retry_at_ms), (ErrorClass::UsageLimit, Some(1_794_800_000_000)));
+}
+
+#[test]
+fn a_key_that_is_refused_twice_is_hopeless() {
+    let retry = |attempt: u32, status: u16| {
+        format!(
+            r#"{{"type":"system","subtype":"api_retry","attempt":{attempt},"max_retries":10,"error_status":{status},"error":"authentication_failed"}}"#
+        )
+    };
+    let mut reader = drivers::by_name("claude").unwrap().reader(&turn(Path::new("/nowhere")));
+    for (attempt, status, hopeless) in [(1, 401, false), (2, 529, false), (2, 401, true)] {
+        reader.line(&retry(attempt, status));
+        assert_eq!(reader.is_hopeless(), hopeless, "{attempt} {status}");
+    }
+    let exit = Exit { code: None, signal: None, ended: Some(Stopped::Hopeless), stderr: String::new() };
+    let fault = notice::judge("claude", &reader.finish(&exit), &exit, 0, &TimeZone::UTC).unwrap();
+    let expected = (ErrorClass::Auth, "the key or login is refused (authentication_failed 401)");
+    assert_eq!((fault.class, fault.message.as_str()), expected);
 }
 
 #[test]

@@ -23,6 +23,15 @@ fn output_is_whole_on_disk_and_cut_in_memory() {
     assert_eq!(output.stderr.text_lossy(), "oops\n");
 }
 
+/// Some programs write what fits into the pipe and leave, without waiting until somebody has read it.
+#[test]
+fn a_program_that_leaves_at_once_has_said_everything() {
+    let bench = Bench::new();
+    let leaving = "printf begin; exec dd if=/dev/zero of=/dev/stdout oflag=nonblock bs=300000 count=1";
+    let output = finish(bench.script(leaving)).unwrap();
+    assert_eq!(output.stdout.total, 300_005, "{}", output.stderr.text_lossy());
+}
+
 #[test]
 fn whoever_listens_hears_everything_once_and_in_order() {
     let bench = Bench::new();
