@@ -133,7 +133,7 @@ impl Redactor {
         };
         let open = if more_may_come { known.open_end(&self.held) } else { self.held.len() };
         let (mut clean, mut at) = (Vec::with_capacity(self.held.len()), 0);
-        // What begins before the open end can not become longer.
+        // What begins before the open end cannot become longer.
         for found in finder.find_iter(&self.held).take_while(|found| found.start() < open) {
             clean.extend_from_slice(&self.held[at..found.start()]);
             clean.extend_from_slice(REDACTED.as_bytes());

@@ -265,25 +265,19 @@ pub fn given(
         }
         Arg::List(items) => {
             let mut slots = Vec::new();
-            let item = |(index, item): (usize, &Arg)| Ok(moved(inner(item)?, Key::Index(index), &mut slots));
+            let item = |(index, item): (usize, &Arg)| Ok(inner(item)?.into_part(&Key::Index(index), &mut slots));
             let items = items.iter().enumerate().map(item).collect::<Result<_, Problem>>()?;
             shallow(Given { value: Json::Array(items), slots })
         }
         Arg::Map(entries) => {
             let mut slots = Vec::new();
             let entry = |(key, item): (&String, &Arg)| {
-                Ok((key.clone(), moved(inner(item)?, Key::Name(key.clone()), &mut slots)))
+                Ok((key.clone(), inner(item)?.into_part(&Key::Name(key.clone()), &mut slots)))
             };
             let entries = entries.iter().map(entry).collect::<Result<_, Problem>>()?;
             shallow(Given { value: Json::Object(entries), slots })
         }
     }
-}
-
-/// The value of a part, whose slots become those of the whole.
-fn moved(part: Given, key: Key, slots: &mut Vec<Slot>) -> Json {
-    slots.extend(part.slots.into_iter().map(|slot| slot.below(key.clone())));
-    part.value
 }
 
 struct Compiled {

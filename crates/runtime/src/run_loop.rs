@@ -408,7 +408,7 @@ impl Runner {
                     let ended = std::mem::take(ended);
                     owed.clear();
                     // Rare, so it does not make every turn larger.
-                    return Box::pin(self.hold(ended, &error)).await;
+                    return Box::pin(self.hold(ended, error)).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -417,11 +417,15 @@ impl Runner {
 
     /// What follows cannot be recorded: records what is done, and pauses the run with the reason. To decide it again would
     /// lead to the same.
-    async fn hold(&mut self, mut ended: Vec<Event>, why: &Error) -> Result<bool, Error> {
+    async fn hold(&mut self, mut ended: Vec<Event>, why: Error) -> Result<bool, Error> {
         self.loaded = load(&self.shared, &self.run).await?;
         ended.retain(|event| still_open(&self.loaded.state, event));
         if !self.loaded.state.paused {
             ended.push(Event::Paused { by: Some(format!("the store, which refused what follows: {why}")) });
+        }
+        // It is paused already, and there is nothing to keep: whoever drives it is told why.
+        if ended.is_empty() {
+            return Err(why);
         }
         record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await.map(|()| false)
     }

@@ -1,7 +1,7 @@
 //! What a workspace says about agents: settings, hooks, servers. It takes no effect unless a person has trusted exactly that.
 //!
 //! **Invariant:** the decision is about a folder and its content: the files that say what is run, and the scripts in the workspace that
-//! they name. A file that changes, comes or goes makes another content; the same content elsewhere is another folder. What can not be
+//! they name. A file that changes, comes or goes makes another content; the same content elsewhere is another folder. What cannot be
 //! read whole is not trusted. Scripts that a script loads are not followed.
 
 use std::collections::{BTreeSet, HashSet};

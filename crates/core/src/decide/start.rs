@@ -7,7 +7,7 @@ use super::consent::Held;
 use super::told::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
-use crate::eval::{self, Given, Key, Manner, Problem, Slot};
+use crate::eval::{self, Key, Manner, Problem, Slot};
 use crate::event::{self, End, Ended, Event, Failure, Skip};
 use crate::path::StepPath;
 use crate::plan::{Arg, ErrorClass, Expr, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work};
@@ -243,7 +243,7 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
     let mut env = Map::new();
     for (name, arg) in &step.env {
         let given = eval::given(arg, manner, &ForWork(&scope()), &none)?;
-        env.insert(name.clone(), moved(given, Key::Name(name.clone()), &mut outside.env));
+        env.insert(name.clone(), given.into_part(&Key::Name(name.clone()), &mut outside.env));
     }
     let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose()?;
     let cache = step.cache.as_ref().filter(|_| matches!(step.form, Form::Work(_)));
@@ -259,17 +259,11 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
     Ok(Start { path, attempt, step: inst.step, kind, params, env, cwd, timeout, cache_inputs, outside, turn })
 }
 
-/// The value of a part, whose slots become those of the whole.
-fn moved(given: Given, key: Key, slots: &mut Vec<Slot>) -> Json {
-    slots.extend(given.slots.into_iter().map(|slot| slot.below(key.clone())));
-    given.value
-}
-
 fn cached(inputs: &[Expr], manner: Manner, names: &ForWork<'_>, slots: &mut Vec<Slot>) -> Result<Vec<Json>, Problem> {
     let none = IndexMap::new();
     let value = |(index, expr): (usize, &Expr)| {
         let given = eval::given(&Arg::Expr(expr.clone()), manner, names, &none)?;
-        Ok(moved(given, Key::Index(index), slots))
+        Ok(given.into_part(&Key::Index(index), slots))
     };
     inputs.iter().enumerate().map(value).collect()
 }
@@ -299,7 +293,7 @@ fn params(
             true => eval::given(arg, manner, &scope, &unit.templates)?,
             false => eval::given(arg, manner, &ForWork(&scope), &unit.templates)?,
         };
-        params.insert(name.clone(), moved(given, Key::Name(name.clone()), slots));
+        params.insert(name.clone(), given.into_part(&Key::Name(name.clone()), slots));
     }
     Ok(params)
 }

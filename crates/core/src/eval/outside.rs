@@ -78,7 +78,7 @@ pub struct Slot {
 
 impl Slot {
     /// The same, seen from one level further out.
-    pub fn below(mut self, key: Key) -> Self {
+    fn below(mut self, key: Key) -> Self {
         self.at.insert(0, key);
         self
     }
@@ -91,6 +91,14 @@ pub struct Given {
     pub value: Json,
     /// In the order of the text.
     pub slots: Vec<Slot>,
+}
+
+impl Given {
+    /// The value of a part, whose slots become those of the whole.
+    pub fn into_part(self, key: &Key, slots: &mut Vec<Slot>) -> Json {
+        slots.extend(self.slots.into_iter().map(|slot| slot.below(key.clone())));
+        self.value
+    }
 }
 
 impl From<Json> for Given {

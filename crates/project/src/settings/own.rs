@@ -1,4 +1,4 @@
-//! What the settings of a project can not say, beside those of its user.
+//! What the settings of a project cannot say, beside those of its user.
 //!
 //! **Invariant:** a name that the user gave to an agent, a channel or a tool server means what the user wrote, in every project.
 

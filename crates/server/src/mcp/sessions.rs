@@ -85,7 +85,7 @@ impl Owners {
             return Vec::new();
         }
         if let Some(file) = file(&self.folder, session, "owner") {
-            // Where it can not be written, the next server takes the session for anybody's.
+            // Where it cannot be written, the next server takes the session for anybody's.
             let _ = std::fs::create_dir_all(&self.folder).and_then(|()| std::fs::write(file, key));
         }
         known.push((session.to_owned(), key.to_owned()));

@@ -119,7 +119,7 @@ async fn look(file: &Path) -> Result<(Engine, Found)> {
     let rows = engine.list(Query { limit: usize::MAX >> 1, ..Query::default() }).await?;
     let mut open = Vec::new();
     for row in &rows {
-        // A run that can not be read can not be carried on either.
+        // A run that cannot be read cannot be carried on either.
         if !engine.is_over(&row.run).await.unwrap_or(true) {
             open.push(row.run.clone());
         }
