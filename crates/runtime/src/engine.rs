@@ -32,29 +32,29 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use crate::artifacts::Artifacts;
-use crate::awake::Awake;
 use crate::backends::Backends;
 use crate::channels::Channel;
 use crate::clock::Clock;
-use crate::codec;
-use crate::consent;
-use crate::damaged;
-use crate::fleet::{Membership, Taken};
-use crate::fork::ForkRequest;
-use crate::gates;
-use crate::leases::{self, Leases};
-use crate::mailroom::{self, Mailroom};
-use crate::message::Message;
-use crate::patience;
-use crate::run_loop::{self, Idle, Loaded};
-use crate::secrets::Secrets;
-use crate::shelf;
-use crate::slots::Slots;
-use crate::told;
+use crate::execute::agent_defaults;
+use crate::execute::artifacts::Artifacts;
+use crate::execute::permits::Slots;
+use crate::execute::secrets::Secrets;
+use crate::execute::shortage;
+use crate::fleet::membership::{Membership, Taken};
+use crate::run::approvals;
+use crate::run::awake::Awake;
+use crate::run::codec;
+use crate::run::damaged;
+use crate::run::exclusive::Turns;
+use crate::run::fork::ForkRequest;
+use crate::run::leases::{self, Leases};
+use crate::run::message::Message;
+use crate::run::notifier::{self, Mailroom};
+use crate::run::run_loop::{self, Idle, Loaded};
+use crate::services::consent;
+use crate::services::registry;
+use crate::services::upkeep;
 use crate::tools::ToolServer;
-use crate::turns::Turns;
-use crate::upkeep;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -277,7 +277,7 @@ impl Engine {
             artifacts: Artifacts::new(options.runs_dir.clone()),
             slots: Slots::new(options.attempts_max, &options.backends_max),
             first_agent: OnceCell::new(),
-            worker: crate::recover::this_worker(store.as_ref()),
+            worker: crate::run::recover::this_worker(store.as_ref()),
             mailroom: Mailroom::default(),
             leases: Leases::default(),
             awake: Awake::new(clock.now_ms()),
@@ -294,7 +294,7 @@ impl Engine {
             pulse,
         };
         let shared = Arc::new(shared);
-        tokio::spawn(mailroom::deliver(Arc::downgrade(&shared)));
+        tokio::spawn(notifier::deliver(Arc::downgrade(&shared)));
         Self { shared }
     }
 
@@ -322,7 +322,7 @@ impl Engine {
     pub async fn start(&self, plan: &Plan, request: StartRequest) -> Result<RunId, Error> {
         let inputs = inputs(plan, &request.inputs)?;
         let owner = match request.owner {
-            Some(owner) => Some(gates::with_ancestors(&self.shared, owner).await?),
+            Some(owner) => Some(approvals::with_ancestors(&self.shared, owner).await?),
             None => None,
         };
         let terms = consent::terms(&self.shared, plan, owner.as_ref()).await?;
@@ -357,13 +357,13 @@ impl Engine {
             event: Event::RunStarted(started),
         };
         state.apply(plan, &index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
-        crate::record::record(
+        crate::run::record::record(
             &self.shared,
             &run,
             planner,
             &state,
             &[envelope],
-            crate::record::Extras { blobs: vec![blob], ..Default::default() },
+            crate::run::record::Extras { blobs: vec![blob], ..Default::default() },
         )
         .await?;
         self.shared.artifacts.write_run(&run, &state);
@@ -391,7 +391,7 @@ impl Engine {
             (None, None) => {}
         }
         if plan.main().compat.contains(&Compat::WorkhorseLadder) {
-            about.insert("agent_settings".to_owned(), Json::Object(told::workhorse_settings()));
+            about.insert("agent_settings".to_owned(), Json::Object(agent_defaults::workhorse_settings()));
         }
         about
     }
@@ -526,8 +526,8 @@ impl Engine {
     /// Drives every run that has something to do, until `stop`.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), Error> {
         match self.login() {
-            Some(_) => crate::scoped::work(self, stop).await,
-            None => crate::worker::work(self, stop).await,
+            Some(_) => crate::fleet::scoped::work(self, stop).await,
+            None => crate::fleet::worker::work(self, stop).await,
         }
     }
 
@@ -541,13 +541,13 @@ impl Engine {
         let waits = self.shared.store.wait_for_room();
         let (shared, same) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
         AbortOnDropHandle::new(tokio::spawn(async move {
-            tokio::join!(leases::keep(shared), patience::say_what_the_store_waits_for(same, waits));
+            tokio::join!(leases::keep(shared), shortage::say_what_the_store_waits_for(same, waits));
         }))
     }
 
     /// A new run that shares the past of another one up to the first start of a step.
     pub async fn fork(&self, from: &RunId, request: ForkRequest) -> Result<RunId, Error> {
-        crate::fork::fork(&self.shared, from, request).await
+        crate::run::fork::fork(&self.shared, from, request).await
     }
 
     /// Lets the worker of this engine, if it has one, look at a run now.
@@ -567,7 +567,7 @@ impl Engine {
 
     /// Somebody with everything that the settings and the runs they come from say about them.
     pub async fn identified(&self, caller: Caller) -> Result<Caller, Error> {
-        gates::identified(&self.shared, caller).await
+        approvals::identified(&self.shared, caller).await
     }
 
     /// Where the files of a run are.
@@ -577,7 +577,7 @@ impl Engine {
 }
 
 /// Journals that are none of the runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, shelf::SHELF, upkeep::UPKEEP];
+const JOURNALS: [&str; 3] = [consent::LEDGER, registry::SHELF, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()

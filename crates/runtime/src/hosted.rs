@@ -21,11 +21,11 @@ use longhaul_core::view::{self, Held};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::artifacts::Artifacts;
 use crate::engine::{Engine, Error};
-use crate::perform;
-use crate::run_loop::{Loaded, TRIES, moved_on, record_alone};
-use crate::steps::Done;
+use crate::execute::artifacts::Artifacts;
+use crate::execute::attempt;
+use crate::execute::kinds::Done;
+use crate::run::run_loop::{Loaded, TRIES, moved_on, record_alone};
 use picture::{Onlooker, picture};
 
 pub use picture::{Handed, HostStatus, Work};
@@ -274,7 +274,7 @@ fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Resu
     let plan = &loaded.plan.0;
     let step = plan.step(inst.step);
     let unit = plan.unit(plan.body(step.body).unit);
-    perform::accepted(&step.output, &unit.compat, sent.clone())
+    attempt::accepted(&step.output, &unit.compat, sent.clone())
         .map_err(|why| Error::Misfit { step: path.to_string(), why })
 }
 

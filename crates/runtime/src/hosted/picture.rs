@@ -14,7 +14,7 @@ use longhaul_core::view::{self, Asked, AutoRan, Held};
 use serde::Serialize;
 
 use crate::engine::Error;
-use crate::run_loop::Loaded;
+use crate::run::run_loop::Loaded;
 
 /// How a hosted run stands, and what its client has to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,0 +1,11 @@
+//! One attempt: what each kind of work does, where it does it, and how many run at once.
+
+pub(crate) mod agent_defaults;
+pub(crate) mod artifacts;
+pub(crate) mod attempt;
+pub(crate) mod cache;
+pub(crate) mod kinds;
+pub(crate) mod permits;
+pub(crate) mod secrets;
+pub(crate) mod shortage;
+pub(crate) mod workspace;

@@ -1,0 +1,256 @@
+//! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use longhaul_agents::answer;
+use longhaul_core::Json;
+use longhaul_core::decide::Start;
+use longhaul_core::event::{Event, Failure, RunStarted};
+use longhaul_core::id::RunId;
+use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
+use longhaul_core::schema::{self, mismatch};
+use longhaul_core::value::{self, Unread};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::Shared;
+use crate::execute::agent_defaults::Told;
+use crate::execute::artifacts::Artifacts;
+use crate::execute::cache;
+use crate::execute::kinds::{self, Attempt, Done, News};
+use crate::execute::permits::Promise;
+use crate::execute::secrets::{self, Readable};
+use crate::execute::workspace::sync::{self, Baggage};
+use crate::run::leases::Leases;
+use crate::run::run_loop::Loaded;
+
+/// Begins an attempt, or takes one over that another process began. Its end is sent to `done`, whatever it is.
+pub(crate) fn begin(
+    shared: &Arc<Shared>,
+    run: &RunId,
+    loaded: &Loaded,
+    (start, adopted): (Start, bool),
+    cancel: CancellationToken,
+    promise: Promise,
+    done: mpsc::UnboundedSender<Event>,
+) {
+    let step = loaded.plan.0.step(start.step);
+    let (output, cache) = (step.output.clone(), step.cache.clone().filter(|_| start.cache_inputs.is_some()));
+    let started = loaded.state.started.as_ref();
+    let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+    let workflow_dir = here(shared, started, PathBuf::from(workflow_dir));
+    let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
+    let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
+    let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
+    let owner_session = started.and_then(|started| started.owner.as_ref()?.session.clone());
+    let readable = Readable::of(started, &shared.options.values.env);
+    let news = News(done.clone());
+    let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
+    let compat = unit.compat.clone();
+    let told = Told::for_step(shared, &loaded.plan.0, started, start.step);
+    let (workspace, baggage) = (shared.options.workspace.clone(), Baggage::of(shared, &loaded.state, step));
+    let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
+    let held = Leases::hold(shared, key, cancel.clone());
+    let (shared, run) = (Arc::clone(shared), run.clone());
+    tokio::spawn(async move {
+        let (path, number) = (start.path.clone(), start.attempt);
+        let choice = kinds::prompt::who(&shared, &start, &told).await;
+        let names: Vec<&str> = choice.iter().flat_map(|choice| [&*choice.name, &*choice.driver]).collect();
+        let slot = tokio::select! {
+            slot = shared.slots.take(&names, promise) => Some(slot),
+            () = cancel.cancelled() => None,
+        };
+        let secrets = shared.secrets.clone();
+        let attempt = Attempt {
+            readable,
+            shared,
+            run,
+            output,
+            workflow_dir,
+            workspace,
+            baggage,
+            cache,
+            secrets,
+            start,
+            cancel,
+            adopted,
+            session,
+            is_kept,
+            news,
+            compat,
+            owner_session,
+            told,
+            choice,
+            delay: Mutex::default(),
+        };
+        let clean = attempt.secrets.clone();
+        let Done { result, mut failure } = make(attempt).await;
+        if let Some(failure) = &mut failure {
+            // Also of what failed beside the work itself, such as git.
+            failure.message = clean.redact(std::mem::take(&mut failure.message));
+        }
+        // Before anybody hears of the end: what follows from it may need the slot.
+        drop(slot);
+        let event = match failure {
+            None => Event::AttemptSucceeded { path, attempt: number, result },
+            // It was stopped for its lease, whatever that looked like from inside.
+            Some(_) if held.is_released() => Event::AttemptStopped { path, attempt: number, usage: result.usage },
+            Some(error) => Event::AttemptFailed { path, attempt: number, error, result },
+        };
+        // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
+        let _ = done.send(event);
+    });
+}
+
+/// A folder of the project, where it is on this machine.
+fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf {
+    let root = started.and_then(|started| started.about.get("workspace")?.as_str());
+    match root.and_then(|root| dir.strip_prefix(root).ok()) {
+        Some(inside) => shared.options.workspace.join(inside),
+        None => dir,
+    }
+}
+
+async fn make(mut attempt: Attempt) -> Done {
+    if let Err(problem) = secrets::resolve(&mut attempt.start, &attempt.readable) {
+        return Done::unusable(ErrorClass::Invalid, problem.0);
+    }
+    match sync::arrive(&attempt).await {
+        Ok(folder) => attempt.workspace = folder.unwrap_or(attempt.workspace),
+        Err(done) => return *done,
+    }
+    let entry = match cache::entry(&attempt).await {
+        Ok(entry) => entry,
+        Err(message) => return Done::unusable(ErrorClass::Invalid, message),
+    };
+    if let Some(result) = entry.as_ref().and_then(cache::Entry::known) {
+        return Done { result, failure: None };
+    }
+    let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
+    let reading = Reading::of(attempt.start.kind == "prompt", &attempt.compat);
+    let folder = kinds::leaves_files(&attempt).then(|| attempt.place());
+    let mut done = kinds::make(&attempt).await;
+    done.redact(&secrets);
+    if attempt.start.turn.compact {
+        // A shorter conversation is no answer: nothing was promised about it, and nothing is kept of it.
+        done.result = done.result.without_repetition();
+        return done;
+    }
+    if done.failure.is_none() {
+        done = accept(&output, reading, done);
+    }
+    done.result = done.result.without_repetition();
+    if let (Some(entry), None) = (&entry, &done.failure) {
+        entry.keep(&done.result);
+    }
+    if let (Some(folder), None) = (folder, &done.failure) {
+        Artifacts::write_output(&folder, &done.result.output);
+    }
+    sync::send(&attempt, &mut done).await;
+    done
+}
+
+/// How a value is taken out of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// A program prints JSON and nothing else.
+    Program,
+    /// An agent writes around it.
+    Agent,
+    /// As workhorse reads agents.
+    Workhorse,
+    /// As Valet reads them.
+    Valet,
+}
+
+impl Reading {
+    fn of(is_agent: bool, compat: &[Compat]) -> Self {
+        let like = |one| compat.contains(&one);
+        match is_agent {
+            false => Self::Program,
+            true if like(Compat::WorkhorseLadder) => Self::Workhorse,
+            true if like(Compat::ValetAnswers) => Self::Valet,
+            true => Self::Agent,
+        }
+    }
+
+    fn value(self, text: &str, output: &Output) -> Result<Json, String> {
+        let fits = |value: &Json| output.schema.as_ref().and_then(|schema| mismatch(schema, value));
+        match self {
+            Self::Agent => answer::value(text, &fits).map_err(|problem| problem.0),
+            Self::Workhorse => {
+                let fields = output.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+                let keys: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys()).map(String::as_str).collect();
+                answer::workhorse::outputs(text, &keys).map(Json::Object).map_err(|problem| problem.0)
+            }
+            Self::Valet => answer::valet::object(text).map_err(|problem| problem.0),
+            Self::Program => parse(text).map_err(|unread| match unread {
+                Unread::Lossy(why) => why,
+                Unread::NotJson(_) => format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>()),
+            }),
+        }
+    }
+}
+
+/// The value that a step promises, out of what the client sent that did it.
+pub(crate) fn accepted(output: &Output, compat: &[Compat], sent: Json) -> Result<Json, String> {
+    let done = accept(output, Reading::of(true, compat), Done::with(sent));
+    match done.failure {
+        None => Ok(done.result.output),
+        Some(failure) => Err(failure.message),
+    }
+}
+
+/// Text becomes the value that the step promises, or the attempt has failed.
+fn accept(output: &Output, reading: Reading, mut done: Done) -> Done {
+    let text = match &done.result.output {
+        Json::String(text) => text.clone(),
+        _ => return check(output, done),
+    };
+    done.result.output = match output.parse {
+        Parse::Text => Json::String(text),
+        Parse::Lines => Json::Array(text.lines().map(|line| Json::String(line.to_owned())).collect()),
+        Parse::Json => match reading.value(&text, output) {
+            Ok(value) => value,
+            Err(why) => return Done { failure: Some(Failure::new(ErrorClass::Invalid, why)), ..done },
+        },
+    };
+    check(output, done)
+}
+
+fn check(output: &Output, mut done: Done) -> Done {
+    if value::is_too_deep(&done.result.output) {
+        return Done::failed(ErrorClass::Invalid, value::TOO_DEEP);
+    }
+    if let Some(why) = output.schema.as_ref().and_then(schema::unusable) {
+        let failure = Failure::unusable(ErrorClass::Invalid, format!("its schema can not be used: {why}"));
+        return Done { failure: Some(failure), ..done };
+    }
+    if let Some(why) = output.schema.as_ref().and_then(|schema| mismatch(schema, &done.result.output)) {
+        let message = format!("the answer does not follow its schema: {why}");
+        return Done { failure: Some(Failure::new(ErrorClass::Invalid, message)), ..done };
+    }
+    if let (Some(max), Json::String(text)) = (output.max_chars, &done.result.output) {
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        if text.chars().count() > max {
+            done.result.output = Json::String(text.chars().take(max).collect::<String>() + "\n[cut]");
+        }
+    }
+    done
+}
+
+/// One JSON value: the whole text, a fenced block, or the outermost braces.
+fn parse(text: &str) -> Result<Json, Unread> {
+    let whole = match value::read(text.trim()) {
+        Err(Unread::NotJson(why)) => Unread::NotJson(why),
+        read => return read,
+    };
+    let fenced = || {
+        let after = text.split_once("```")?.1;
+        let inside = after.split_once('\n')?.1.split_once("```")?.0;
+        value::read(inside.trim()).ok()
+    };
+    let braces = || value::read(text.get(text.find('{')?..=text.rfind('}')?)?).ok();
+    fenced().or_else(braces).ok_or(whole)
+}

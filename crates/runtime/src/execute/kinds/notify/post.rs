@@ -1,0 +1,36 @@
+//! `webhook` and `slack`: a notice as JSON, posted.
+
+use longhaul_core::Json;
+use longhaul_core::event::Failure;
+use serde_json::json;
+
+use super::{Notice, invalid};
+use crate::channels::Setting;
+use crate::execute::kinds::http::{self, follow};
+
+pub(super) async fn webhook(notice: &Notice<'_>, url: &Setting) -> Result<(), Failure> {
+    let body = json!({"run": notice.run, "step": notice.step, "title": notice.title, "text": notice.text});
+    post(notice, url, &body).await
+}
+
+pub(super) async fn slack(notice: &Notice<'_>, url: &Setting) -> Result<(), Failure> {
+    let title = notice.title.as_ref().map(|title| format!("*{}*\n", plain(title))).unwrap_or_default();
+    post(notice, url, &json!({"text": format!("{title}{}", plain(&notice.text))})).await
+}
+
+/// Slack's three characters: what is written is shown, and calls nobody.
+fn plain(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The address is a secret: no message holds it.
+async fn post(notice: &Notice<'_>, url: &Setting, body: &Json) -> Result<(), Failure> {
+    let url = url.value().map_err(invalid)?;
+    let request = http::CLIENT.post(url).json(body).build();
+    let request = request.map_err(|error| invalid(format!("the address is wrong: {}", follow::reason(error))))?;
+    let status = follow::send(request, notice.shared.secrets.known(), |_| {}).await?.status();
+    match status.is_success() {
+        true => Ok(()),
+        false => Err(Failure::new(http::class(status), format!("the server answered {status}"))),
+    }
+}

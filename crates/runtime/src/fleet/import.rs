@@ -1,0 +1,20 @@
+//! Runs that come out of a store which no other machine shared.
+
+use longhaul_core::status;
+use longhaul_store::{NewMessage, Query, Store};
+
+use crate::engine::Error;
+use crate::run::message::Message;
+
+/// Tells runs that are not over that their files are on this machine: what one has done is here, and of one that has done nothing nobody
+/// knows of which project it is.
+pub async fn settle(store: &dyn Store, host: String, now_ms: i64) -> Result<(), Error> {
+    let body = serde_json::to_string(&Message::HostSettled { host }).map_err(Error::encoding)?;
+    let statuses = status::OPEN.map(str::to_owned).to_vec();
+    for row in store.runs(Query { statuses, limit: usize::MAX >> 1, ..Query::default() }).await? {
+        let dedup = format!("{} came from a file", row.run);
+        let (source, body, at_ms) = ("copy".to_owned(), body.clone(), now_ms);
+        store.post(NewMessage { run: row.run, source, dedup, body, at_ms }).await?;
+    }
+    Ok(())
+}

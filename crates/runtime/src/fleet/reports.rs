@@ -1,0 +1,77 @@
+//! What workers with a login report, as their runs take it in.
+//!
+//! **Invariant:** who speaks, and about which attempt, is what the store says: it lets a worker report only on what it holds, and names it in
+//! the message. What the worker itself has written is one event, which is held against the state of the run.
+
+use longhaul_core::event::Event;
+use longhaul_core::id::RunId;
+use longhaul_core::report::accept;
+use longhaul_store::{Message, Task, WorkerId};
+use serde::Deserialize;
+
+use crate::engine::{Error, Shared};
+use crate::fleet::membership::{Attempt, attempt_of};
+use crate::run::run_loop::Loaded;
+
+/// What the sources of reports begin with; the rest is the login.
+const SOURCE: &str = "login:";
+
+/// A report, as the store puts it into an inbox.
+#[derive(Debug, Clone, Deserialize)]
+struct Report {
+    login: String,
+    worker: WorkerId,
+    key: String,
+    event: String,
+}
+
+/// An attempt that somebody else makes, who may not record it.
+pub(crate) type Reported = (Attempt, WorkerId);
+
+/// The event that a report becomes, and whose attempt it is about. `None` if the message is no report.
+pub(crate) async fn taken_in(
+    shared: &Shared,
+    run: &RunId,
+    loaded: &Loaded,
+    message: &Message,
+) -> Result<Option<(Event, Option<Reported>)>, Error> {
+    let Some(report) = parsed(message) else { return Ok(None) };
+    let refused = |what: String, why: String| Ok(Some((Event::Refused { what, why }, None)));
+    let report = match report {
+        Ok(report) => report,
+        Err(why) => return refused(message.source.clone(), why),
+    };
+    let what = format!("report of `{}`", report.login);
+    // Somebody else may have it by now.
+    let tasks = shared.store.tasks(run).await?;
+    let holds = |task: &Task| task.key == report.key && task.worker.as_ref() == Some(&report.worker);
+    if !tasks.iter().any(holds) {
+        return refused(what, format!("`{}` is not held by it any more", report.key));
+    }
+    let event = serde_json::from_str(&report.event).map_err(|error| error.to_string());
+    match event.and_then(|event| accept(&loaded.plan.0, &loaded.state, &report.key, event)) {
+        Ok(event) => Ok(Some((event, attempt_of(&report.key).map(|attempt| (attempt, report.worker))))),
+        Err(why) => refused(what, why),
+    }
+}
+
+fn parsed(message: &Message) -> Option<Result<Report, String>> {
+    message.source.starts_with(SOURCE).then(|| serde_json::from_str(&message.body).map_err(|error| error.to_string()))
+}
+
+/// Whether somebody who is gone has reported how an attempt ended, and nobody has taken that in.
+pub(crate) async fn has_ended(shared: &Shared, run: &RunId, task: &Task) -> Result<bool, Error> {
+    let Some(worker) = task.worker.as_ref().filter(|worker| worker.login().is_some()) else { return Ok(false) };
+    let inbox = shared.store.inbox(run).await?;
+    let ends = |message: &Message| {
+        let Some(Ok(report)) = parsed(message) else { return false };
+        report.worker == *worker && report.key == task.key && is_end(&report.event)
+    };
+    Ok(inbox.iter().any(ends))
+}
+
+fn is_end(event: &str) -> bool {
+    use Event::{AttemptFailed, AttemptStopped, AttemptSucceeded};
+    let event = serde_json::from_str(event);
+    matches!(event, Ok(AttemptSucceeded { .. } | AttemptFailed { .. } | AttemptStopped { .. }))
+}

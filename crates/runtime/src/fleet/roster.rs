@@ -1,0 +1,350 @@
+//! Who works for a store, on what, and what waits for somebody to take it.
+//!
+//! **Invariant:** looking changes nothing. What is said follows from the workers and the tasks of the store at one moment, so commands,
+//! the API and pages say the same.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use longhaul_core::decide::{host_of_label, is_given, no_project_label, project_of_label};
+use longhaul_core::event::QuestionKind;
+use longhaul_core::explain::waits_for;
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_store::{Caps, Listed, Task, Worker};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::{Engine, Error};
+use crate::run::blockers::{reached, waits_for_cap};
+
+/// A worker says that it is there every few seconds; after so long it is taken for gone.
+const SILENT_MS: i64 = 30_000;
+/// How many steps are told of each: under way, and waiting.
+const TOLD_MAX: usize = 200;
+/// How many runs are read to see what they ask.
+const READ_MAX: usize = 20;
+/// What is added to why a step waits.
+const NOBODY: &str = "; no such worker is there";
+
+/// Who works for a store, and on what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Roster {
+    /// By the clock that workers are seen by.
+    pub now: i64,
+    /// In the order of their names, whether they are still there or not; without those that another one stands in for.
+    pub workers: Vec<Present>,
+    /// What is held by somebody who is no worker, such as `longhaul run`.
+    pub others: Vec<Duty>,
+    /// What nobody has taken yet, what nobody can take first.
+    pub waiting: Vec<OpenDuty>,
+}
+
+/// A worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Worker")]
+pub struct Present {
+    /// One life of one process.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// The machine it is on; empty where no other shares the store.
+    pub host: String,
+    /// The login it has, if it can do its work and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
+    /// What it can do.
+    pub labels: Vec<String>,
+    /// How many steps it takes at once.
+    pub slots: u32,
+    /// How many it holds.
+    pub busy: u32,
+    /// Its program.
+    pub version: String,
+    /// Since when it is there.
+    pub since: i64,
+    /// When it last said so.
+    pub seen: i64,
+    /// Whether that is too long ago.
+    pub silent: bool,
+    /// What it holds.
+    pub holds: Vec<Duty>,
+}
+
+/// A step that somebody has to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Duty {
+    /// Of which run.
+    pub run: String,
+    /// Of which workflow.
+    pub workflow: String,
+    /// Which step.
+    pub path: String,
+    /// Which attempt.
+    pub attempt: u32,
+}
+
+/// A step that waits for a worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct OpenDuty {
+    /// What there is to do.
+    #[serde(flatten)]
+    pub duty: Duty,
+    /// What a worker must be able to do.
+    pub labels: Vec<String>,
+    /// The machine it must be on, because the files of the run are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Whether no worker that is there can do it.
+    pub nobody: bool,
+    /// In words.
+    pub text: String,
+}
+
+impl Engine {
+    /// The machine of this engine, where several share the store.
+    pub fn host(&self) -> Option<&str> {
+        self.shared.options.member.host.as_deref()
+    }
+
+    /// The project of its checkout, where several machines share the store and that is known.
+    pub fn project(&self) -> Option<&str> {
+        self.shared.options.member.project.as_deref()
+    }
+
+    /// What it can do, as people say it, and may do where a login says what that is.
+    pub fn labels(&self) -> Vec<String> {
+        let mut labels = given(&self.shared.options.member.labels);
+        if let Some(may) = self.shared.store.scope().and_then(longhaul_store::Scope::labels) {
+            labels.retain(|label| may.contains(label));
+        }
+        labels
+    }
+
+    /// Who works for the store, on what, and what waits.
+    pub async fn roster(&self) -> Result<Roster, Error> {
+        let store = &self.shared.store;
+        let (listed, now) = (store.workers().await?, self.now_ms());
+        // Whatever is held has run out by the end of time.
+        let held = store.expired(i64::MAX, TOLD_MAX).await?;
+        let free = store.unheld(TOLD_MAX).await?;
+        let mut names = HashMap::new();
+        for task in held.iter().chain(&free) {
+            if !names.contains_key(&task.run) {
+                let row = store.run(&task.run).await?;
+                names.insert(task.run.clone(), row.map(|row| row.head.workflow).unwrap_or_default());
+            }
+        }
+        let asked = self.asked(&listed, &free, now).await?;
+        Ok(roster(&listed, (&held, &free), &Known { names, asked, caps: &self.shared.options.member.caps }, now))
+    }
+
+    /// Of the runs whose machine is not there, those that ask people what to do about that.
+    async fn asked(&self, listed: &[Listed], free: &[Task], now: i64) -> Result<HashSet<RunId>, Error> {
+        let is_stuck = |task: &&Task| host_of(task).is_some() && missing(listed, &task.labels, now).is_some();
+        let stuck: BTreeSet<&RunId> = free.iter().filter(is_stuck).map(|task| &task.run).collect();
+        let mut asked = HashSet::new();
+        for run in stuck.into_iter().take(READ_MAX) {
+            // It may have been removed meanwhile.
+            let Ok(loaded) = self.load(run).await else { continue };
+            if loaded.state.questions().any(|(_, question)| question.kind == QuestionKind::Machine) {
+                asked.insert(run.clone());
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// What is known beside workers and tasks.
+struct Known<'a> {
+    /// The workflow of each run.
+    names: HashMap<RunId, String>,
+    /// Runs that ask what to do about their machine.
+    asked: HashSet<RunId>,
+    caps: &'a Caps,
+}
+
+fn roster(listed: &[Listed], (held, free): (&[Task], &[Task]), known: &Known<'_>, now: i64) -> Roster {
+    let names = &known.names;
+    let holds = |task: &&Task, listed: &Listed| task.worker.as_ref() == Some(&listed.worker.id);
+    let of = |listed: &Listed| held.iter().filter(|task| holds(task, listed)).map(|task| duty(task, names)).collect();
+    let is_other = |task: &&Task| !listed.iter().any(|listed| holds(task, listed));
+    let mut waiting: Vec<OpenDuty> = free.iter().map(|task| wanted(task, (listed, held), known, now)).collect();
+    waiting.sort_by_key(|wanted| !wanted.nobody);
+    Roster {
+        now,
+        workers: listed
+            .iter()
+            .filter(|one| !is_replaced(one, listed, now))
+            .map(|listed| present(listed, of(listed), now))
+            .collect(),
+        others: held.iter().filter(is_other).map(|task| duty(task, names)).collect(),
+        waiting,
+    }
+}
+
+fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Present {
+    Present {
+        id: worker.id.as_str().to_owned(),
+        name: worker.name.clone(),
+        host: worker.host.clone(),
+        login: worker.id.login().map(str::to_owned),
+        labels: given(&worker.labels),
+        slots: worker.slots,
+        busy: *busy,
+        version: worker.version.clone(),
+        since: worker.since_ms,
+        seen: worker.seen_ms,
+        silent: is_silent(worker.seen_ms, now),
+        holds,
+    }
+}
+
+fn wanted(task: &Task, (listed, held): (&[Listed], &[Task]), known: &Known<'_>, now: i64) -> OpenDuty {
+    let duty = duty(task, &known.names);
+    let missing = missing(listed, &task.labels, now);
+    let nobody = missing.is_some();
+    let mut text = duty.path.parse::<StepPath>().map_or_else(|_| String::new(), |path| waits_for(&path, &task.labels));
+    if let Some(missing) = missing {
+        text.push_str(&missing);
+        if known.asked.contains(&task.run) {
+            text.push_str(&format!("; a person is asked what to do: longhaul status {}", task.run));
+        }
+    } else if let Some(cap) = reached(known.caps, held, &task.labels) {
+        text = waits_for_cap(&duty.path, &cap);
+    }
+    let host = host_of(task).map(str::to_owned);
+    OpenDuty { duty, labels: given(&task.labels), host, nobody, text }
+}
+
+/// The machine that a step waits for.
+fn host_of(task: &Task) -> Option<&str> {
+    task.labels.iter().find_map(|label| host_of_label(label))
+}
+
+fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
+    Duty {
+        run: task.run.to_string(),
+        workflow: names.get(&task.run).cloned().unwrap_or_default(),
+        path: task.key.rsplit_once('@').map_or(task.key.as_str(), |(path, _)| path).to_owned(),
+        attempt: task.attempt,
+    }
+}
+
+/// What there is to add if no worker that is there has these labels.
+pub(crate) fn missing(listed: &[Listed], labels: &[String], now: i64) -> Option<String> {
+    let there = || listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
+    let has = |worker: &Worker, label: &String| worker.labels.contains(label);
+    if there().any(|worker| labels.iter().all(|label| has(worker, label))) {
+        return None;
+    }
+    // Most often it is the same project, and nobody could know.
+    let is_lost = |worker: &&Worker| {
+        has(worker, &no_project_label())
+            && labels.iter().all(|label| has(worker, label) || project_of_label(label).is_some())
+    };
+    Some(match there().find(is_lost) {
+        Some(worker) => format!("; {} could, but the project of its folder is not known (fleet.project)", worker.name),
+        None => NOBODY.to_owned(),
+    })
+}
+
+/// Whether nobody misses a silent worker: it holds nothing, and one on its machine can do all that it could. Most often that is the
+/// same one, started again.
+fn is_replaced(one: &Listed, listed: &[Listed], now: i64) -> bool {
+    let Listed { worker, busy } = one;
+    let stands_in = |other: &Listed| {
+        let other = &other.worker;
+        other.host == worker.host
+            && !is_silent(other.seen_ms, now)
+            && worker.labels.iter().all(|label| other.labels.contains(label))
+    };
+    is_silent(worker.seen_ms, now) && *busy == 0 && listed.iter().any(stands_in)
+}
+
+pub(crate) fn is_silent(seen_ms: i64, now: i64) -> bool {
+    now.saturating_sub(seen_ms) > SILENT_MS
+}
+
+/// The labels that people gave.
+fn given(labels: &[String]) -> Vec<String> {
+    labels.iter().filter(|label| is_given(label)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_store::WorkerId;
+
+    use super::*;
+
+    const NOW: i64 = 100_000;
+
+    /// A worker by its name, machine, labels, when it was seen, and how much it holds.
+    fn listed(name: &str, host: &str, labels: &str, seen_ms: i64, busy: u32) -> Listed {
+        let labels = labels.split(' ').map(str::to_owned).collect();
+        let (id, name, host, version) = (WorkerId::new(name), name.to_owned(), host.to_owned(), String::new());
+        Listed { worker: Worker { id, name, host, labels, slots: 1, version, since_ms: 0, seen_ms }, busy }
+    }
+
+    fn nothing(caps: &Caps) -> Known<'_> {
+        Known { names: HashMap::new(), asked: HashSet::new(), caps }
+    }
+
+    fn task(run: &str, labels: &[&str]) -> Task {
+        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        let (key, run) = ("one@1".to_owned(), RunId::new(run).unwrap());
+        Task { run, key, attempt: 1, worker: None, lease_until_ms: 0, labels }
+    }
+
+    #[test]
+    fn what_waits_names_the_cap_and_whether_a_person_is_asked() {
+        let caps = Caps { all: Some(1), labels: [("gpu".to_owned(), 5)].into() };
+        let known = Known { asked: [RunId::new("asks").unwrap()].into(), ..nothing(&caps) };
+        let said = |free: Task, held: &[Task]| {
+            let there = [listed("there", "alpha", "linux", NOW, 0)];
+            roster(&there, (held, &[free]), &known, NOW).waiting.remove(0).text
+        };
+        assert_eq!(said(task("run-1", &["linux"]), &[]), "`one` waits for a worker with the label linux");
+        assert_eq!(
+            said(task("run-1", &["linux"]), &[task("run-2", &[])]),
+            "`one` waits until another step ends: fleet.max = 1 is reached"
+        );
+        let gone = "`one` waits for a worker on `beta`, where the files of the run are; no such worker is there";
+        assert_eq!(said(task("run-1", &["host:beta"]), &[]), gone);
+        let asks = format!("{gone}; a person is asked what to do: longhaul status asks");
+        assert_eq!(said(task("asks", &["host:beta"]), &[]), asks);
+    }
+
+    fn names(listed: &[Listed]) -> String {
+        let roster = roster(listed, (&[], &[]), &nothing(&Caps::default()), NOW);
+        let name = |worker: Present| format!("{}{}", worker.name, if worker.silent { "?" } else { "" });
+        roster.workers.into_iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_silent_worker_is_missed_unless_another_one_stands_in_for_it() {
+        let gone = listed("gone", "alpha", "linux gpu", 0, 0);
+        let there = |host: &str, labels: &str| listed("there", host, labels, NOW, 0);
+        assert_eq!(names(std::slice::from_ref(&gone)), "gone?");
+        assert_eq!(names(&[gone.clone(), there("alpha", "gpu linux big")]), "there");
+        assert_eq!(names(&[gone.clone(), there("alpha", "linux")]), "gone? there", "it could do more");
+        assert_eq!(names(&[gone.clone(), there("beta", "linux gpu")]), "gone? there", "it was elsewhere");
+        assert_eq!(names(&[gone.clone(), gone.clone()]), "gone? gone?", "neither is there");
+        let holds = listed("holds", "alpha", "linux", 0, 1);
+        assert_eq!(names(&[holds, there("alpha", "linux")]), "holds? there", "what it holds is to be seen");
+        let slow = listed("slow", "alpha", "linux", NOW - SILENT_MS, 0);
+        assert_eq!(names(&[slow, there("alpha", "linux")]), "slow there", "it is not silent yet");
+    }
+
+    #[test]
+    fn a_worker_of_no_known_project_is_named_where_it_could_do_the_step() {
+        let said = |labels: &str| missing(&[listed("bert", "", labels, NOW, 0)], &step(), NOW);
+        fn step() -> [String; 2] {
+            ["gpu", "project:abc"].map(str::to_owned)
+        }
+        assert_eq!(said("gpu project:abc"), None);
+        assert_eq!(said("gpu project:other").as_deref(), Some(NOBODY));
+        assert_eq!(said("linux project:").as_deref(), Some(NOBODY));
+        let named = "; bert could, but the project of its folder is not known (fleet.project)";
+        assert_eq!(said("gpu project:").as_deref(), Some(named));
+    }
+}

@@ -1,0 +1,17 @@
+//! One run: its loop, and what the loop records, believes and tells.
+
+pub(crate) mod admission;
+pub(crate) mod approvals;
+pub(crate) mod awake;
+pub(crate) mod blockers;
+pub(crate) mod codec;
+pub(crate) mod damaged;
+pub(crate) mod exclusive;
+pub(crate) mod fork;
+pub(crate) mod leases;
+pub(crate) mod message;
+pub(crate) mod notifier;
+pub(crate) mod on_failure;
+pub(crate) mod record;
+pub(crate) mod recover;
+pub(crate) mod run_loop;

@@ -1,0 +1,213 @@
+//! One commit: events, and everything in the store that follows from them.
+//!
+//! **Invariant:** the timers of a run in the store are those of its state; its open tasks are its open attempts.
+
+use std::collections::HashSet;
+
+use longhaul_core::decide::Planner;
+use longhaul_core::event::{Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
+use longhaul_core::view;
+use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer, WorkerId};
+
+use crate::engine::{Error, Shared};
+use crate::fleet::reports::Reported;
+use crate::run::admission;
+use crate::run::codec;
+use crate::run::on_failure;
+
+/// What goes into a commit beside the events.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    pub(crate) blobs: Vec<Blob>,
+    pub(crate) consumed: Vec<MessageId>,
+    /// Timers that were set before the events.
+    pub(crate) timers_before: Vec<(String, i64)>,
+    /// The attempt at `on_failure` that was open before the events.
+    pub(crate) on_failure_before: Option<u32>,
+    /// Tasks that end whoever holds them.
+    pub(crate) lost: Vec<(StepPath, u32)>,
+    /// An attempt that another worker makes, who may not record it.
+    pub(crate) reported: Option<Reported>,
+    /// Attempts whose result nobody wants any more: their tasks end without one.
+    pub(crate) given_up: Vec<(StepPath, u32)>,
+}
+
+/// One commit: events and everything in the store that follows from them.
+pub(crate) async fn record(
+    shared: &Shared,
+    run: &RunId,
+    planner: Planner<'_>,
+    state: &State,
+    events: &[Envelope],
+    extras: Extras,
+) -> Result<(), Error> {
+    append(shared, prepared(shared, run, planner, state, events, extras)?).await
+}
+
+/// Writes a commit. One that was written before is written.
+pub(crate) async fn append(shared: &Shared, append: Append) -> Result<(), Error> {
+    match shared.store.append(append).await {
+        Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A commit as the store takes it.
+pub(crate) fn prepared(
+    shared: &Shared,
+    run: &RunId,
+    planner: Planner<'_>,
+    state: &State,
+    events: &[Envelope],
+    extras: Extras,
+) -> Result<Append, Error> {
+    refuse_reserved(run)?;
+    let mut blobs = extras.blobs;
+    let rows = codec::encode_all(events, &mut blobs)?;
+    let expected = events.first().map_or(0, |envelope| envelope.seq - 1);
+    let mut append = Append::new(run.clone(), expected, rows);
+    append.blobs = blobs;
+    append.consumed = extras.consumed;
+    append.head = Some(head(planner, state)?);
+    timers(run, &extras.timers_before, &state.timers(planner.plan), &mut append);
+    let makers = Makers { shared, lost: &extras.lost, reported: extras.reported.as_ref() };
+    for envelope in events {
+        tasks(makers, state, &envelope.event, &mut append);
+    }
+    on_failure(shared, extras.on_failure_before, state, events, &mut append);
+    for (path, attempt) in &extras.given_up {
+        end_task(&mut append, format!("{path}@{attempt}"), *attempt, None);
+    }
+    Ok(append)
+}
+
+/// No run takes the place of a journal of Longhaul itself.
+pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
+    match run.is_reserved() {
+        true => Err(Error::Input(format!(
+            "`{run}` is a name for Longhaul itself; choose an id without `longhaul-` in front"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Timers as the state after the events has them, whatever made them come or go.
+fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append: &mut Append) {
+    let known: HashSet<&(String, i64)> = before.iter().collect();
+    let still: HashSet<&str> = after.iter().map(|(id, _)| id.as_str()).collect();
+    let fresh = after.iter().filter(|timer| !known.contains(timer));
+    append.timers_set = fresh.map(|(id, due_ms)| Timer { run: run.clone(), id: id.clone(), due_ms: *due_ms }).collect();
+    let gone = before.iter().filter(|(id, _)| !still.contains(id.as_str()));
+    append.timers_cleared = gone.map(|(id, _)| id.clone()).collect();
+}
+
+/// Who makes attempts.
+#[derive(Clone, Copy)]
+struct Makers<'a> {
+    shared: &'a Shared,
+    lost: &'a [(StepPath, u32)],
+    reported: Option<&'a Reported>,
+}
+
+impl Makers<'_> {
+    /// Who makes an attempt: this worker, unless another one reports on it.
+    fn of(&self, path: &StepPath, attempt: u32) -> WorkerId {
+        let reported = self.reported.filter(|((of, number), _)| (of, *number) == (path, attempt));
+        reported.map_or(&self.shared.worker, |(_, worker)| worker).clone()
+    }
+
+    fn held(&self, state: &State, path: &StepPath, attempt: u32) -> NewTask {
+        let (worker, labels) = (Some(self.of(path, attempt)), labels_of(state, path));
+        NewTask { worker, labels, ..new_task(self.shared, format!("{path}@{attempt}"), attempt) }
+    }
+}
+
+/// Tasks that an event begins or ends.
+fn tasks(makers: Makers<'_>, state: &State, event: &Event, append: &mut Append) {
+    match event {
+        // What is handed out, nobody here works on.
+        Event::AttemptStarted { hosted: true, .. } => {}
+        Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {}
+        Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
+            append.tasks_started.push(queued_task(format!("{path}@{attempt}"), *attempt, labels.clone()));
+        }
+        Event::AttemptStarted { path, attempt, .. } => {
+            append.tasks_started.push(new_task(makers.shared, format!("{path}@{attempt}"), *attempt));
+        }
+        // It is this worker's from now on, under the same number.
+        Event::AttemptAdopted { path, attempt } => {
+            end_task(append, format!("{path}@{attempt}"), *attempt, None);
+            append.tasks_started.push(makers.held(state, path, *attempt));
+        }
+        // Only who took it in the store can begin it.
+        Event::AttemptClaimed { path, attempt, .. } => {
+            end_task(append, format!("{path}@{attempt}"), *attempt, Some(makers.of(path, *attempt)));
+            append.tasks_started.push(makers.held(state, path, *attempt));
+        }
+        Event::AttemptReleased { path, attempt } => {
+            let key = format!("{path}@{attempt}");
+            end_task(append, key.clone(), *attempt, None);
+            append.tasks_started.push(queued_task(key, *attempt, labels_of(state, path)));
+        }
+        Event::AttemptSucceeded { path, attempt, .. }
+        | Event::AttemptFailed { path, attempt, .. }
+        | Event::AttemptStopped { path, attempt, .. } => {
+            let worker = (!makers.lost.contains(&(path.clone(), *attempt))).then(|| makers.of(path, *attempt));
+            end_task(append, format!("{path}@{attempt}"), *attempt, worker);
+        }
+        _ => {}
+    }
+}
+
+fn new_task(shared: &Shared, key: String, attempt: u32) -> NewTask {
+    NewTask { key, attempt, worker: Some(shared.worker.clone()), lease_ms: shared.lease_ms(), labels: Vec::new() }
+}
+
+/// One that nobody has: it waits for a worker with these labels.
+fn queued_task(key: String, attempt: u32, labels: Vec<String>) -> NewTask {
+    NewTask { key, attempt, worker: None, lease_ms: 0, labels }
+}
+
+fn labels_of(state: &State, path: &StepPath) -> Vec<String> {
+    state.find(path).map(|step| step.labels.clone()).unwrap_or_default()
+}
+
+/// The task of `on_failure` as the state after the events has it. Only who holds it can say how it ended.
+fn on_failure(shared: &Shared, before: Option<u32>, state: &State, events: &[Envelope], append: &mut Append) {
+    let after = state.on_failure.open_attempt();
+    if before == after {
+        return;
+    }
+    if let Some(attempt) = before {
+        let done = events.iter().any(|envelope| matches!(envelope.event, Event::OnFailureEnded { .. }));
+        end_task(append, on_failure::key(attempt), attempt, done.then(|| shared.worker.clone()));
+    }
+    if let Some(attempt) = after {
+        append.tasks_started.push(new_task(shared, on_failure::key(attempt), attempt));
+    }
+}
+
+/// Ends a task once; one that would begin with the same commit does not begin.
+fn end_task(append: &mut Append, key: String, attempt: u32, worker: Option<WorkerId>) {
+    let before = append.tasks_started.len();
+    append.tasks_started.retain(|task| task.key != key);
+    let ended = append.tasks_ended.iter().any(|task| task.key == key);
+    if append.tasks_started.len() == before && !ended {
+        append.tasks_ended.push(TaskEnd { key, attempt, worker });
+    }
+}
+
+/// What lists show.
+fn head(planner: Planner<'_>, state: &State) -> Result<Head, Error> {
+    let summary = serde_json::to_string(&view::brief(planner.plan, state)).map_err(Error::encoding)?;
+    Ok(Head {
+        workflow: planner.plan.main().name.clone(),
+        status: state.status_in(planner.plan).to_owned(),
+        summary,
+        group: admission::group_of(planner.plan, state),
+        parent: None,
+    })
+}

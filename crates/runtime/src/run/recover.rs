@@ -1,0 +1,102 @@
+//! Coming back: who of the workers is alive, and what was lost with the dead ones.
+
+use longhaul_agents::process;
+pub use longhaul_agents::process::is_dead;
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
+use longhaul_core::state::State;
+use longhaul_store::{Store, Task, WorkerId};
+
+use crate::engine::{Error, Shared};
+use crate::fleet::reports;
+
+/// The name of this process as a worker.
+pub(crate) fn this_worker(store: &dyn Store) -> WorkerId {
+    let worker = WorkerId::new(process::own_name());
+    store.scope().map_or(worker.clone(), |scope| worker.of_login(scope.login()))
+}
+
+/// Attempts that nobody looks after any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Orphans {
+    /// Those that are lost with their worker.
+    pub(crate) lost: Vec<(StepPath, u32)>,
+    /// Those whose agent outlived it.
+    pub(crate) alive: Vec<(StepPath, u32)>,
+    /// Those that wait for a worker, and whoever took them is gone.
+    pub(crate) released: Vec<(StepPath, u32)>,
+    /// Those that wait for a worker, and this one has taken them.
+    pub(crate) taken: Vec<(StepPath, u32)>,
+}
+
+impl Orphans {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        [&self.lost, &self.alive, &self.released, &self.taken].iter().all(|attempts| attempts.is_empty())
+    }
+}
+
+/// Whether nobody works on a task any more, as far as others than this process can do so.
+pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
+    match &task.worker {
+        Some(worker) if *worker == shared.worker => true,
+        Some(worker) => is_dead(worker.as_str()) || is_over(shared, task),
+        None => true,
+    }
+}
+
+/// Whether the lease of a task has ended, and its holder had the chance to renew it.
+pub(crate) fn is_over(shared: &Shared, task: &Task) -> bool {
+    let now_ms = shared.clock.now_ms();
+    shared.awake.looks(now_ms, shared.lease_ms()) && task.lease_until_ms <= now_ms
+}
+
+/// Who has reported how its attempt ended may be gone.
+async fn forget_reported(
+    shared: &Shared,
+    run: &RunId,
+    tasks: &[Task],
+    open: &mut Vec<(StepPath, u32)>,
+) -> Result<(), Error> {
+    for at in (0..open.len()).rev() {
+        let key = format!("{}@{}", open[at].0, open[at].1);
+        let task = tasks.iter().find(|task| task.key == key);
+        if let Some(task) = task
+            && reports::has_ended(shared, run, task).await?
+        {
+            open.remove(at);
+        }
+    }
+    Ok(())
+}
+
+/// Attempts of a run that nobody looks after any more: their worker is dead, or its lease has run out.
+pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Result<Orphans, Error> {
+    if state.open_attempts().chain(state.queued()).next().is_none() {
+        return Ok(Orphans::default());
+    }
+    let tasks = shared.store.tasks(run).await?;
+    let gone = |task: &Task| is_gone(shared, task);
+    let open = state.open_attempts().filter(|step| {
+        let key = format!("{}@{}", step.path, step.attempts);
+        tasks.iter().find(|task| task.key == key).is_none_or(gone)
+    });
+    let mut open: Vec<(StepPath, u32)> = open.map(|step| (step.path.clone(), step.attempts)).collect();
+    forget_reported(shared, run, &tasks, &mut open).await?;
+    let has_agent = |(path, attempt): &(StepPath, u32)| shared.artifacts.has_agent(run, path, *attempt);
+    let (alive, lost) = open.into_iter().partition(has_agent);
+    let (mut released, mut taken) = (Vec::new(), Vec::new());
+    for step in state.queued() {
+        let key = format!("{}@{}", step.path, step.attempts);
+        let attempt = (step.path.clone(), step.attempts);
+        match tasks.iter().find(|task| task.key == key) {
+            Some(task) if task.worker.is_none() => {}
+            Some(task) if task.worker.as_ref() == Some(&shared.worker) => taken.push(attempt),
+            Some(task) if !gone(task) => {}
+            Some(_) => released.push(attempt),
+            // The history has moved on meanwhile, and will be read again.
+            None => {}
+        }
+    }
+    Ok(Orphans { lost, alive, released, taken })
+}

@@ -1,0 +1,9 @@
+//! Work beside runs: triggers, the registry, consent, archives and traces.
+
+pub(crate) mod archive;
+pub(crate) mod consent;
+pub(crate) mod prune;
+pub(crate) mod registry;
+pub(crate) mod traces;
+pub(crate) mod triggers;
+pub(crate) mod upkeep;
