@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
+use longhaul_config::{AUTO, Backends, SCRIPTED};
 use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
 use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
@@ -14,7 +15,7 @@ use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
 use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
-use longhaul_runtime::{AUTO, Backends, Collector, Engine, Membership, Options, SCRIPTED, Startable, Wanted, is_dead};
+use longhaul_runtime::{Collector, Engine, Membership, Options, Startable, Wanted, is_dead};
 use longhaul_store::{Place, Store};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -368,7 +369,7 @@ fn script(agents: &AgentArgs) -> Result<Script> {
 pub(crate) fn disk(args: &EngineArgs) -> Result<Disk> {
     let project = Project::current()?;
     let store = place(args, &project)?;
-    Ok(Disk::new(project).with_shelves(Shelves::of(Some(store))))
+    Ok(Disk::new(project).with_shelves(Shelves::of(Some(store), longhaul_runtime::registry_of)))
 }
 
 /// The plan of a workflow that has no errors, and where its scripts are.

@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_agents::drivers;
+use longhaul_config::Profile;
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
 use longhaul_lang::world::{Able, Described, Found, Kind, Missing, World};
 use longhaul_lang::{Report, Request};
-use longhaul_runtime::Profile;
 
 use crate::builtin;
 use crate::cards;
-use crate::kept::Shelves;
+use crate::kept::{ReadShelf, Shelves};
 use crate::library::{self, Entry, Library, Origin};
 use crate::place;
 use crate::project::Project;
@@ -46,11 +46,11 @@ impl Disk {
     }
 
     /// The world around the current folder, with the shelf of its store.
-    pub fn current() -> Result<Self> {
+    pub fn current(read: ReadShelf) -> Result<Self> {
         let project = Project::current()?;
         // A place that can not be used has no shelf, and is complained about by whoever needs it.
         let store = place::of(&project, std::env::var("LONGHAUL_STORE").ok().as_deref()).ok();
-        Ok(Self::new(project).with_shelves(Shelves::of(store)))
+        Ok(Self::new(project).with_shelves(Shelves::of(store, read)))
     }
 
     /// The same with what is on a shelf.

@@ -4,7 +4,6 @@
 //! be read, has no shelf.
 
 use std::cell::OnceCell;
-use std::time::Duration;
 
 use longhaul_core::shelf::{Shelf, Text};
 use longhaul_lang::diagnostic::{Severity, render, summary};
@@ -16,8 +15,6 @@ use crate::disk::Disk;
 
 /// Errors that are told; they often have one cause.
 const TOLD_MAX: usize = 20;
-/// How long a store that does not answer is waited for: whoever looks for a workflow may not need it.
-const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A workflow of the shelf.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,17 +25,20 @@ pub struct Shelved {
     pub text: String,
 }
 
+/// Reads the registry of a store; `None` where there is none, or it cannot be read.
+pub type ReadShelf = fn(&Place) -> Option<Shelf>;
+
 /// The shelf of a store, read when somebody asks for it.
 #[derive(Debug, Default)]
 pub struct Shelves {
-    store: Option<Place>,
+    store: Option<(Place, ReadShelf)>,
     read: OnceCell<Vec<Shelved>>,
 }
 
 impl Shelves {
     /// The shelf of a store; of none, an empty one.
-    pub fn of(store: Option<Place>) -> Self {
-        Self { store, read: OnceCell::new() }
+    pub fn of(store: Option<Place>, read: ReadShelf) -> Self {
+        Self { store: store.map(|store| (store, read)), read: OnceCell::new() }
     }
 
     /// A shelf that was read.
@@ -48,7 +48,10 @@ impl Shelves {
 
     /// What is on it.
     pub fn all(&self) -> &[Shelved] {
-        self.read.get_or_init(|| self.store.as_ref().map(read).unwrap_or_default())
+        self.read.get_or_init(|| {
+            let shelf = self.store.as_ref().and_then(|(store, read)| read(store));
+            shelf.as_ref().map(shelved).unwrap_or_default()
+        })
     }
 
     /// The workflow with a name.
@@ -85,22 +88,4 @@ fn in_words(report: &Report) -> String {
 fn shelved(shelf: &Shelf) -> Vec<Shelved> {
     let enabled = shelf.workflows().filter(|(_, kept)| kept.about.enabled);
     enabled.map(|(name, kept)| Shelved { name: name.to_owned(), text: kept.current().text.text.clone() }).collect()
-}
-
-/// On a thread of its own: whoever asks may be inside a runtime, and can not wait there.
-fn read(store: &Place) -> Vec<Shelved> {
-    if store.file().is_some_and(|file| !file.is_file()) {
-        return Vec::new();
-    }
-    let store = store.clone();
-    let reading = std::thread::Builder::new().spawn(move || read_here(&store)).ok();
-    reading.and_then(|reading| reading.join().ok()).flatten().unwrap_or_default()
-}
-
-fn read_here(store: &Place) -> Option<Vec<Shelved>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    runtime.block_on(async {
-        let store = store.open(PATIENCE).await.ok()?;
-        longhaul_runtime::read_shelf(store.as_ref()).await.ok().map(|shelf| shelved(&shelf))
-    })
 }

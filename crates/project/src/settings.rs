@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
+use longhaul_config::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, Values};
 use longhaul_core::policy::Authority;
-use longhaul_runtime::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, Values};
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
 pub use fleet::Fleet;

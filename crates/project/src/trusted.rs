@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_runtime::told;
+use longhaul_config::trust::told;
 
 use crate::project::Project;
 use crate::{disk, settings};
@@ -36,7 +36,7 @@ pub fn is_needed(project: &Project) -> bool {
 
 /// Whether what a project says now is what a person has trusted.
 pub(crate) fn is_trusted(project: &Project, hashes: &HashSet<String>) -> bool {
-    longhaul_runtime::is_trusted(&project.root, hashes)
+    longhaul_config::trust::is_trusted(&project.root, hashes)
 }
 
 /// Remembers a hash, with the folder it was seen in for people.

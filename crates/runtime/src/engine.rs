@@ -32,8 +32,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
-use crate::backends::Backends;
-use crate::channels::Channel;
 use crate::clock::Clock;
 use crate::execute::agent_defaults;
 use crate::execute::artifacts::Artifacts;
@@ -54,7 +52,7 @@ use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
 use crate::services::registry;
 use crate::services::upkeep;
-use crate::tools::ToolServer;
+use longhaul_config::{Backends, Channel, ToolServer, Values};
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
@@ -98,21 +96,6 @@ pub struct Options {
     pub member: Membership,
     /// The program whose `__guard` clears up after an engine that was killed.
     pub guard: Option<PathBuf>,
-}
-
-/// Bounds of values.
-#[derive(Debug, Clone)]
-pub struct Values {
-    /// Variables that `env.X` may read in runs that were not started at the command line.
-    pub env: Arc<[String]>,
-    /// The most bytes of one output.
-    pub bytes_max: usize,
-}
-
-impl Default for Values {
-    fn default() -> Self {
-        Self { env: Arc::new([]), bytes_max: 64 << 20 }
-    }
 }
 
 impl Default for Options {

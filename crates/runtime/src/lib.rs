@@ -3,8 +3,6 @@
 //! **Invariant:** intent is stored before the act, the result after it. What is done here was decided in
 //! `core` and recorded by `store` first.
 
-mod backends;
-mod channels;
 mod clock;
 mod engine;
 mod execute;
@@ -12,13 +10,9 @@ mod fleet;
 mod hosted;
 mod run;
 mod services;
-mod tools;
-mod trust;
 
-pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
-pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
 pub use clock::{Clock, System, clock_of};
-pub use engine::{Engine, Error, Options, Pulse, Said, StartRequest, Values};
+pub use engine::{Engine, Error, Options, Pulse, Said, StartRequest};
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
 pub use fleet::roster::{Duty, OpenDuty, Present, Roster};
@@ -30,9 +24,6 @@ pub use run::message::Message;
 pub use run::recover::is_dead;
 pub use run::run_loop::{Idle, Loaded};
 pub use services::consent::{Recorded, RunConsent};
-pub use services::registry::{Decided, read_shelf};
+pub use services::registry::{Decided, registry_of};
 pub use services::traces::Collector;
 pub use services::triggers::{Find, Startable, Wanted};
-pub use services::upkeep::Retention;
-pub use tools::ToolServer;
-pub use trust::{Told, is_trusted, told};

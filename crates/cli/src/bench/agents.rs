@@ -10,9 +10,10 @@ use anyhow::{Context, Result};
 use indexmap::IndexMap;
 use longhaul_agents::contract::{Auth, Setup};
 use longhaul_agents::shim::SHIM_COMMAND;
+use longhaul_config::{Backends, Profile};
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Backends, Engine, Error, Idle, Options, Profile, StartRequest, System};
+use longhaul_runtime::{Engine, Error, Idle, Options, StartRequest, System};
 use tokio_util::sync::CancellationToken;
 
 use super::machine::{Spent, cpu, spend};

@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let reports = reports(args, &disk)?;
     if args.json {
         print_json(&reports)?;

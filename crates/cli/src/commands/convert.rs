@@ -29,7 +29,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let entry = disk.find(&args.file)?;
     let report = disk.check(&entry, args.dialect.dialect)?;
     if report.has_errors() {

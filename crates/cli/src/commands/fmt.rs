@@ -62,7 +62,7 @@ fn report(args: &Args, changed: &[String]) -> Result<()> {
 }
 
 fn files(args: &Args) -> Result<Vec<PathBuf>> {
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let mut files: Vec<PathBuf> = Vec::new();
     for path in &args.paths {
         let folder = Path::new(path);

@@ -44,7 +44,7 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let entry = disk.find(&args.name)?;
     let report = disk.check(&entry, args.dialect.dialect)?;
     if report.has_errors() {

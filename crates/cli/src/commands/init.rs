@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
 use longhaul_agents::drivers;
+use longhaul_config::SCRIPTED;
 use longhaul_project::Project;
 use longhaul_project::disk::{self, Disk};
 use longhaul_project::library::Origin;
-use longhaul_runtime::SCRIPTED;
 use serde_json::json;
 
 use super::list;
@@ -109,7 +109,7 @@ fn editors(args: &Args, project: &Path, home: Option<&Path>) -> Result<Vec<&'sta
 
 fn agenda(args: &Args, scope: &Scope, editors: &[&Editor]) -> Result<Agenda> {
     let server = server(args, scope)?;
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let rows = if args.no_commands && !args.remove { Vec::new() } else { list::rows(&disk, false) };
     let mut agenda = Agenda::default();
     for editor in editors {

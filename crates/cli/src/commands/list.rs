@@ -31,7 +31,7 @@ pub(super) struct Row {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let rows = rows(&disk, args.all);
     if args.json {
         ui::print_json(&rows.iter().map(row_json).collect::<Vec<_>>())?;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             args.name
         );
     }
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let folder = disk.project.root.join(".longhaul/workflows");
     let file = |ending: &str| folder.join(format!("{}.{ending}", args.name));
     let (workflow, test) = texts(&disk, &args.from, &args.name)?;

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = Disk::current()?;
+    let disk = Disk::current(longhaul_runtime::registry_of)?;
     let entry = disk.find(&args.name)?;
     if args.source {
         ui::deliver(&disk.text(&entry)?, None)?;

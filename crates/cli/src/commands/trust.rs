@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
+use longhaul_config::trust::told;
 use longhaul_project::{Project, disk, trusted};
-use longhaul_runtime::told;
 use serde_json::json;
 
 use crate::ui;

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, Result, bail};
+use longhaul_config::{Backends, SCRIPTED};
 use longhaul_core::event::{Driver, Envelope};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{Phase, State};
 use longhaul_core::view;
-use longhaul_runtime::{Backends, Clock, Engine, Idle, Message, Options, SCRIPTED, StartRequest, System};
+use longhaul_runtime::{Clock, Engine, Idle, Message, Options, StartRequest, System};
 use longhaul_store::Sqlite;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longhaul_runtime::Retention;
+use longhaul_config::Retention;
 
 use super::*;
 

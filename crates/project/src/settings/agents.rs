@@ -27,7 +27,7 @@ use indexmap::IndexMap;
 use longhaul_agents::contract::{Auth, Setup};
 use longhaul_agents::notice::Signatures;
 use longhaul_agents::prices::Prices;
-use longhaul_runtime::{Backends, Profile, permission};
+use longhaul_config::{Backends, Profile, permission};
 use toml_edit::DocumentMut;
 
 use super::{Keys, entries};

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use longhaul_agents::drivers;
+use longhaul_config::{Backends, SCRIPTED};
 use longhaul_core::decide::{agent_label, agent_of_label};
 use longhaul_core::duration::parse_ms;
 use longhaul_core::event::Gone;
 use longhaul_lang::diagnostic::closest;
-use longhaul_runtime::{Backends, SCRIPTED};
 use longhaul_store::Caps;
 use toml_edit::{DocumentMut, Item};
 

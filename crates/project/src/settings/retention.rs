@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
+use longhaul_config::Retention;
 use longhaul_core::duration::parse_ms;
-use longhaul_runtime::Retention;
 use toml_edit::{DocumentMut, Item};
 
 use super::entries;

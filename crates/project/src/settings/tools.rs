@@ -16,7 +16,7 @@
 use anyhow::{Result, anyhow, bail};
 use indexmap::IndexMap;
 use longhaul_agents::tool::Server;
-use longhaul_runtime::ToolServer;
+use longhaul_config::ToolServer;
 use toml_edit::{DocumentMut, Item};
 
 use super::{Keys, Origin, agents, entries};

@@ -7,7 +7,7 @@
 //! ```
 
 use anyhow::{Result, anyhow, bail};
-use longhaul_runtime::Values;
+use longhaul_config::Values;
 use toml_edit::{DocumentMut, Item};
 
 use super::entries;

@@ -9,8 +9,8 @@ use longhaul_core::plan::{Compat, Plan, StepIx};
 use longhaul_core::{Json, catalog};
 use serde_json::Map;
 
-use crate::backends::AUTO;
 use crate::engine::Shared;
+use longhaul_config::AUTO;
 
 /// The settings of workhorse that a run of one of its files goes by.
 const WORKHORSE: &[&str] = &[

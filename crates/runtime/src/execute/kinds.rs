@@ -24,11 +24,11 @@ use longhaul_core::plan::{Cache, Compat, ErrorClass, Output, Timeout};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::backends::Choice;
 use crate::engine::{Pulse, Said, Shared};
 use crate::execute::agent_defaults::Told;
 use crate::execute::secrets::{Readable, Secrets};
 use crate::execute::workspace::sync::Baggage;
+use longhaul_config::Choice;
 
 /// An attempt to be made.
 pub(crate) struct Attempt {

@@ -12,9 +12,9 @@ use longhaul_core::event::RunStarted;
 use longhaul_core::origin::Face;
 use serde_json::Map;
 
-use crate::channels::Channel;
 use crate::engine::Options;
-use crate::tools;
+use longhaul_config::Channel;
+use longhaul_config::tools;
 
 /// Shorter values would tear holes into ordinary text.
 const SECRET_CHARS_MIN: usize = 6;

@@ -3,9 +3,11 @@
 //! **Invariant:** what is written follows from the shelf as it is at that moment: of two who change the same thing, the second
 //! one decides anew on what the first one left.
 
+use std::time::Duration;
+
 use longhaul_core::id::RunId;
 use longhaul_core::shelf::{Entry, Refusal, Shelf};
-use longhaul_store::{Append, EventId, Head, NewEvent, Store};
+use longhaul_store::{Append, EventId, Head, NewEvent, Place, Store};
 use uuid::Uuid;
 
 use crate::engine::{Engine, Error, Shared};
@@ -18,6 +20,9 @@ pub(crate) const SHELF: &str = "longhaul-shelf";
 const PAGE: usize = 500;
 /// How often a change is decided anew because others wrote first.
 const TRIES: u32 = 50;
+
+/// How long a store that does not answer is waited for. The caller may not need it.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What somebody decided: an answer for the caller, and what is to be written.
 pub type Decided<T> = Result<(T, Vec<Entry>), Refusal>;
@@ -51,8 +56,25 @@ impl Engine {
     }
 }
 
-/// What is on the shelf of a store, for those who only look.
-pub async fn read_shelf(store: &dyn Store) -> Result<Shelf, Error> {
+/// The registry of a store that is not open: for commands that only look for a workflow. A store that is not there, or does not answer
+/// soon, has none. It is read on a thread of its own, because the caller may be inside of an async runtime.
+pub fn registry_of(store: &Place) -> Option<Shelf> {
+    if store.file().is_some_and(|file| !file.is_file()) {
+        return None;
+    }
+    let store = store.clone();
+    std::thread::Builder::new().spawn(move || read_alone(&store)).ok()?.join().ok()?
+}
+
+fn read_alone(store: &Place) -> Option<Shelf> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(async {
+        let store = store.open(PATIENCE).await.ok()?;
+        read_shelf(store.as_ref()).await.ok()
+    })
+}
+
+async fn read_shelf(store: &dyn Store) -> Result<Shelf, Error> {
     let mut shelf = Shelf::default();
     refresh(store, &mut shelf).await?;
     Ok(shelf)

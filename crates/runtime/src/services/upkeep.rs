@@ -3,9 +3,9 @@
 //! **Invariant:** of several workers one does it at a time: its turn is an entry in a journal of the store, written by
 //! compare-and-set. Nothing is forgotten that is not on the disk before, where an archive is wanted.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
+use longhaul_config::Retention;
 use longhaul_core::id::RunId;
 use longhaul_store::{Append, EventId, Head, NewEvent};
 use serde::{Deserialize, Serialize};
@@ -28,17 +28,6 @@ const TURN_MS: i64 = 30 * 60 * 1000;
 const RUNS_MAX: usize = 1000;
 /// Entries after which the journal begins anew.
 const ENTRIES_MAX: u64 = 500;
-
-/// How long runs are kept that are over.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Retention {
-    /// Those that have been over for longer go.
-    pub finished: Option<Duration>,
-    /// But never the newest so many.
-    pub keep: usize,
-    /// Where they are written before.
-    pub archive: Option<PathBuf>,
-}
 
 /// What is in the journal.
 #[derive(Debug, Serialize, Deserialize)]

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use longhaul_config::Channel;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;
-use longhaul_runtime::{Channel, Clock, Engine, Idle, Options, StartRequest};
+use longhaul_runtime::{Clock, Engine, Idle, Options, StartRequest};
 use longhaul_store::{Memory, Store};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use longhaul_config::{Carrier, Channel, Login, Privacy, Server, Setting};
 use longhaul_core::plan::Outcome;
-use longhaul_runtime::{Carrier, Channel, Login, Privacy, Server, Setting};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use longhaul_config::{Carrier, Channel, Privacy, Server, Setting};
 use longhaul_core::Json;
 use longhaul_core::event::Event;
 use longhaul_core::plan::Outcome;
-use longhaul_runtime::{Carrier, Channel, Privacy, Pulse, Server, Setting};
+use longhaul_runtime::Pulse;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};

@@ -20,8 +20,8 @@ use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Done};
-use crate::channels::Channel;
 use crate::engine::{Pulse, Shared};
+use longhaul_config::Channel;
 
 /// How long one channel may take where the step does not say.
 const USUAL: Duration = Duration::from_secs(60);

@@ -11,9 +11,9 @@ use longhaul_core::decide::Start;
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done};
-use crate::backends::{AUTO, Backends, Choice, SCRIPTED};
 use crate::engine::Shared;
 use crate::execute::agent_defaults::Told;
+use longhaul_config::{AUTO, Backends, Choice, SCRIPTED};
 
 /// Who makes a prompt: as the step and the settings say, and where they say nobody, the first agent that is there.
 /// `None` for other work.

@@ -8,8 +8,8 @@ use longhaul_core::event::Failure;
 
 use super::program::Call;
 use super::{Notice, invalid};
-use crate::channels::Carrier;
 use letter::Letter;
+use longhaul_config::Carrier;
 
 pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &Carrier) -> Result<(), Failure> {
     // Whom a step names goes before whom the configuration names.

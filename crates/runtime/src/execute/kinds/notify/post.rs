@@ -5,8 +5,8 @@ use longhaul_core::event::Failure;
 use serde_json::json;
 
 use super::{Notice, invalid};
-use crate::channels::Setting;
 use crate::execute::kinds::http::{self, follow};
+use longhaul_config::Setting;
 
 pub(super) async fn webhook(notice: &Notice<'_>, url: &Setting) -> Result<(), Failure> {
     let body = json!({"run": notice.run, "step": notice.step, "title": notice.title, "text": notice.text});

@@ -19,11 +19,11 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::tell::Teller;
-use crate::backends::Choice;
 use crate::engine::Shared;
 use crate::execute::artifacts::Artifacts;
 use crate::execute::kinds::{Attempt, Done};
-use crate::trust;
+use longhaul_config::Choice;
+use longhaul_config::trust;
 
 /// How often an agent that says nothing is looked at.
 const LOOK: Duration = Duration::from_secs(5);

@@ -12,9 +12,9 @@ use longhaul_core::decide::thread_of;
 use longhaul_core::event::{Event, Failure, Session, Usage};
 use longhaul_core::plan::ErrorClass;
 
-use crate::backends::Choice;
 use crate::engine::Pulse;
 use crate::execute::kinds::{Attempt, Done};
+use longhaul_config::Choice;
 
 /// Tells of one turn.
 pub(super) struct Teller<'a> {

@@ -9,8 +9,8 @@ use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done, arguments, asked, line, shown};
 use crate::execute::kinds::run::with_reason;
-use crate::tools::filled;
-use crate::trust;
+use longhaul_config::tools::filled;
+use longhaul_config::trust;
 
 /// How long a call may take that says nothing else.
 const USUAL: Duration = Duration::from_secs(300);

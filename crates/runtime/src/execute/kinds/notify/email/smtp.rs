@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use super::super::invalid;
 use super::letter::{Letter, base64};
 use super::tls;
-use crate::channels::{Login, Privacy, Server};
+use longhaul_config::{Login, Privacy, Server};
 
 /// Bytes of one answer, with all its lines.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;

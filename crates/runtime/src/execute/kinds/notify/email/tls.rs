@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::super::invalid;
-use crate::channels::Server;
+use longhaul_config::Server;
 
 /// Puts TLS around a connection; the server must be who its address says.
 pub(super) async fn wrap(stream: TcpStream, server: &Server) -> Result<TlsStream<TcpStream>, Failure> {

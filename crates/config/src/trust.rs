@@ -66,7 +66,7 @@ pub fn is_trusted(workspace: &Path, trusted: &HashSet<String>) -> bool {
 }
 
 /// What a workspace tells that stands for another folder, as the files of a run do that were made again elsewhere.
-pub(crate) fn told_as(workspace: &Path, folder: &Path) -> Result<Option<Told>, String> {
+pub fn told_as(workspace: &Path, folder: &Path) -> Result<Option<Told>, String> {
     let said = files(workspace)?;
     if said.is_empty() {
         return Ok(None);

@@ -33,7 +33,7 @@ pub enum Channel {
 
 impl Channel {
     /// What nobody shall read: an address that is a key, a password.
-    pub(crate) fn secret(&self) -> Option<String> {
+    pub fn secret(&self) -> Option<String> {
         let setting = match self {
             Self::Webhook { url } | Self::Slack { url } => url,
             Self::Email { by: Carrier::Smtp(server), .. } => &server.login.as_ref()?.password,
@@ -107,7 +107,7 @@ pub enum Setting {
 
 impl Setting {
     /// The value.
-    pub(crate) fn value(&self) -> Result<String, String> {
+    pub fn value(&self) -> Result<String, String> {
         match self {
             Self::Written(text) => Ok(text.clone()),
             Self::Env(name) => std::env::var(name).map_err(|_| format!("the variable `{name}` is not set")),

@@ -14,7 +14,7 @@ pub struct ToolServer {
 }
 
 /// A server with its variables filled in, and the values that nobody is to see; in its place, the variable that is not set.
-pub(crate) fn filled(server: &Server) -> Result<(Server, Vec<String>), String> {
+pub fn filled(server: &Server) -> Result<(Server, Vec<String>), String> {
     let all = |texts: &IndexMap<String, String>| -> Result<IndexMap<String, String>, String> {
         texts.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
     };
@@ -35,7 +35,7 @@ pub(crate) fn filled(server: &Server) -> Result<(Server, Vec<String>), String> {
 }
 
 /// What a server is configured with that is secret wherever it shows up.
-pub(crate) fn secrets(server: &Server) -> Vec<String> {
+pub fn secrets(server: &Server) -> Vec<String> {
     let (texts, headers) = match server {
         Server::Program { args, env, .. } => (args.iter().chain(env.values()).collect::<Vec<_>>(), None),
         Server::Address { url, headers } => (vec![url], Some(headers)),

@@ -58,21 +58,25 @@ pub struct Profile {
 
 /// Who does a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// What the settings or the workflow call it.
-    pub(crate) name: String,
+    pub name: String,
     /// The driver.
-    pub(crate) driver: String,
-    pub(crate) setup: Setup,
-    pub(crate) model: Option<String>,
-    pub(crate) effort: Option<String>,
-    pub(crate) permission: Permission,
+    pub driver: String,
+    /// How it is called.
+    pub setup: Setup,
+    /// The model, by the name that the driver takes.
+    pub model: Option<String>,
+    /// How hard it thinks.
+    pub effort: Option<String>,
+    /// What it may do.
+    pub permission: Permission,
 }
 
 impl Backends {
     /// Who a step means. `fallback` takes over from the step's own agent; `told` is what the person said who started the
     /// engine, and counts where the step names nobody.
-    pub(crate) fn choose(&self, agent: Option<&Json>, fallback: Option<&str>, told: &str) -> Choice {
+    pub fn choose(&self, agent: Option<&Json>, fallback: Option<&str>, told: &str) -> Choice {
         let key = |key: &str| agent.and_then(|agent| agent.get(key)).and_then(Json::as_str);
         let named = key("backend").or_else(|| key("profile"));
         let usual = self.default.as_deref().filter(|_| told == AUTO).unwrap_or(told);
@@ -95,11 +99,13 @@ impl Backends {
         }
     }
 
-    pub(crate) fn signatures(&self) -> &Signatures {
+    /// The signatures of notices: the configured ones, else the built-in ones.
+    pub fn signatures(&self) -> &Signatures {
         self.signatures.as_deref().unwrap_or_else(|| Signatures::builtin())
     }
 
-    pub(crate) fn prices(&self) -> &Prices {
+    /// The prices of models: the configured ones, else the built-in ones.
+    pub fn prices(&self) -> &Prices {
         self.prices.as_deref().unwrap_or_else(|| Prices::builtin())
     }
 

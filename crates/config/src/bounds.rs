@@ -1,0 +1,31 @@
+//! Bounds: how long finished runs stay, and what values may be.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long finished runs stay in the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Runs that ended longer ago are removed.
+    pub finished: Option<Duration>,
+    /// The newest finished runs that always stay.
+    pub keep: usize,
+    /// The folder that runs are written to before they are removed.
+    pub archive: Option<PathBuf>,
+}
+
+/// Bounds of values.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// Variables that `env.X` may read in runs that were not started at the command line.
+    pub env: Arc<[String]>,
+    /// The largest size of one output, in bytes.
+    pub bytes_max: usize,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self { env: Arc::new([]), bytes_max: 64 << 20 }
+    }
+}

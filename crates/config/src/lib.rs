@@ -1,0 +1,14 @@
+//! Settings as data: the types that settings files are read into, and that the runtime works by.
+//!
+//! **Invariant:** nothing here reads a settings file. `project` does that; the runtime sees only these types.
+
+mod agents;
+mod bounds;
+mod channels;
+pub mod tools;
+pub mod trust;
+
+pub use agents::{AUTO, Backends, Choice, Profile, SCRIPTED, permission};
+pub use bounds::{Retention, Values};
+pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
+pub use tools::ToolServer;
