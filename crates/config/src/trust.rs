@@ -57,16 +57,16 @@ pub struct Told {
 
 /// What a workspace tells agents; `None` if that is nothing, and why not if it can not be read whole.
 pub fn told(workspace: &Path) -> Result<Option<Told>, String> {
-    told_as(workspace, workspace)
+    sensitive_files_as(workspace, workspace)
 }
 
 /// Whether what a workspace says now is among what people have trusted.
 pub fn is_trusted(workspace: &Path, trusted: &HashSet<String>) -> bool {
-    matches!(told(workspace), Ok(Some(told)) if trusted.contains(&told.hash))
+    matches!(sensitive_files(workspace), Ok(Some(told)) if trusted.contains(&told.hash))
 }
 
 /// What a workspace tells that stands for another folder, as the files of a run do that were made again elsewhere.
-pub fn told_as(workspace: &Path, folder: &Path) -> Result<Option<Told>, String> {
+pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<Told>, String> {
     let said = files(workspace)?;
     if said.is_empty() {
         return Ok(None);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn hash_of(root: &Path) -> Option<String> {
-        told(root).unwrap().map(|told| told.hash)
+        sensitive_files(root).unwrap().map(|told| told.hash)
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
             write(root, ".mcp.json", "{}");
         }
         assert_ne!(hash_of(one.path()), hash_of(other.path()));
-        assert_eq!(told_as(other.path(), one.path()).unwrap().unwrap().hash, hash_of(one.path()).unwrap());
+        assert_eq!(sensitive_files_as(other.path(), one.path()).unwrap().unwrap().hash, hash_of(one.path()).unwrap());
     }
 
     #[test]
@@ -305,7 +305,7 @@ program = "\u002e\U0000002Fevil""#,
             let folder = tempfile::tempdir().unwrap();
             write(folder.path(), file, text);
             write(folder.path(), script, "good");
-            let before = told(folder.path()).unwrap().unwrap();
+            let before = sensitive_files(folder.path()).unwrap().unwrap();
             assert!(before.files.contains(&folder.path().join(script)) || before.files.len() > 1, "{text}: {before:?}");
             write(folder.path(), script, "evil");
             assert_ne!(hash_of(folder.path()), Some(before.hash), "{text}");
@@ -318,7 +318,7 @@ program = "\u002e\U0000002Fevil""#,
         write(folder.path(), "other.sh", "x");
         let root = folder.path().join("root");
         write(&root, ".mcp.json", r#"{"a": ["../other.sh", "/etc/passwd", ".", "..", "/"]}"#);
-        assert_eq!(told(&root).unwrap().unwrap().files, [root.join(".mcp.json")]);
+        assert_eq!(sensitive_files(&root).unwrap().unwrap().files, [root.join(".mcp.json")]);
     }
 
     #[test]
@@ -341,7 +341,7 @@ program = "\u002e\U0000002Fevil""#,
         for number in 0..=FILES_MAX {
             std::fs::File::create(root.join(format!(".claude/hooks/{number}"))).unwrap();
         }
-        assert!(told(root).unwrap_err().contains("more than 10000 files"));
+        assert!(sensitive_files(root).unwrap_err().contains("more than 10000 files"));
         let large = tempfile::tempdir().unwrap();
         write(large.path(), ".mcp.json", "{}");
         std::fs::File::options()
@@ -350,6 +350,6 @@ program = "\u002e\U0000002Fevil""#,
             .unwrap()
             .set_len(BYTES_MAX + 1)
             .unwrap();
-        assert!(told(large.path()).unwrap_err().contains("64 MiB"));
+        assert!(sensitive_files(large.path()).unwrap_err().contains("64 MiB"));
     }
 }

@@ -79,7 +79,7 @@ mod tests {
         let (project, _folder) = project("store = 'postgres://evil/runs'", "");
         let said = of(&project, None).unwrap_err().to_string();
         assert!(said.contains("run `longhaul trust`"), "{said}");
-        let told = longhaul_config::trust::told(&project.root).unwrap().unwrap();
+        let told = longhaul_config::trust::sensitive_files(&project.root).unwrap().unwrap();
         trusted::add(&project, &told.hash, &project.root).unwrap();
         assert_eq!(of(&project, None).unwrap().to_string(), "postgres://evil/runs");
     }

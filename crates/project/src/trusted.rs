@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_config::trust::told;
+use longhaul_config::trust::sensitive_files;
 
 use crate::project::Project;
 use crate::{disk, settings};
@@ -27,7 +27,7 @@ pub fn hashes(project: &Project) -> HashSet<String> {
 /// Whether a project says anything that counts only once it is trusted: a file of settings that only bounds something does not.
 pub fn is_needed(project: &Project) -> bool {
     let own = project.root.join(".longhaul/config.toml");
-    let says_more = || match told(&project.root) {
+    let says_more = || match sensitive_files(&project.root) {
         Ok(told) => told.is_some_and(|told| told.files.iter().any(|file| *file != own)),
         Err(_) => true,
     };

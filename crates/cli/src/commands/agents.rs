@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
 use longhaul_agents::drivers;
-use longhaul_config::trust::told;
+use longhaul_config::trust::sensitive_files;
 use longhaul_config::{Backends, Profile};
 use longhaul_project::{Project, Settings, place, state, trusted};
 use rustix::fs::{Access, access};
@@ -267,7 +267,7 @@ fn git(project: &Project) -> Finding {
 }
 
 fn trust(project: &Project, backends: &Backends) -> Finding {
-    let told = match told(&project.root) {
+    let told = match sensitive_files(&project.root) {
         Ok(told) => told,
         Err(why) => return plain("trust", false, &why),
     };

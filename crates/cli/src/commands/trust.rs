@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use longhaul_config::trust::told;
+use longhaul_config::trust::sensitive_files;
 use longhaul_project::{Project, disk, trusted};
 use serde_json::json;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.revoke {
         trusted::forget(&project, &project.root)?;
     }
-    let told = told(&project.root).map_err(|why| anyhow!("{}: {why}", project.root.display()))?;
+    let told = sensitive_files(&project.root).map_err(|why| anyhow!("{}: {why}", project.root.display()))?;
     if let (false, false, Some(told)) = (args.show, args.revoke, &told) {
         trusted::add(&project, &told.hash, &project.root)?;
     }

@@ -110,7 +110,7 @@ fn is_trusted(attempt: &Attempt, cwd: &Path) -> bool {
     let options = &attempt.shared.options;
     let is_carried = cwd.starts_with(attempt.shared.artifacts.run(&attempt.run));
     let folder = if is_carried { &options.workspace } else { cwd };
-    match trust::told_as(cwd, folder) {
+    match trust::sensitive_files_as(cwd, folder) {
         Ok(told) => told.is_none_or(|told| options.backends.trusted.contains(&told.hash)),
         Err(_) => false,
     }
