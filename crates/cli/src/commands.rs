@@ -10,13 +10,17 @@ mod demo;
 mod explain;
 mod fmt;
 mod graph;
+mod help;
 mod init;
 mod list;
 mod logs;
+mod machines;
 mod mcp;
 mod new;
 mod proposals;
 mod prune;
+mod registry;
+mod renamed;
 mod run;
 mod runs;
 mod schema;
@@ -51,7 +55,13 @@ use crate::ui;
 
 /// Runs multi-step work of AI coding agents, unattended, for days, without losing anything.
 #[derive(Debug, Parser)]
-#[command(name = "longhaul", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "longhaul",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -65,46 +75,62 @@ enum Command {
     Watch(watch::Args),
     Top(watch::TopArgs),
     Runs(runs::ListArgs),
-    /// Show what a run is doing, step by step
+    /// Show a run step by step: done, running, waiting and for what
     Status(runs::StatusArgs),
-    /// Print what happened in a run
+    /// Print everything that happened in a run, in order
     Events(runs::EventsArgs),
-    /// Print what a run, or a step of it, left
+    /// Print the outputs of a run, or of one of its steps
     Outputs(runs::OneArgs),
     Logs(logs::Args),
     Export(prune::ExportArgs),
     Import(prune::ImportArgs),
     Prune(prune::Args),
     Store(store::Args),
-    /// Say yes to a gate or a review
+    /// Approve a gate or a review, so that the run continues
+    ///
+    /// The run asks a person for a decision and waits. `longhaul status RUN` shows the question. After you approve, the steps behind the
+    /// gate start. For a gate with several choices, name the choice as VALUE.
     Approve(tell::Args),
-    /// Say no to a gate or a review
+    /// Deny a gate or a review: the step fails, or follows its `on_deny`
+    ///
+    /// The run asks a person for a decision and waits. `longhaul status RUN` shows the question. `--reason` is
+    /// recorded with the denial.
     Deny(tell::Args),
-    /// Say yes to a review with another value
+    /// Approve a review with your own value in place of the result
+    ///
+    /// The run waits for the review of a result. VALUE replaces the result, and the run continues with it.
     Edit(tell::Args),
-    /// Answer a question
+    /// Answer a question that a step or an agent asks a person
+    ///
+    /// The run waits for the answer. `longhaul status RUN` shows the question and what kind of value it wants. After you answer, the step
+    /// continues with the value. To send something that no step asks a person for, use `longhaul signal`.
     Answer(tell::Args),
-    /// Send a signal to a run
+    /// Send a named signal, with a value if you like, to a run
+    ///
+    /// The step of the run that has `wait: {event: NAME}` receives it and continues. If no such step waits yet, the run keeps the signal for it.
+    /// Programs use signals to report that something happened; people answer questions with `longhaul answer`.
     Signal(tell::Args),
-    /// Stop a run
+    /// Cancel a run: its processes end, and no further step starts
+    ///
+    /// Finished steps and their outputs stay. `longhaul retry RUN` continues a cancelled run.
     Cancel(tell::CancelArgs),
-    /// Start nothing new in a run
+    /// Pause a run: running steps finish, no new step starts
+    ///
+    /// `longhaul unpause RUN` continues it.
     Pause(tell::RunArgs),
-    /// Let a paused run go on
+    /// Continue a paused run
     Unpause(tell::RunArgs),
-    /// Start a failed or cancelled run again; finished steps are kept
+    /// Run the failed steps of a run again
+    ///
+    /// Works on a failed or cancelled run. Finished steps keep their results.
     Retry(tell::RetryArgs),
-    /// Let a run go on elsewhere, without the files that are on a machine which is gone
-    Leave(tell::RunArgs),
     Consent(consent::Args),
-    Shelve(versions::ShelveArgs),
-    Versions(versions::Args),
-    Rollback(versions::RollbackArgs),
-    Proposals(proposals::Args),
+    Registry(registry::Args),
     Triggers(triggers::Args),
     Fork(worker::ForkArgs),
     Worker(worker::Args),
     Workers(workers::Args),
+    Machines(machines::Args),
     Mcp(mcp::Args),
     Serve(Box<serve::Args>),
     Ui(serve::ui::Args),
@@ -115,9 +141,9 @@ enum Command {
     Check(check::Args),
     List(list::Args),
     Show(show::Args),
-    /// List who agents can be: personas of the project, of the user, and built in
+    /// List the personas of the project, of the user, and built in
     Personas(cards::Args),
-    /// List what agents can be taught: skills of the project and of the user
+    /// List the skills of the project and of the user
     Skills(cards::Args),
     Graph(graph::Args),
     Convert(convert::Args),
@@ -129,6 +155,9 @@ enum Command {
     Test(test::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
+    Help(help::Args),
+    #[command(flatten)]
+    Renamed(renamed::Renamed),
 }
 
 /// Carries a command out.
@@ -157,13 +186,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Pause(args) => tell::whole(args, What::Pause),
         Command::Unpause(args) => tell::whole(args, What::Unpause),
         Command::Retry(args) => tell::retry(&args),
-        Command::Leave(args) => tell::whole(args, What::Leave),
         Command::Workers(args) => workers::run(&args),
+        Command::Machines(args) => machines::run(args),
         Command::Consent(args) => consent::run(&args),
-        Command::Shelve(args) => versions::shelve(&args),
-        Command::Versions(args) => versions::run(&args),
-        Command::Rollback(args) => versions::rollback(&args),
-        Command::Proposals(args) => proposals::run(&args),
+        Command::Registry(args) => registry::run(&args),
         Command::Triggers(args) => triggers::run(&args),
         Command::Fork(args) => worker::fork(&args),
         Command::Worker(args) => worker::run(&args),
@@ -189,6 +215,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Test(args) => test::run(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::Help(args) => help::run(&args),
+        Command::Renamed(command) => renamed::run(command),
     }
 }
 
@@ -199,7 +227,7 @@ const SHOWN_MAX: usize = 100;
 /// How a file is to be read, where its keys do not tell.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct DialectArg {
-    /// Read as native, agent007, workhorse, valet or work-buddy [default: by the file's keys]
+    /// Read the file as native, agent007, workhorse, valet or work-buddy [default: decided by the keys in the file]
     #[arg(long, value_name = "NAME")]
     dialect: Option<Dialect>,
 }

@@ -21,6 +21,7 @@ mod screen;
 mod story;
 mod trial;
 mod ui;
+mod unknown;
 mod width;
 
 use std::process::ExitCode;
@@ -33,7 +34,10 @@ fn main() -> ExitCode {
     if let Some(code) = beside_an_engine() {
         return code;
     }
-    let matches = manual::command().get_matches();
+    let matches = match manual::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return wrong(&error),
+    };
     let cli = match commands::Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
@@ -46,6 +50,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Help that was asked for, or a command line that cannot be understood.
+fn wrong(error: &clap::Error) -> ExitCode {
+    let first = std::env::args().nth(1);
+    let Some(text) = unknown::explain(error, first.as_deref()) else { error.exit() };
+    ui::say(text);
+    ExitCode::from(2)
 }
 
 /// The processes beside an engine are this program under another name: the guard, which clears up after an engine that was

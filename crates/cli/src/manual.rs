@@ -1,62 +1,79 @@
-//! All commands in groups: the first page of help, and the reference.
+//! All commands by task: the first page of help, the page `longhaul help all`, and the reference.
 //!
-//! **Invariant:** every command that is not hidden is in one group.
+//! **Invariant:** every command that is not hidden is in one group; the first page shows only commands of the groups.
 
 use clap::{Arg, Command, CommandFactory};
 
 use crate::commands::Cli;
 use crate::{ui, width};
 
-/// Groups of commands, in the order in which people meet them.
-const GROUPS: [(&str, &[&str]); 8] = [
-    ("Start", &["demo", "init", "new", "run", "agents", "doctor"]),
-    ("Runs", &["watch", "top", "runs", "status", "events", "outputs", "logs", "resume"]),
-    (
-        "Answers",
-        &[
-            "approve", "deny", "edit", "answer", "signal", "pause", "unpause", "cancel", "retry", "fork", "consent",
-            "trust",
-        ],
-    ),
-    (
-        "Workflows",
-        &["list", "show", "graph", "check", "test", "explain", "fmt", "convert", "schema", "personas", "skills"],
-    ),
-    ("Shelf", &["shelve", "versions", "rollback", "proposals", "triggers"]),
-    ("Faces", &["ui", "serve", "mcp"]),
-    ("Machines", &["worker", "workers", "leave", "store"]),
-    ("Housekeeping", &["export", "prune", "import", "bench", "completions", "man"]),
+/// The commands of everyday work: the first page of help.
+const DAILY: [(&str, &[&str]); 4] = [
+    ("Start work", &["init", "check", "run", "resume"]),
+    ("See what happens", &["runs", "status", "watch", "logs", "ui"]),
+    ("Decide", &["approve", "deny", "answer", "cancel"]),
+    ("Learn", &["demo", "help"]),
 ];
 
-/// The command with its groups.
+/// All commands by task, in the order in which people meet them.
+const GROUPS: [(&str, &[&str]); 9] = [
+    ("Start work", &["init", "new", "run", "resume", "retry", "fork"]),
+    ("See what happens", &["runs", "status", "watch", "top", "logs", "events", "outputs"]),
+    ("Decide", &["approve", "deny", "edit", "answer", "signal", "pause", "unpause", "cancel", "consent", "trust"]),
+    (
+        "Write workflows",
+        &["list", "show", "graph", "check", "test", "explain", "fmt", "convert", "schema", "personas", "skills"],
+    ),
+    ("Share and schedule", &["registry", "triggers"]),
+    ("Interfaces", &["ui", "serve", "mcp"]),
+    ("Machines", &["worker", "workers", "machines", "store"]),
+    ("Keep in order", &["doctor", "agents", "export", "import", "prune", "bench"]),
+    ("Learn", &["demo", "help", "completions", "man"]),
+];
+
+/// The command, with the daily commands as its first page of help.
 pub(crate) fn command() -> Command {
     let command = Cli::command();
-    let help = help(&command);
+    let help = daily(&command);
     command.override_help(help)
 }
 
-fn help(command: &Command) -> String {
+/// The first page of help.
+fn daily(command: &Command) -> String {
+    let groups: Vec<_> = DAILY.iter().map(|(title, names)| (*title, existing(command, names))).collect();
+    let more = "longhaul help all: everything else. longhaul COMMAND --help: one command; most have --json.";
+    page(command, &groups, more)
+}
+
+/// Every command, by task.
+pub(crate) fn all() -> String {
+    let command = Cli::command();
+    let more = "longhaul COMMAND --help: one command; most have --json. longhaul help: the daily commands.";
+    page(&command, &groups(&command), more)
+}
+
+fn page(command: &Command, groups: &[(&str, Vec<String>)], more: &str) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut text = format!("{about}\n\n{} longhaul COMMAND\n", ui::bold("Usage:"));
-    for (title, names) in groups(command) {
+    for (title, names) in groups {
         text.push_str(&format!("\n{}\n", ui::bold(title)));
         for name in names {
-            text.push_str(&format!("  {name:<12} {}\n", width::seen(&line(command, &name), 15)));
+            text.push_str(&format!("  {name:<12} {}\n", width::seen(&line(command, name), 15)));
         }
     }
-    text.push_str(
-        "\n`longhaul COMMAND --help` says more about each; most have `--json`. `longhaul demo` shows it at work.",
-    );
+    text.push_str(&format!("\n{more}"));
     text
+}
+
+fn existing(command: &Command, names: &[&str]) -> Vec<String> {
+    names.iter().filter(|name| command.find_subcommand(name).is_some()).map(|name| (*name).to_owned()).collect()
 }
 
 /// The groups, and what is in none.
 fn groups(command: &Command) -> Vec<(&'static str, Vec<String>)> {
     let known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let is_there = |name: &str| command.find_subcommand(name).is_some();
-    let of = |names: &[&str]| names.iter().filter(|name| is_there(name)).map(|name| (*name).to_owned()).collect();
     let mut groups: Vec<(&'static str, Vec<String>)> =
-        GROUPS.iter().map(|(title, names)| (*title, of(names))).collect();
+        GROUPS.iter().map(|(title, names)| (*title, existing(command, names))).collect();
     let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(|sub| sub.get_name().to_owned());
     let rest: Vec<String> = shown.filter(|name| !known(name)).collect();
     if !rest.is_empty() {
@@ -65,8 +82,14 @@ fn groups(command: &Command) -> Vec<(&'static str, Vec<String>)> {
     groups
 }
 
-/// What a command is for, in a line.
-fn line(command: &Command, name: &str) -> String {
+/// The names of all commands that are shown.
+pub(crate) fn names(command: &Command) -> Vec<&'static str> {
+    let is_there = |name: &&str| command.find_subcommand(name).is_some();
+    GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).filter(is_there).collect()
+}
+
+/// The first line of a command's help.
+pub(crate) fn line(command: &Command, name: &str) -> String {
     let about = command.find_subcommand(name).and_then(|sub| sub.get_about()).map(ToString::to_string);
     about.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
 }
@@ -75,7 +98,7 @@ fn line(command: &Command, name: &str) -> String {
 pub(crate) fn markdown() -> String {
     let mut command = Cli::command();
     command.build();
-    let mut page = "# Commands\n\nMade from the commands themselves by `longhaul man`.\n".to_owned();
+    let mut page = "# Commands\n\n`longhaul man` writes this page from the commands' own help.\n".to_owned();
     for (title, names) in groups(&command) {
         page.push_str(&format!("\n## {title}\n"));
         for name in names {
@@ -150,7 +173,26 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         assert!(names.iter().all(|name| command.find_subcommand(name).is_some()), "{names:?}");
-        assert!(help(&command).lines().all(|line| crate::width::of(line) <= 110));
+        assert!(super::all().lines().all(|line| crate::width::of(line) <= 95));
+        assert!(
+            daily(&command)
+                .lines()
+                .take_while(|line| !line.starts_with("longhaul"))
+                .all(|line| crate::width::of(line) <= 90)
+        );
+    }
+
+    #[test]
+    fn the_first_page_shows_the_daily_commands_and_where_the_others_are() {
+        let (command, daily_names) = (Cli::command(), DAILY.iter().flat_map(|(_, names)| names.iter()));
+        let all: Vec<String> = groups(&command).into_iter().flat_map(|(_, names)| names).collect();
+        let shown: Vec<_> = daily_names.collect();
+        assert!(shown.iter().all(|name| all.contains(&(**name).to_owned())), "{shown:?}");
+        assert!((10..=15).contains(&shown.len()), "{}", shown.len());
+        let page = daily(&command);
+        assert!(page.contains("longhaul help all: everything else"), "{page}");
+        assert!(page.contains("  approve ") && !page.contains("  convert "), "{page}");
+        assert!(super::all().contains("  convert "));
     }
 
     #[test]

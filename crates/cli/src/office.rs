@@ -34,7 +34,7 @@ const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
 /// How an engine is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct EngineArgs {
-    /// What keeps the runs: a file, or postgres://… [default: as configured, else a file of the project in ~/.local/state/longhaul]
+    /// The store of the runs: a file, or postgres://… [default: as configured, else a file of the project in ~/.local/state/longhaul]
     // A text: what is wrong with an address is told without it, because of the password.
     #[arg(long, env = "LONGHAUL_STORE", value_name = "PLACE", hide_env_values = true, global = true)]
     store: Option<String>,
@@ -60,17 +60,17 @@ impl EngineArgs {
 /// Settings of agents, for commands that may start work.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct AgentArgs {
-    /// Who does prompts that name no backend, or all of them with `scripted`
+    /// The agent for prompts that name no backend; `scripted` does all prompts
     /// [default: as configured, else the first agent that is installed; with --script, `scripted`]
     #[arg(long, env = "LONGHAUL_AGENT", value_name = "NAME")]
     agent: Option<String>,
-    /// What the scripted agent says: a file with replies by step
+    /// A file with replies by step for the scripted agent
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Attempts at once, over all runs
+    /// How many attempts may run at once, over all runs
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = slots)]
     slots: usize,
-    /// Do steps anew whose earlier results could be used, and keep the new ones
+    /// Ignore cached results, run the steps again, and cache the new results
     #[arg(long)]
     no_cache: bool,
 }
@@ -90,10 +90,10 @@ impl AgentArgs {
 /// What a worker is among several.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WorkerArgs {
-    /// What this worker can do, beside its system, architecture and machine: takes steps whose `runs_on` asks for it
+    /// Labels of this worker, beside its system, architecture and machine; it takes steps whose `runs_on` asks for them
     #[arg(long, value_name = "LABEL,…", value_delimiter = ',', value_parser = label)]
     labels: Vec<String>,
-    /// What lists call this worker [default: the machine and the process]
+    /// The name of this worker in lists [default: the machine and the process]
     #[arg(long, value_name = "NAME", value_parser = called)]
     name: Option<String>,
 }

@@ -263,10 +263,10 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     assert_eq!(fleet.told("gamma", &["approve", RUN]).code, 0);
     until("the question", || fleet.asks("machine"));
     let told = fleet.told("gamma", &["status", RUN]).stdout;
-    assert!(told.contains("Nothing was heard of the machine `alpha`"), "{told}");
-    let command = format!("longhaul answer {RUN} two wait|leave|cancel");
+    assert!(told.contains("The machine `alpha` has been silent since"), "{told}");
+    let command = format!("longhaul answer {RUN} two wait|abandon|cancel");
     assert!(told.contains(&command), "{told}");
-    assert!(told.contains("is not possible: `fleet.carry` was not set when `one` left them"), "{told}");
+    assert!(told.contains("is not possible: `fleet.sync` was not set when `one` wrote them"), "{told}");
     // Nobody has it, and its first attempt has not begun.
     let line = told.lines().find(|line| line.contains(" two ")).unwrap();
     assert!(!line.contains("on alpha") && !line.contains("attempt"), "{told}");
@@ -274,7 +274,7 @@ fn a_run_whose_machine_is_gone_asks_what_to_do() {
     assert!(workers.contains(&format!("a person is asked what to do: longhaul status {RUN}")), "{workers}");
     assert_eq!(fleet.made_on(), ["one alpha"]);
     let refused = fleet.told("gamma", &["approve", RUN]);
-    assert!(refused.stderr.contains("it takes: wait, leave, cancel"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it takes: wait, abandon, cancel"), "{}", refused.stderr);
     // Only one step asks, so it need not be named; a worker is there that goes on.
     let told = fleet.told("gamma", &["answer", RUN, "leave"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
@@ -440,7 +440,7 @@ fn what_is_started_in_a_folder_of_no_known_project_is_done_there() {
     until("the gate", || fleet.asks("approval"));
     drop(gamma);
     // A person may leave that folder, but not for a checkout of some project.
-    assert_eq!(fleet.told("beta", &["leave", RUN]).code, 0);
+    assert_eq!(fleet.told("beta", &["machines", "abandon", RUN]).code, 0);
     assert_eq!(fleet.told("beta", &["approve", RUN]).code, 0);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.made_on(), ["any gamma", "one gamma", "two alpha", "more alpha"]);

@@ -109,7 +109,7 @@ fn settings_of_a_fleet_that_can_have_no_effect_are_warned_about() {
     for (args, out) in [(&["run", "w.yaml"][..], false), (&["doctor"], true)] {
         let told = project.longhaul(args);
         let said = if out { told.stdout } else { told.stderr };
-        assert!(said.contains("`fleet.carry` is not set"), "{args:?}: {said}");
+        assert!(said.contains("`fleet.sync` is not set"), "{args:?}: {said}");
         assert!(said.contains("did you mean `fleet.backends.claude`?"), "{args:?}: {said}");
     }
     project.user_settings("[fleet]\nmax = \n");
@@ -308,4 +308,42 @@ fn a_run_that_is_not_let_in_says_for_what_it_waits() {
     second.kill().unwrap();
     second.wait().unwrap();
     assert!(queued.unwrap().contains("at most 1 run of the group `one` at once"));
+}
+
+#[test]
+fn help_has_two_tiers() {
+    let project = Project::new(ECHO);
+    let first = project.longhaul(&["--help"]);
+    assert_eq!(first.code, 0);
+    assert!(first.stdout.contains("longhaul help all: everything else"), "{}", first.stdout);
+    assert_eq!(project.longhaul(&["help"]).stdout.trim(), first.stdout.trim());
+    let all = project.longhaul(&["help", "all"]);
+    assert_eq!(all.code, 0);
+    assert!(all.stdout.lines().count() > 2 * first.stdout.lines().count(), "{}", all.stdout);
+    let one = project.longhaul(&["help", "registry", "push"]);
+    assert_eq!(one.stdout.trim(), project.longhaul(&["registry", "push", "--help"]).stdout.trim());
+    let none = project.longhaul(&["help", "nonsense"]);
+    assert!(none.code == 2 && none.stderr.contains("longhaul help all"), "{}", none.stderr);
+}
+
+#[test]
+fn an_unknown_command_names_the_one_that_is_meant() {
+    let project = Project::new(ECHO);
+    for (typed, meant) in [
+        ("kill", "longhaul cancel "),
+        ("stop", "longhaul pause "),
+        ("ps", "longhaul runs "),
+        ("start", "longhaul run "),
+        ("aprove", "longhaul approve "),
+        ("push", "longhaul registry push "),
+    ] {
+        let told = project.longhaul(&[typed, "w.yaml"]);
+        assert_eq!((told.code, told.stdout.as_str()), (2, ""), "{typed}");
+        assert!(told.stderr.contains(&format!("`{typed}` is not a command. Did you mean:")), "{}", told.stderr);
+        assert!(told.stderr.contains(meant), "{typed}: {}", told.stderr);
+    }
+    let told = project.longhaul(&["xyzzy"]);
+    assert!(told.code == 2 && told.stderr.contains("longhaul help all") && !told.stderr.contains("mean"));
+    let below = project.longhaul(&["registry", "psuh"]);
+    assert!(below.code == 2 && below.stderr.contains("'push'"), "{}", below.stderr);
 }

@@ -1,4 +1,4 @@
-//! `longhaul shelve`, `versions`, `rollback`, `proposals` and `triggers`, the real command.
+//! `longhaul registry` and `triggers`, the real command, and the old names of `registry`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -46,7 +46,7 @@ impl Project {
 
     fn shelve(&self, text: &str) -> String {
         self.write(text);
-        self.json("shelve greet.yaml")["hash"].as_str().unwrap().to_owned()
+        self.json("registry push greet.yaml")["hash"].as_str().unwrap().to_owned()
     }
 }
 
@@ -55,8 +55,8 @@ fn a_workflow_goes_forward_and_back() {
     let project = Project::new();
     let one = project.shelve(ONE);
     let two = project.shelve(&ONE.replace("printf one", "printf two"));
-    assert_eq!(project.json("shelve greet.yaml")["changed"], false);
-    let versions = project.json("versions greet");
+    assert_eq!(project.json("registry push greet.yaml")["changed"], false);
+    let versions = project.json("registry versions greet");
     let rows: Vec<(&str, bool)> = versions
         .as_array()
         .unwrap()
@@ -67,13 +67,13 @@ fn a_workflow_goes_forward_and_back() {
     std::fs::remove_file(project.0.path().join("greet.yaml")).unwrap();
     project.done("run greet --run-id first");
     assert!(project.done("outputs first").contains("two"));
-    assert_eq!(project.json(&format!("rollback greet {}", &one[7..19]))["hash"], one.as_str());
-    assert_eq!(project.json(&format!("rollback greet {one}"))["changed"], false);
+    assert_eq!(project.json(&format!("registry rollback greet {}", &one[7..19]))["hash"], one.as_str());
+    assert_eq!(project.json(&format!("registry rollback greet {one}"))["changed"], false);
     project.done("run greet --run-id second");
     assert!(project.done("outputs second").contains("one"));
-    assert_eq!(project.done("versions greet --text"), ONE);
-    assert!(project.refused("rollback greet sha256:00000000").contains("has no version"));
-    assert!(project.refused("versions nobody").contains("there are: greet"));
+    assert_eq!(project.done("registry versions greet --text"), ONE);
+    assert!(project.refused("registry rollback greet sha256:00000000").contains("has no version"));
+    assert!(project.refused("registry versions nobody").contains("there are: greet"));
 }
 
 #[test]
@@ -81,12 +81,12 @@ fn what_has_errors_or_is_based_on_something_else_is_not_kept() {
     let project = Project::new();
     let one = project.shelve(ONE);
     project.write("name: greet\ndo:\n  - {id: say, rnu: printf}\n");
-    assert!(project.refused("shelve greet.yaml").contains("has errors"));
+    assert!(project.refused("registry push greet.yaml").contains("has errors"));
     project.write(&ONE.replace("printf one", "printf two"));
-    assert!(project.refused("shelve greet.yaml --base sha256:12345678").contains("has changed since"));
-    assert!(project.refused("shelve greet.yaml --name ../up").contains("can not be the name"));
-    project.done(&format!("shelve greet.yaml --base {one}"));
-    assert_eq!(project.json("versions").as_array().unwrap().len(), 1);
+    assert!(project.refused("registry push greet.yaml --base sha256:12345678").contains("has changed since"));
+    assert!(project.refused("registry push greet.yaml --name ../up").contains("can not be the name"));
+    project.done(&format!("registry push greet.yaml --base {one}"));
+    assert_eq!(project.json("registry list").as_array().unwrap().len(), 1);
     assert_eq!(project.json("runs").as_array().unwrap().len(), 0, "the shelf is none of the runs");
 }
 
@@ -95,20 +95,20 @@ fn proposals_go_from_hand_to_hand() {
     let project = Project::new();
     project.shelve(ONE);
     project.write(&ONE.replace("printf one", "printf better"));
-    let id = project.json("proposals add greet greet.yaml --notes louder")["proposal"].clone();
-    let list = project.done("proposals list greet --status pending");
+    let id = project.json("registry proposals add greet greet.yaml --notes louder")["proposal"].clone();
+    let list = project.done("registry proposals list greet --status pending");
     assert!(list.contains("pending") && list.contains("louder"), "{list}");
-    let shown = project.done(&format!("proposals show {id}"));
+    let shown = project.done(&format!("registry proposals show {id}"));
     assert!(
         shown.contains("-  - {id: say, run: printf one") && shown.contains("+  - {id: say, run: printf better"),
         "{shown}"
     );
-    assert!(project.refused(&format!("proposals apply {id}")).contains("only an approved one"));
-    project.done(&format!("proposals approve {id} --notes fine"));
-    project.done(&format!("proposals apply {id}"));
-    assert!(project.done("versions greet --text").contains("better"));
-    assert!(project.refused(&format!("proposals apply {id}")).contains("already applied"));
-    assert!(project.refused("proposals show 99").contains("there is no proposal 99"));
+    assert!(project.refused(&format!("registry proposals apply {id}")).contains("only an approved one"));
+    project.done(&format!("registry proposals approve {id} --notes fine"));
+    project.done(&format!("registry proposals apply {id}"));
+    assert!(project.done("registry versions greet --text").contains("better"));
+    assert!(project.refused(&format!("registry proposals apply {id}")).contains("already applied"));
+    assert!(project.refused("registry proposals show 99").contains("there is no proposal 99"));
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn a_step_of_a_run_changes_nothing_of_it() {
     let binary = env!("CARGO_BIN_EXE_longhaul");
     for line in [
         "shelve greet.yaml",
-        "rollback greet 12345678",
-        "proposals approve 1",
+        "registry rollback greet 12345678",
+        "registry proposals approve 1",
         "triggers add x greet",
         "triggers remove x",
     ] {
@@ -153,5 +153,40 @@ fn a_step_of_a_run_changes_nothing_of_it() {
         project.done("run sly.yaml");
         let said = std::fs::read_to_string(project.0.path().join("said.txt")).unwrap();
         assert!(said.contains("a step of") && said.contains("may not"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn old_names_still_work_and_name_the_new_one() {
+    let project = Project::new();
+    project.write(ONE);
+    let old = |line: &str, new: &str| {
+        let told = project.told(line);
+        assert_eq!(told.code, 0, "{line}: {}", told.stderr);
+        assert!(told.stderr.contains(&format!("is now `longhaul {new}`")), "{line}: {}", told.stderr);
+        let told = project.told(&format!("{line} --json"));
+        assert!(told.code == 0 && told.stderr.is_empty(), "{line} --json: {}", told.stderr);
+        serde_json::from_str::<Value>(&told.stdout).unwrap()
+    };
+    let hash = old("shelve greet.yaml", "registry push")["hash"].as_str().unwrap().to_owned();
+    assert_eq!(old("versions", "registry list"), project.json("registry list"));
+    assert_eq!(old("versions greet", "registry versions NAME"), project.json("registry versions greet"));
+    assert_eq!(project.told("versions greet --text").stdout, ONE);
+    assert_eq!(old(&format!("rollback greet {hash}"), "registry rollback")["changed"], false);
+    assert_eq!(old("proposals add greet greet.yaml", "registry proposals")["proposal"], 3);
+    assert_eq!(old("proposals list", "registry proposals").as_array().unwrap().len(), 2);
+    let told = project.told("leave run-1");
+    assert!(told.stderr.starts_with("note: `longhaul leave` is now `longhaul machines abandon`"), "{}", told.stderr);
+    let new = project.told("machines abandon run-1");
+    assert_eq!((told.code, told.stderr.lines().last()), (new.code, new.stderr.lines().last()));
+}
+
+#[test]
+fn old_names_are_in_no_help() {
+    let project = Project::new();
+    let all = project.done("help all");
+    assert!(all.contains("  registry ") && all.contains("  machines "), "{all}");
+    for old in ["shelve", "versions", "rollback", "proposals", "leave"] {
+        assert!(!all.contains(&format!("  {old} ")), "{old}: {all}");
     }
 }

@@ -48,8 +48,9 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         let limit = state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
         say(match &state.missed {
             Some(missed) => format!(
-                "nothing was heard of the machine `{}` since {}, and the files of the run are there; start a worker on it, or \
-                 `longhaul unpause` to wait for longer, `longhaul leave` to go on elsewhere without them, `longhaul cancel` to stop",
+                "the machine `{}` has been silent since {}, and the files of the run are on it; start a worker on it, or use \
+                 `longhaul unpause` to wait longer, `longhaul machines abandon` to continue on another machine without them, \
+                 `longhaul cancel` to end the run",
                 missed.host,
                 moment(missed.since)
             ),

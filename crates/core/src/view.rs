@@ -56,7 +56,7 @@ fn awaited(step: &StepInst) -> Option<&'static str> {
             QuestionKind::Machine => "machine",
         }),
         Phase::Queued if step.asks().is_some() => Some("machine"),
-        Phase::Handed => Some("host"),
+        Phase::Handed => Some("client"),
         Phase::Queued => Some("worker"),
         Phase::Waiting { signal: Some(_), .. } => Some("event"),
         Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),

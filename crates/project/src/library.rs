@@ -20,7 +20,8 @@ pub enum Origin {
     Path,
     /// `.longhaul/workflows` or `.agents/workflows` of the project.
     Project,
-    /// The shelf of the project's store.
+    /// The registry of the project's store.
+    #[serde(rename = "registry")]
     Shelf,
     /// `~/.longhaul/workflows`.
     User,
@@ -34,7 +35,7 @@ impl Origin {
         match self {
             Self::Path => "path",
             Self::Project => "project",
-            Self::Shelf => "shelf",
+            Self::Shelf => "registry",
             Self::User => "user",
             Self::Builtin => "built in",
         }

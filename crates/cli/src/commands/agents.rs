@@ -19,22 +19,22 @@ use crate::{ui, width};
 /// How long a database is waited for by whoever wants to know what is wrong.
 const ANSWER: Duration = Duration::from_secs(3);
 
-/// List the agents that can be driven, whether they are here, and what each can do by itself
+/// List the agents: which are installed, and what each can do
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Print JSON
+    /// Print as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Look at everything that a run needs, and say what is missing
+/// Check everything that a run needs, and name what is missing
 ///
-/// Nothing is sent anywhere: agents are only asked for their version, and a database that keeps the runs whether it is there.
+/// Sends nothing to anybody. It asks each agent for its version, and the database of the runs whether it answers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     engine: EngineArgs,
-    /// Print JSON
+    /// Print as JSON
     #[arg(long)]
     json: bool,
 }

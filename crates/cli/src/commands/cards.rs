@@ -16,7 +16,7 @@ use longhaul_project::cards::{self, Card};
 /// What is listed, or shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Print what this one says, instead of the list
+    /// Print the text of this one instead of the list
     name: Option<String>,
     /// Print as JSON
     #[arg(long)]

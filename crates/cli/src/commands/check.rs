@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use super::DialectArg;
 use crate::ui;
 
-/// Check workflows: read them and say everything that is wrong, with the place and the remedy
+/// Check workflows: every error, with its place and its fix
 ///
-/// Executes nothing and writes nothing. Exits with 0 if there are no errors, 1 if there are, 2 if a file can not be found.
+/// Runs nothing and writes nothing. Exit codes: 0 no errors, 1 errors, 2 a file was not found.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files, folders or names; `-` reads standard input; without any, all workflows of the project
+    /// Files, folders or names; `-` reads standard input [default: all workflows of the project]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     #[command(flatten)]
@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Print every finding, however many a file has
+    /// Print every finding, even if a file has very many
     #[arg(long)]
     all: bool,
-    /// Print the findings as JSON, every one of them
+    /// Print all findings as JSON
     #[arg(long)]
     json: bool,
 }

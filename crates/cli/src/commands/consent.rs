@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui};
 
-/// Look at consent, give it, and take it back
+/// Show, grant and revoke consent to actions
 ///
-/// Rules are in the settings, under `[policy]`: what is allowed, asked for, denied, by risk, service and action. What must be
-/// asked for passes if somebody has granted it. What is denied is not lifted by a grant.
+/// The rules are in the settings, under `[policy]`. By risk, service and action they say what is allowed, asked and denied.
+/// A grant allows an action that the policy asks about. A grant cannot allow an action that the policy denies.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -29,18 +29,18 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// List grants that hold, runs that have consent by being started, and what waits for an answer
+    /// List valid grants, runs that have consent from their start, and requests that wait for an answer
     List,
-    /// Let something pass
+    /// Allow an action, or the runs of a workflow
     Grant(GrantArgs),
-    /// Take consent back, also from runs
+    /// Revoke consent, also from runs
     Revoke {
-        /// The number of a grant, or what it is for
+        /// The number of a grant, or the action it is for
         what: String,
     },
-    /// Print every decision with its rule, every grant, and what was taken back
+    /// Print every decision with its rule, every grant and every revocation
     Log {
-        /// Only the newest so many
+        /// Only the newest N entries
         #[arg(long, short = 'n', default_value_t = 100)]
         limit: usize,
     },
@@ -51,22 +51,22 @@ struct GrantArgs {
     /// An action such as `github:merge`, or `workflow_class:NAME` for the runs of a workflow
     #[arg(required_unless_present = "operation")]
     what: Option<String>,
-    /// For one time
+    /// Allow it once
     #[arg(long, conflicts_with_all = ["always", "ttl"])]
     once: bool,
-    /// For a day
+    /// Allow it for a day
     #[arg(long, conflicts_with = "ttl")]
     always: bool,
-    /// For so long [default: 5m; 15m for a workflow]
+    /// Allow it for this time [default: 5m; 15m for a workflow]
     #[arg(long = "for", value_name = "DURATION", id = "ttl")]
     ttl: Option<String>,
-    /// For this session of a client alone; with nothing else said, as long as it lasts
+    /// Allow it for this session of a client only, for as long as the session lasts unless you give a time
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Answer what waits under this number, for the session that asked
+    /// Answer the request with this number, for the session that asked
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["what", "session", "ttl"])]
     operation: Option<u64>,
-    /// With --operation: say no
+    /// With --operation: deny the request
     #[arg(long, requires = "operation")]
     deny: bool,
 }

@@ -13,12 +13,12 @@ use serde_json::json;
 use super::DialectArg;
 use crate::ui;
 
-/// Print a workflow of any dialect as native text
+/// Convert a workflow of another system to Longhaul's own format
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A name or a path
     file: String,
-    /// Write to a file instead of standard output
+    /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

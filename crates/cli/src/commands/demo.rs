@@ -30,19 +30,19 @@ const RUN: &str = "demo";
 const WORKFLOW: &str = "code-review";
 const TASK: &str = "Export the orders of a customer as CSV";
 
-/// See it work: a review of a small repository, without a key and without a network
+/// See Longhaul review a small repository; needs no key, no network
 ///
-/// A repository with a faulty change is made among the temporary files, and the built-in workflow `code-review` reviews it. Git, scripts,
-/// store, gate and crash are real; only what the agents say is recorded. Nothing outside of that folder is touched.
+/// The demo makes a repository with a faulty change in a temporary folder. The built-in workflow `code-review` reviews it. Git, scripts,
+/// store, gate and crash are real; only the agents' replies are recorded. The demo changes nothing outside that folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Kill the engine in the middle, and go on
+    /// Kill the engine in the middle, then continue the run
     #[arg(long)]
     crash: bool,
     /// Accept the report without asking
     #[arg(long, short)]
     yes: bool,
-    /// Print what came of it as JSON, and nothing else
+    /// Print only the result, as JSON
     #[arg(long)]
     json: bool,
 }

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::ui;
 
-/// Explain a code of the checker, such as LH0207; without one, list them all
+/// Explain an error code of the checker, such as LH0207
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The code
+    /// The code [default: list all codes]
     code: Option<String>,
     /// Print as JSON
     #[arg(long)]

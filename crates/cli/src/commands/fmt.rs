@@ -14,16 +14,16 @@ use serde_json::json;
 
 use crate::ui;
 
-/// Lay workflow files out in the canonical way; comments are kept
+/// Format workflow files; comments stay
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files, folders or names; `-` reads standard input and prints; without any, all workflows of the project
+    /// Files, folders or names; `-` reads standard input and prints [default: all workflows of the project]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// Change nothing; exit with 1 if a file is not laid out like this
+    /// Change nothing; exit with 1 if a file is not formatted
     #[arg(long)]
     check: bool,
-    /// Print as JSON which files were changed
+    /// Print the changed files as JSON
     #[arg(long)]
     json: bool,
 }
@@ -75,7 +75,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
             bail!("`{path}` is built in and can not be changed; `longhaul convert {path}` prints it");
         }
         if entry.origin == Origin::Shelf {
-            bail!("`{path}` is on the shelf and no file; `longhaul versions {path} --text` prints it");
+            bail!("`{path}` is in the registry and is no file; `longhaul registry versions {path} --text` prints it");
         }
         files.push(entry.file);
     }

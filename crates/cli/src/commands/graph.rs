@@ -11,15 +11,15 @@ use longhaul_project::disk::Disk;
 use super::DialectArg;
 use crate::ui;
 
-/// Draw a workflow
+/// Draw a workflow as text, Mermaid, Graphviz or SVG
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A name or a path
     name: String,
-    /// How to draw it
+    /// The format
     #[arg(long, short, value_enum, default_value = "tree")]
     format: Format,
-    /// Write to a file instead of standard output
+    /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

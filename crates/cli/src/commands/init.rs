@@ -22,40 +22,40 @@ use crate::init::editor::{self, Editor, Scope};
 use crate::init::entry::{Edit, NAME, Server};
 use crate::ui;
 
-/// Hook Longhaul up with your editor: MCP server and slash commands
+/// Connect Longhaul to your editor: MCP server and slash commands
 ///
-/// Shows every change first. Files are edited in place and keep their comments; what was there before is kept beside them
-/// as `*.longhaul.bak`. Done twice, it changes nothing the second time; `--remove` takes it all back.
+/// Shows every change first. It edits files in place and keeps their comments; the old text stays beside each file
+/// as `*.longhaul.bak`. A second call changes nothing; `--remove` undoes everything.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only these: claude, codex, cursor, vscode, copilot, zed, gemini, opencode [default: those that are used here]
+    /// Only these editors: claude, codex, cursor, vscode, copilot, zed, gemini, opencode [default: the ones in use here]
     #[arg(long = "editor", value_name = "NAME", value_delimiter = ',')]
     editors: Vec<String>,
-    /// For yourself, in all projects, instead of for this project
+    /// For you in all projects, instead of for this project only
     #[arg(long)]
     user: bool,
-    /// Take everything out again
+    /// Undo everything that `init` wrote
     #[arg(long)]
     remove: bool,
-    /// Who does the project's prompts where nobody is named, or `none` [default: the first agent that is installed]
+    /// The project's default agent for prompts, or `none` [default: the first agent that is installed]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Write no slash commands
     #[arg(long)]
     no_commands: bool,
-    /// Replace an entry or a file of our name that somebody else wrote
+    /// Replace an entry or a file with our name that somebody else wrote
     #[arg(long, conflicts_with = "remove")]
     force: bool,
-    /// Further arguments for `longhaul mcp`, such as `--mcp-arg=--compat=agent007`
+    /// More arguments for `longhaul mcp`, such as `--mcp-arg=--compat=agent007`
     #[arg(long = "mcp-arg", value_name = "ARG", allow_hyphen_values = true)]
     mcp_args: Vec<String>,
     /// Make the changes without asking
     #[arg(long, short)]
     yes: bool,
-    /// Only show what would change
+    /// Show the changes and make none
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-    /// Print as JSON what changes, or would
+    /// Print the changes as JSON
     #[arg(long)]
     json: bool,
 }

@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 
 use crate::{ui, width};
 
-/// List the workflows that can be found by name, where each came from, and what it hides
+/// List the workflows that you can run by name, and where each one is
+///
+/// If several workflows have one name, it also lists the hidden ones.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Those, too, that are only parts of the built-in ones
+    /// Also list workflows that are only parts of built-in ones
     #[arg(long)]
     all: bool,
     /// Print as JSON

@@ -28,19 +28,19 @@ const TRANSCRIPT: &str = "transcript.jsonl";
 /// The files of an attempt that are printed.
 const STREAMS: [&str; 3] = [TRANSCRIPT, "stdout", "stderr"];
 
-/// Print what the attempts of a run printed, and what its agents said and did
+/// Print the output of a run's steps, and what its agents did
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run, or the beginning of its id
     run: String,
-    /// Only this step, and those inside it
+    /// Only this step and the steps inside it
     step: Option<String>,
-    /// Go on as things happen, until the run is over
+    /// Keep printing new output until the run is over
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Print as JSON, a piece a line
+    /// Print as JSON, one piece per line
     #[arg(long)]
     json: bool,
 }

@@ -13,25 +13,25 @@ use tokio_util::sync::CancellationToken;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui};
 
-/// Serve the Model Context Protocol: workflows as tools of an editor or an agent
+/// Serve workflows as MCP tools to an editor or an agent
 ///
-/// Over standard input and output, as editors start it, or over HTTP. There a client needs the token that is made at the first
-/// start; only this machine can reach it unless an address says otherwise.
+/// Editors start it and talk to it over standard input and output. It can also serve HTTP: then a client needs the token that the first
+/// start makes, and only this machine can reach it unless you give another address.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Over HTTP instead, at this address
+    /// Serve HTTP at this address
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:8974")]
     http: Option<SocketAddr>,
-    /// Another name of this machine that requests may give
+    /// Another name of this machine that requests may use
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
-    /// A page that may call, such as http://localhost:6274
+    /// A web page that may call the server, such as http://localhost:6274
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
-    /// One tool for each workflow beside the others, with its inputs as arguments
+    /// Also offer one tool per workflow, with the workflow's inputs as arguments
     #[arg(long)]
     tool_per_workflow: bool,
-    /// Tools with the names, arguments and answers of other systems, too: agent007, valet, work-buddy
+    /// Also offer tools with the names, arguments and answers of other systems: agent007, valet, work-buddy
     #[arg(long, value_name = "SETS", value_delimiter = ',')]
     compat: Vec<ToolSet>,
     #[command(flatten)]

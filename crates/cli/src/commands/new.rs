@@ -17,14 +17,14 @@ const TEMPLATES: [(&str, &str, &str); 3] = [
     ("fan-out", include_str!("../new/fan-out.yaml"), include_str!("../new/fan-out.test.yaml")),
 ];
 
-/// Write a workflow to begin with into this project, with a test of it
+/// Write a new workflow and its test into this project
 ///
-/// It goes to .longhaul/workflows and checks clean. Nothing that exists is overwritten.
+/// The files go to .longhaul/workflows. Existing files stay as they are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The name of the workflow: small letters, digits and dashes
     name: String,
-    /// What to begin with: `steps`, `loop`, `fan-out`, or a workflow of `longhaul list`
+    /// The template: `steps`, `loop`, `fan-out`, or a workflow of `longhaul list`
     #[arg(long, default_value = "steps", value_name = "NAME")]
     from: String,
     /// Print as JSON

@@ -1,4 +1,4 @@
-//! `longhaul proposals`: changes to workflows of the shelf that wait for somebody to decide.
+//! `longhaul registry proposals`: changes to workflows in the registry that wait for a decision.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use super::versions::{checked, person, short, tell};
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui, width};
 
-/// Look at proposals to change workflows of the shelf, decide, and apply them
+/// List, add, approve, reject and apply proposed changes to workflows in the registry
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -23,40 +23,40 @@ pub(crate) struct Args {
     engine: EngineArgs,
     /// Print as JSON
     #[arg(long, global = true)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// List proposals, the newest first
+    /// List proposals, newest first
     List {
-        /// Only for this workflow
+        /// Only proposals for this workflow
         workflow: Option<String>,
-        /// Only these: pending, approved, rejected, applied or expired
+        /// Only proposals in this state: pending, approved, rejected, applied or expired
         #[arg(long)]
         status: Option<String>,
     },
-    /// Print what a proposal says
+    /// Show what a proposal would change
     Show {
-        /// Its number
+        /// The number of the proposal
         id: u64,
     },
-    /// Propose another text for a workflow
+    /// Propose a new text for a workflow
     Add {
         /// The workflow
         workflow: String,
-        /// The file with the text
+        /// The file with the new text
         file: PathBuf,
-        /// The version that it is based on [default: the current one]
+        /// The version that the change is based on [default: the current one]
         #[arg(long, value_name = "HASH")]
         base: Option<String>,
-        /// What changes
+        /// A note about the change
         #[arg(long)]
         notes: Option<String>,
     },
-    /// Let a proposal be applied
+    /// Approve a proposal, so that `apply` may make it current
     Approve(Decide),
-    /// Say no to a proposal
+    /// Reject a proposal
     Reject(Decide),
     /// Make an approved proposal the current version
     Apply(Decide),
@@ -64,9 +64,9 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct Decide {
-    /// Its number
+    /// The number of the proposal
     id: u64,
-    /// What there is to say about it
+    /// A note about the decision
     #[arg(long)]
     notes: Option<String>,
 }
@@ -165,7 +165,7 @@ async fn review(engine: &Engine, decide: &Decide, approve: bool, json: bool) -> 
     let id = decide.id;
     engine.change_shelf(|shelf, now| Ok(((), vec![shelf.review(&workflow, id, approve, &change, &[], now)?]))).await?;
     let (word, next) = if approve {
-        ("approved", format!("; apply it with: longhaul proposals apply {id}"))
+        ("approved", format!("; apply it with: longhaul registry proposals apply {id}"))
     } else {
         ("rejected", String::new())
     };
@@ -195,5 +195,5 @@ fn workflow_of(shelf: &Shelf, id: u64) -> Result<String> {
 }
 
 fn unknown(id: u64) -> String {
-    format!("there is no proposal {id}; longhaul proposals list shows those there are")
+    format!("there is no proposal {id}; longhaul registry proposals list shows all")
 }

@@ -14,21 +14,21 @@ use serde_json::json;
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui};
 
-/// Forget runs that have been over for long, with their files
+/// Delete old finished runs and their files
 ///
-/// Without --yes it only says which ones.
+/// Without --yes it only lists them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only what has been over for so long
+    /// Only runs that ended at least this long ago
     #[arg(long, default_value = "30d", value_name = "DURATION")]
     older: String,
-    /// Keep the newest so many in any case
+    /// Always keep the newest N runs
     #[arg(long, default_value_t = 0, value_name = "N")]
     keep: usize,
-    /// Write each one into a file of this folder before; `longhaul import` brings it back
+    /// First write each run to a file in this folder; `longhaul import` brings it back
     #[arg(long, value_name = "FOLDER")]
     archive: Option<PathBuf>,
-    /// Do it
+    /// Delete them
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub(crate) struct ExportArgs {
     run: String,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Print as JSON; it always is
+    /// Print as JSON (the output is always JSON)
     #[arg(long)]
     json: bool,
 }
@@ -118,13 +118,13 @@ async fn export_damaged(engine: &Engine, run: &RunId) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Bring runs back that `longhaul prune --archive` has written into files
+/// Restore runs from files that `longhaul prune --archive` wrote
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// The files
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// How large a run may be when it is unpacked; without it a hundred times its file, and at least 1024
+    /// Refuse a run that is larger than this when unpacked [default: a hundred times its file, at least 1024]
     #[arg(long, value_name = "MIB")]
     max_mib: Option<u64>,
     #[command(flatten)]

@@ -29,30 +29,30 @@ use crate::{identity, inputs, ui};
 /// The exit code of a run that waits for a person.
 const WAITING: u8 = 3;
 
-/// Run a workflow in the foreground
+/// Run a workflow here, and show its progress
 ///
-/// Ctrl-C parks the run; `longhaul resume` goes on where it was. Exits with 0 if it succeeded, 1 if it failed or was
-/// cancelled, 3 if it waits for a person, or a limit paused it, and nobody is at the terminal.
+/// Ctrl-C stops the run; `longhaul resume` continues it at the same point. Exit codes: 0 the run succeeded, 1 it failed or was
+/// cancelled, 3 it waits for a person or a limit paused it, and nobody is at the terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A name or a path
+    /// The workflow: a name or a path
     workflow: String,
-    /// What is to be done
+    /// The task: text that the workflow reads as `task`
     #[arg(default_value = "")]
     task: String,
-    /// An input, as NAME=VALUE; read as what the workflow declares, JSON where it declares nothing
+    /// An input, as NAME=VALUE; read as the type that the workflow declares, or as JSON if it declares none
     #[arg(long, short, value_name = "NAME=VALUE")]
     input: Vec<String>,
-    /// Inputs from a JSON file
+    /// Read inputs from this JSON file
     #[arg(long, value_name = "FILE")]
     inputs_file: Option<PathBuf>,
-    /// The id of the run; a run that has it already goes on
+    /// The id of the run; if a run with this id exists, it continues
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
-    /// With --run-id: start anew even if the run exists, under a new id
+    /// With --run-id: start a new run under a new id if the run exists
     #[arg(long)]
     fresh: bool,
-    /// Only record the run; `longhaul worker` or `resume` does the work
+    /// Only record the run; `longhaul worker`, `serve` or `resume` does the work
     #[arg(long)]
     detach: bool,
     #[command(flatten)]
@@ -68,13 +68,13 @@ pub(crate) struct Args {
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct MannerArgs {
-    /// Print what happens as JSON, an event a line
+    /// Print events as JSON, one per line
     #[arg(long)]
     json: bool,
-    /// Leave out what agents say and do
+    /// Do not print what agents say and do
     #[arg(long, short)]
     quiet: bool,
-    /// Print what happens line by line, also on a terminal that could show a tree
+    /// Print line by line, even on a terminal that can show a tree
     #[arg(long)]
     plain: bool,
 }
@@ -90,7 +90,7 @@ impl MannerArgs {
     }
 }
 
-/// Go on with a run in the foreground
+/// Continue a stopped or waiting run here, and show its progress
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResumeArgs {
     /// The run, or the beginning of its id

@@ -24,16 +24,16 @@ use crate::{amounts, story, ui, width};
 /// As long as an id that nobody chose.
 const ID_COLUMNS: usize = 11;
 
-/// List runs, newest first
+/// List the runs of this project with their status, newest first
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only these statuses, one or several with commas between them
+    /// Only runs with these statuses, separated by commas
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status::ALL)]
     status: Vec<String>,
-    /// Only of this workflow
+    /// Only runs of this workflow
     #[arg(long)]
     workflow: Option<String>,
-    /// At most so many
+    /// At most N runs
     #[arg(long, short = 'n', default_value_t = 20)]
     limit: usize,
     #[command(flatten)]
@@ -60,9 +60,9 @@ pub(crate) struct StatusArgs {
 pub(crate) struct EventsArgs {
     /// The run, or the beginning of its id
     run: String,
-    /// Only this step, and those inside it
+    /// Only this step and the steps inside it
     step: Option<String>,
-    /// Go on as things happen
+    /// Keep printing new events until the run is over
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(crate) struct EventsArgs {
 pub(crate) struct OneArgs {
     /// The run, or the beginning of its id
     run: String,
-    /// A step
+    /// The step [default: the outputs of the whole run]
     step: Option<String>,
     #[command(flatten)]
     engine: EngineArgs,

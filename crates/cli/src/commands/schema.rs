@@ -18,16 +18,16 @@ const PATTERNS: &[&str] = &[
     ".agents/workflows/*/workflow.yaml",
 ];
 
-/// Print the JSON Schema of workflow files, or make VS Code and Zed use it
+/// Print the JSON Schema of workflow files, or install it in editors
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Write `.longhaul/schema.json` and the settings of VS Code and Zed that point to it
+    /// Write `.longhaul/schema.json`, and point VS Code and Zed to it
     #[arg(long)]
     install: bool,
     /// Print the OpenAPI document of `longhaul serve` instead
     #[arg(long, conflicts_with = "install")]
     openapi: bool,
-    /// Print what was installed as JSON (the schema itself always is)
+    /// Print what was installed as JSON (the schema itself is always JSON)
     #[arg(long)]
     json: bool,
 }

@@ -26,25 +26,25 @@ const USUAL: &str = "127.0.0.1:8975";
 /// How long a worker rests that could not reach the store.
 const REST: Duration = Duration::from_secs(5);
 
-/// Serve the API and the dashboard, and do the work of runs
+/// Serve the API and the dashboard, and run workflows
 ///
-/// Only this machine can reach it unless an address says otherwise, and only with a token, which is made at the first start and
-/// shown once. Ctrl-C stops what is under way and records it; runs go on with the next start.
+/// Only this machine can reach it unless you give another address. Every request needs a token; the first start makes one and
+/// shows it once. Ctrl-C stops the running steps and records that; the runs continue at the next start.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     about: Option<token::Command>,
-    /// Where to listen [default: 127.0.0.1:8975, or the next port that is free]
+    /// The address to listen at [default: 127.0.0.1:8975, or the next free port]
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
-    /// Another name of this machine that requests may give
+    /// Another name of this machine that requests may use
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// Only show runs; somebody else does their work
+    /// Only show runs; another process runs them
     #[arg(long)]
     no_drive: bool,
-    /// Print where it listens as JSON, in one line
+    /// Print the address as JSON, in one line
     #[arg(long)]
     json: bool,
     #[command(flatten)]

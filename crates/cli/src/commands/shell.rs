@@ -8,20 +8,20 @@ use clap_complete::Shell;
 
 use crate::{manual, ui};
 
-/// Print completions for a shell
+/// Print the completion script for a shell
 ///
-/// bash: longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul; zsh: to a file `_longhaul` in a folder of $fpath; fish:
-/// to ~/.config/fish/completions/longhaul.fish.
+/// bash: longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul; zsh: write to a file `_longhaul` in a folder of $fpath; fish:
+/// write to ~/.config/fish/completions/longhaul.fish.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     shell: Shell,
 }
 
 /// Write the manual pages, or print all commands as one page of Markdown
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArgs {
-    /// The folder that the pages go to, such as ~/.local/share/man/man1; without it, Markdown is printed
+    /// The folder for the pages, such as ~/.local/share/man/man1 [default: print Markdown]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

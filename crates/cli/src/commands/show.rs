@@ -15,17 +15,17 @@ use serde_json::{Value, json};
 use super::DialectArg;
 use crate::ui;
 
-/// Show a workflow: its inputs, steps and gates, where it came from, and what it hides
+/// Show a workflow: its inputs, steps and gates, and where it is
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A name or a path
     name: String,
     #[command(flatten)]
     dialect: DialectArg,
-    /// Print as JSON, the whole plan included
+    /// Print as JSON, with the whole plan
     #[arg(long)]
     json: bool,
-    /// Print the file as it is: the way to begin one of your own with a built-in one
+    /// Print the file as it is, for example to start your own workflow from a built-in one
     #[arg(long, conflicts_with = "json")]
     source: bool,
 }

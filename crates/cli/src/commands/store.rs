@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::office::{self, EngineArgs};
 use crate::{opening, ui};
 
-/// Check, back up or move what keeps the runs; let machines in
+/// Check, back up and copy the store; make logins for workers
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -24,15 +24,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Print where the runs of this project are kept
+    /// Print where the store of this project is
     Path {
         #[command(flatten)]
         engine: EngineArgs,
-        /// Print as JSON, with the folders of the project and of files about runs
+        /// Print as JSON, with the folder of the project and the folder of run files
         #[arg(long)]
         json: bool,
     },
-    /// Look for damage: checksums, gaps, rows that belong to nothing
+    /// Check the store for damage: checksums, gaps, rows that belong to no run
     Check {
         #[command(flatten)]
         engine: EngineArgs,
@@ -40,42 +40,42 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Write everything into a new file, from which runs can go on
+    /// Write the whole store to a new file; runs can continue from it
     Backup {
-        /// The file to make
+        /// The new file
         file: PathBuf,
         #[command(flatten)]
         engine: EngineArgs,
     },
-    /// Copy every run into another store, of the same kind or the other: a file, sqlite://FILE or postgres://…
+    /// Copy every run into another store: a file, sqlite://FILE or postgres://…
     ///
-    /// Nobody may work on them meanwhile: stop workers first, which parks what they do. Whoever opens the copy goes on where they stopped. Files
-    /// about runs (what commands printed, transcripts) stay where they are.
+    /// Stop all workers first; that stops their runs. The runs continue from the copy at the point where they stopped. Run
+    /// files (output of commands, transcripts) stay where they are.
     Copy {
-        /// From where
+        /// The store to copy
         from: String,
-        /// To where; runs that are there already are refused
+        /// The store to copy to; it must not hold these runs already
         to: String,
     },
-    /// Take over a store that lies in a folder, such as the `.longhaul` of this project, where earlier versions kept it
+    /// Take over a store from a folder, such as the `.longhaul` of this project, where earlier versions kept it
     ///
-    /// Without --yes it only says what there is. Runs that are not over are paused until you say `longhaul unpause RUN`. A store that came with a
-    /// checkout, or that another user owns, is refused.
+    /// Without --yes it only shows what is there. Open runs stay paused until you run `longhaul unpause RUN`. Longhaul refuses a store that
+    /// came with a checkout or that another user owns.
     Adopt {
         /// The folder [default: `.longhaul` of the project]
         folder: Option<PathBuf>,
-        /// Do it
+        /// Take it over
         #[arg(long, short)]
         yes: bool,
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Make an address of the database with which `longhaul worker` can do its work, and nothing else; shown once
+    /// Make a database login for `longhaul worker` that can do a worker's job and nothing else; shows its address once
     Login {
-        /// What to call it
+        /// The name of the login
         name: String,
-        /// Steps that it may take: those that ask for nothing else than these labels [default: all]
+        /// Labels: the worker may take only steps that need no other labels [default: all]
         #[arg(long, value_name = "LABEL,…", value_delimiter = ',', value_parser = office::label)]
         labels: Vec<String>,
         #[command(flatten)]
@@ -92,9 +92,9 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Take a login back: it can do nothing from now on
+    /// Revoke a login
     Logout {
-        /// Which
+        /// The name of the login
         name: String,
         #[command(flatten)]
         engine: EngineArgs,

@@ -20,20 +20,20 @@ use crate::{answering, identity, ui};
 pub(crate) struct Args {
     /// The run, or the beginning of its id
     run: String,
-    /// The step; may be left out if only one asks
+    /// The step [default: the only step that asks]
     step: Option<String>,
-    /// The value, as JSON or as text
+    /// The value: JSON or text
     value: Option<String>,
-    /// Say something beside the answer, for others to read
+    /// A comment for others to read
     #[arg(long)]
     comment: Option<String>,
-    /// The secret of the question, as it was handed out with it
+    /// The secret that came with the question
     #[arg(long, value_name = "SECRET")]
     secret: Option<String>,
-    /// Answer in the place of whoever started the run, where the policy allows that
+    /// Answer in place of the person who started the run, if the policy allows it
     #[arg(long = "override")]
     overrides: bool,
-    /// Why
+    /// The reason
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct RunArgs {
     engine: EngineArgs,
     /// Print as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Name a run, and perhaps why
@@ -60,7 +60,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct CancelArgs {
     #[command(flatten)]
     run: RunArgs,
-    /// Why
+    /// The reason
     #[arg(long)]
     reason: Option<String>,
 }
@@ -70,7 +70,7 @@ pub(crate) struct CancelArgs {
 pub(crate) struct RetryArgs {
     /// The run, or the beginning of its id
     run: String,
-    /// From this step on [default: what failed]
+    /// Start again at this step [default: the failed steps]
     #[arg(long, value_name = "STEP")]
     from: Option<String>,
     #[command(flatten)]

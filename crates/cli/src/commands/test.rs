@@ -20,18 +20,18 @@ use crate::ui;
 
 const ENDING: &str = ".test.yaml";
 
-/// Run the tests of a workflow: what agents and people say stands in a file
+/// Test a workflow with recorded replies of agents and people
 ///
-/// Tests are in NAME.test.yaml beside a workflow, or in a folder `tests` there. Without a name, all tests of the project run. Exits with 1 if
-/// something is not as expected.
+/// Tests are in NAME.test.yaml beside the workflow, or in a folder `tests` there. Exit codes: 0 every test passed, 1 a test
+/// failed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A workflow, or a file of tests
+    /// A workflow, or a file of tests [default: all tests of the project]
     what: Option<String>,
     /// Only tests whose name contains this
     #[arg(long, short = 'k', value_name = "TEXT")]
     only: Option<String>,
-    /// Make a test of a run that is over, and print it
+    /// Print a test made from this finished run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "only"])]
     record: Option<String>,
     #[command(flatten)]

@@ -20,9 +20,9 @@ use crate::{identity, inputs, ui, width};
 /// Times of a schedule that are shown.
 const NEXT_SHOWN: usize = 3;
 
-/// Look at triggers, make them, take them away, and let one go off
+/// List, add, remove and fire triggers (schedules and webhooks)
 ///
-/// Schedules go off by themselves only while `longhaul worker` or `longhaul serve` is at work; it makes up for what it missed in the last four hours.
+/// Schedules fire only while `longhaul worker` or `longhaul serve` is running. After a break it fires the schedules that it missed in the last four hours.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -38,18 +38,18 @@ pub(crate) struct Args {
 enum What {
     /// List triggers, with the next times of schedules
     List,
-    /// Make a trigger, or change the one with this name
+    /// Add a trigger, or change the one with this name
     Add(Box<AddArgs>),
-    /// Take a trigger away
+    /// Remove a trigger
     Remove {
-        /// Its name or its id
+        /// The name or id of the trigger
         name: String,
     },
-    /// Let a trigger go off now: the run is recorded, `longhaul worker` or `resume` does the work
+    /// Fire a trigger now: records the run; `longhaul worker`, `serve` or `resume` does the work
     Run {
-        /// Its name or its id
+        /// The name or id of the trigger
         name: String,
-        /// A variable, as NAME=VALUE; a value that is JSON is taken as such
+        /// A variable, as NAME=VALUE; the value is JSON or text
         #[arg(long, short, value_name = "NAME=VALUE")]
         input: Vec<String>,
     },
@@ -57,33 +57,33 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct AddArgs {
-    /// What it is called
+    /// The name of the trigger
     name: String,
-    /// The workflow that it starts
+    /// The workflow to start
     #[arg(required_unless_present = "prompt")]
     workflow: Option<String>,
-    /// At times: minute, hour, day of month, month, day of week, as in '0 7 * * 1-5'
+    /// Fire at these times: minute, hour, day of month, month, day of week, as in '0 7 * * 1-5'
     #[arg(long, value_name = "LINE", conflicts_with = "webhook")]
     cron: Option<String>,
-    /// The time zone of the line
+    /// The time zone of the schedule
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "cron")]
     timezone: String,
-    /// Where the line names both days: only if both fit, instead of one of them
+    /// If the schedule names days of the month and days of the week, require both instead of either
     #[arg(long, requires = "cron")]
     both_days: bool,
-    /// In the place of a workflow: what an agent is told
+    /// Instead of a workflow: a prompt for an agent
     #[arg(long, value_name = "TEXT", requires = "cron", conflicts_with = "workflow")]
     prompt: Option<String>,
-    /// When it is called over the network, behind /webhooks/
+    /// Fire when a request arrives at this path below /webhooks/
     #[arg(long, value_name = "PATH")]
     webhook: Option<String>,
-    /// A variable of the runs of a schedule, as NAME=VALUE
+    /// A variable for the runs of a schedule, as NAME=VALUE
     #[arg(long, short, value_name = "NAME=VALUE", requires = "cron")]
     input: Vec<String>,
-    /// A variable from what is delivered, as NAME=$.a.b
+    /// A variable from the body of a webhook request, as NAME=$.a.b
     #[arg(long, value_name = "NAME=PATH")]
     map: Vec<String>,
-    /// Keep it, but let it not go off
+    /// Store the trigger, but do not fire it
     #[arg(long)]
     disabled: bool,
 }

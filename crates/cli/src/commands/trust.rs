@@ -10,23 +10,23 @@ use serde_json::json;
 
 use crate::ui;
 
-/// Let this project's agent settings, hooks and servers take effect
+/// Trust this project's agent settings, hooks and servers
 ///
-/// Agents are started with settings of their own: what a checkout says about them (`.claude/settings.json`, `.mcp.json`,
-/// `.codex`, `.longhaul/config.toml`, …) counts only after you have looked at it and said so. The word is about the
-/// folder and the content, scripts of the project that it names included: any change takes it back.
+/// A checkout can bring settings that run programs (`.claude/settings.json`, `.mcp.json`,
+/// `.codex`, `.longhaul/config.toml`, …). Longhaul ignores them until you have read and trusted them. Trust is for this
+/// folder and this content, with the project scripts that the settings name. Any change ends it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only show what there is and whether it is trusted
+    /// Only show the settings and whether they are trusted
     #[arg(long)]
     show: bool,
-    /// Take it back
+    /// Revoke the trust
     #[arg(long, conflicts_with = "show")]
     revoke: bool,
-    /// Use the project in this folder although another user owns it; with --revoke, refuse it again
+    /// Use the project in this folder although another user owns it; with --revoke, stop using it
     #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
     folder: Option<PathBuf>,
-    /// Print JSON
+    /// Print as JSON
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `longhaul shelve`, `versions` and `rollback`: workflows that the store keeps, and every text that they had.
+//! `longhaul registry push`, `list`, `versions` and `rollback`: workflows that the store keeps, and every text that they had.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,62 +12,95 @@ use serde_json::{Value, json};
 use crate::office::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui, width};
 
-/// Put a workflow on the shelf, or a new version of it
+/// Store a workflow in the registry, or a new version of it
 ///
-/// The store keeps it with every version that it had. It is found by its name like a file, after those of the project. What has
-/// errors is not kept.
+/// The registry keeps every version. `longhaul run NAME` finds the workflow by its name, after the files of the project. A file with
+/// errors is refused.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShelveArgs {
-    /// The file
+    /// The file to store
     file: PathBuf,
-    /// What it is called there [default: the name of the file]
+    /// The name in the registry [default: the name of the file]
     #[arg(long)]
     name: Option<String>,
-    /// Only if this is the version that is current
+    /// Refuse unless this is the current version
     #[arg(long, value_name = "HASH")]
     base: Option<String>,
-    /// What there is to say about this version
+    /// A note about this version
     #[arg(long)]
     notes: Option<String>,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
-/// List the versions of a workflow on the shelf
+/// List the workflows in the registry, each with its current version
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// Print as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// List the versions of a workflow in the registry, or print one
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Its name; every workflow of the shelf is listed without one
-    name: Option<String>,
-    /// Print what a version says: this one, or the current one
-    #[arg(long, value_name = "HASH", num_args = 0..=1, default_missing_value = "", requires = "name")]
+    /// The workflow
+    name: String,
+    /// Print the text of this version, or of the current one if you give no hash
+    #[arg(long, value_name = "HASH", num_args = 0..=1, default_missing_value = "")]
     text: Option<String>,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
     #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// List versions, or workflows without a name: two commands in one, as it used to be
+#[derive(Debug, clap::Args)]
+pub(crate) struct OldArgs {
+    name: Option<String>,
+    #[arg(long, value_name = "HASH", num_args = 0..=1, default_missing_value = "", requires = "name")]
+    text: Option<String>,
+    #[command(flatten)]
+    engine: EngineArgs,
+    #[arg(long)]
     json: bool,
 }
 
-/// Make an earlier version of a workflow on the shelf the current one
+impl OldArgs {
+    /// The arguments of the command that is meant.
+    pub(super) fn split(self) -> Result<Args, ListArgs> {
+        let Self { name, text, engine, json } = self;
+        match name {
+            Some(name) => Ok(Args { name, text, engine, json }),
+            None => Err(ListArgs { engine, json }),
+        }
+    }
+}
+
+/// Make an earlier version of a workflow in the registry the current one
 ///
-/// Nothing is lost: what was current stays among the versions.
+/// No version is lost. The version that was current stays in the list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RollbackArgs {
     /// The workflow
     name: String,
-    /// The version, by its hash or the beginning of it
+    /// The hash of the version, or its first characters
     hash: String,
-    /// Why
+    /// A note about the reason
     #[arg(long)]
     notes: Option<String>,
     #[command(flatten)]
     engine: EngineArgs,
     /// Print as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
@@ -86,7 +119,7 @@ pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
                 Ok((!entries.is_empty(), entries))
             })
             .await?;
-        let said = if changed { "is on the shelf" } else { "was on the shelf already" };
+        let said = if changed { "is in the registry" } else { "was in the registry already" };
         tell(
             args.json,
             &json!({"workflow": name, "hash": hash, "changed": changed}),
@@ -104,11 +137,7 @@ pub(super) fn checked(disk: &Disk, name: &str, file: &Path) -> Result<Text> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     office::block_on(async {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
-        let shelf = engine.shelf().await?;
-        let Some(name) = &args.name else {
-            let all: Vec<(&str, &Kept)> = shelf.workflows().collect();
-            return list_all(&all, args.json);
-        };
+        let (shelf, name) = (engine.shelf().await?, &args.name);
         let Some((_, kept)) = shelf.workflow(name) else {
             let refusal = shelf.kept(name).err().map(|refusal| refusal.0);
             bail!("{}", refusal.unwrap_or_default());
@@ -123,7 +152,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-fn list_all(all: &[(&str, &Kept)], json: bool) -> Result<ExitCode> {
+pub(crate) fn list_all(args: &ListArgs) -> Result<ExitCode> {
+    office::block_on(async {
+        let engine = office::open(&args.engine, &AgentArgs::default())?;
+        let shelf = engine.shelf().await?;
+        print_all(&shelf.workflows().collect::<Vec<_>>(), args.json)
+    })
+}
+
+fn print_all(all: &[(&str, &Kept)], json: bool) -> Result<ExitCode> {
     if json {
         let row = |(name, kept): &(&str, &Kept)| json!({"workflow": name, "hash": kept.current().text.hash, "version": kept.version, "versions": kept.versions.len()});
         ui::print_json(&all.iter().map(row).collect::<Vec<_>>())?;

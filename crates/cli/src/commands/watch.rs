@@ -12,10 +12,10 @@ use crate::screen::top::Top;
 use crate::screen::watch::Watch;
 use crate::ui;
 
-/// Watch a run that goes on elsewhere, and answer what it asks
+/// Watch a run that runs elsewhere, and answer its questions
 ///
-/// A tree of its steps, with keys to open, approve, pause and cancel; leaving it changes nothing. Without a terminal, or with `--plain`,
-/// what happens is printed line by line.
+/// Shows a tree of the steps, with keys to open, approve, pause and cancel. Leaving it changes nothing. Without a terminal, or with `--plain`,
+/// it prints line by line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The run, or the beginning of its id
@@ -23,16 +23,16 @@ pub(crate) struct Args {
     /// Print line by line
     #[arg(long)]
     plain: bool,
-    /// Print what happens as JSON, an event a line
+    /// Print events as JSON, one per line
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     engine: EngineArgs,
 }
 
-/// Watch all runs; enter opens one
+/// Watch all runs of this project; Enter opens one
 ///
-/// Without a terminal, `longhaul runs` has the same.
+/// Without a terminal, use `longhaul runs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TopArgs {
     #[command(flatten)]

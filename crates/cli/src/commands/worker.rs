@@ -12,10 +12,10 @@ use crate::duties::Duties;
 use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
 use crate::{inputs, ui};
 
-/// Drive queued and waiting runs, and let schedules go off, until stopped
+/// Run queued and waiting runs, and fire schedules, until stopped
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Say nothing about the steps it takes
+    /// Print nothing about the steps
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
@@ -91,15 +91,17 @@ fn standing(args: &Args, engine: &Engine) -> Result<String> {
     Ok(format!("on {}{project}, with the labels {}", office::store_name(&args.engine)?, engine.labels().join(", ")))
 }
 
-/// Start a new run that shares the past of another one up to a step
+/// Start a new run from a step of an earlier one
+///
+/// The steps before that step keep their results.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ForkArgs {
     /// The run, or the beginning of its id
     run: String,
-    /// The step that is the first to be done anew
+    /// The first step to run again
     #[arg(long, value_name = "STEP")]
     at: String,
-    /// Another input, as NAME=VALUE
+    /// A changed input, as NAME=VALUE
     #[arg(long, short, value_name = "NAME=VALUE")]
     input: Vec<String>,
     #[command(flatten)]

@@ -12,10 +12,10 @@ use crate::ui;
 /// After so long it is no news that a worker is silent.
 const LONG_MS: i64 = 5 * 60 * 1000;
 
-/// List the workers of this store: where they are, what they can and do, and what waits for one
+/// List workers, their machines and work, and steps that wait for one
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Also those that hold nothing and have been silent for long
+    /// Also list idle workers that have been silent for long
     #[arg(long)]
     all: bool,
     #[command(flatten)]

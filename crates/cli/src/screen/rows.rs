@@ -182,7 +182,7 @@ fn awaited(word: &str) -> &str {
         "operator" => "somebody to decide",
         "timer" => "a time",
         "event" => "a signal",
-        "host" => "its host",
+        "client" => "its client",
         "worker" => "a worker",
         other => other,
     }

@@ -63,7 +63,7 @@ outputs: {two: two, three: three}
 /// What was there is there again elsewhere: new files, changed ones, and what was staged. The checkout is left alone.
 #[test]
 fn a_run_goes_on_elsewhere_with_the_files_that_it_had() {
-    let carrying = Carrying::of(WORK, "[fleet]\nhost_grace = '1s'\ncarry = 'origin'\n");
+    let carrying = Carrying::of(WORK, "[fleet]\nhost_grace = '1s'\nsync = 'origin'\n");
     let fleet = &carrying.fleet;
     fleet.detach("gamma");
     let mut alpha = fleet.worker("alpha", &[]);
@@ -106,7 +106,7 @@ outputs: {two: two}
 /// It slept through its lease and its grace: when it wakes up, nobody believes it, and its files are its own.
 #[test]
 fn a_machine_that_is_late_is_refused() {
-    let settings = "[fleet]\nhost_grace = '1s'\ncarry = 'origin'\nwhen_host_gone = 'rebuild'\n";
+    let settings = "[fleet]\nhost_grace = '1s'\nsync = 'origin'\nwhen_host_gone = 'rebuild'\n";
     let carrying = Carrying::of(HANGS, settings);
     let fleet = &carrying.fleet;
     fleet.detach("gamma");
@@ -136,7 +136,7 @@ fn a_machine_that_is_late_is_refused() {
 #[test]
 fn files_that_can_not_be_sent_are_told_of_and_fail_nothing() {
     let carrying =
-        Carrying::of("name: work\ndo:\n  - {id: one, run: 'echo new > new'}\n", "[fleet]\ncarry = 'origin'\n");
+        Carrying::of("name: work\ndo:\n  - {id: one, run: 'echo new > new'}\n", "[fleet]\nsync = 'origin'\n");
     let fleet = &carrying.fleet;
     git(fleet.folder("alpha"), &["remote", "set-url", "origin", "/nowhere/at/all"]);
     let told = fleet.told("alpha", &["run", "work.yaml", "--run-id", RUN]);

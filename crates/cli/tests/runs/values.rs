@@ -150,6 +150,6 @@ fn no_run_takes_the_place_of_a_journal_of_longhaul() {
         let told = project.longhaul(&["run", "w.yaml", "--run-id", name]);
         assert_eq!((told.code, told.stderr.contains("choose an id")), (2, true), "{}", told.stderr);
     }
-    project.ok(&["shelve", "w.yaml"]);
-    project.ok(&["versions", "w"]);
+    project.ok(&["registry", "push", "w.yaml"]);
+    project.ok(&["registry", "versions", "w"]);
 }

@@ -51,12 +51,12 @@ fn a_text_that_moved_on_is_not_written_over() {
     let make = json!({"workflow_id": "deploy", "base_workflow_hash": base, "proposal_json": BETTER});
     let id = office.done("create_workflow_proposal", make)["proposal"]["id"].clone();
     let number = id.as_str().unwrap().to_owned();
-    let shown = office.longhaul(&["proposals", "show", &number]);
+    let shown = office.longhaul(&["registry", "proposals", "show", &number]);
     assert!(shown.stdout.contains("better"), "{}", shown.stdout);
-    assert_eq!(office.longhaul(&["proposals", "approve", &number]).code, 0);
+    assert_eq!(office.longhaul(&["registry", "proposals", "approve", &number]).code, 0);
     office.sync("deploy", &OPEN.replace("\"x\"", "\"z\""));
     let why = office.refused("apply_workflow_proposal", json!({"workflow_id": "deploy", "proposal_id": id}));
     assert!(why.contains("has changed since"), "{why}");
-    let told = office.longhaul(&["proposals", "apply", &number]);
+    let told = office.longhaul(&["registry", "proposals", "apply", &number]);
     assert!(told.code != 0 && told.stderr.contains("has changed since"), "{}", told.stderr);
 }

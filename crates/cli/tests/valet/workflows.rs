@@ -110,9 +110,9 @@ fn versions_are_kept_and_can_be_taken_up_again() {
     let why = office.refused("rollback_workflow", unknown.clone());
     assert!(why.contains("needs consent"), "consent was for once: {why}");
 
-    let told = office.longhaul(&["versions", "deploy"]);
+    let told = office.longhaul(&["registry", "versions", "deploy"]);
     assert!(told.stdout.contains("* ") && told.stdout.contains("eb85c9bf4a85"), "{}", told.stdout);
-    let text = office.longhaul(&["versions", "deploy", "--text", "eb85c9bf4a85"]);
+    let text = office.longhaul(&["registry", "versions", "deploy", "--text", "eb85c9bf4a85"]);
     assert_eq!(text.stdout, NOTICE);
 }
 
@@ -122,7 +122,7 @@ fn what_is_on_the_shelf_is_found_like_a_file() {
     office.sync("shelved", r#"{"name":"shelved","steps":[{"id":"n","type":"bash","command":"printf here"}]}"#);
     let listed = office.longhaul(&["list"]);
     assert!(
-        listed.stdout.lines().any(|line| line.starts_with("shelved") && line.contains("shelf")),
+        listed.stdout.lines().any(|line| line.starts_with("shelved") && line.contains("registry")),
         "{}",
         listed.stdout
     );

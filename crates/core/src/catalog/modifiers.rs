@@ -28,6 +28,9 @@ pub const ERROR_CLASSES: &[&str] = &[
     "killed",
 ];
 
+/// Words of earlier versions that still work, each with the word that is now written.
+pub const RENAMED: &[(&str, &str)] = &[("host", "client")];
+
 const EXHAUSTED: Shape = Choice(&["fail", "ask", "continue"]);
 
 /// What happens to the turn of an agent that was interrupted.
@@ -48,7 +51,7 @@ pub const OUTPUT: &[Field] = &[
         "How text becomes a value: `json` where there is a schema, else `text`.",
     ),
     field("default", Json, "Used only when recovery is exhausted, and then marked as defaulted for ever."),
-    field("show", Choice(&["full", "summary", "none", "auto"]), "How much of it later prompts and host clients see."),
+    field("show", Choice(&["full", "summary", "none", "auto"]), "How much of it later prompts and MCP clients see."),
     field("keys", List(&Text), "Which fields they see of a summary."),
     field("max_chars", Int(1, u64::MAX), "Where it is cut."),
 ];
@@ -119,10 +122,14 @@ pub const AGENT: &[Field] = &[
     field("thread", Text, "The conversation it continues; `new` for one of its own."),
     field(
         "driver",
-        Choice(&["auto", "engine", "host"]),
-        "Who does the turn: the engine, or the client that hosts the run.",
+        Choice(&["auto", "engine", "client"]),
+        "Who does the turn: the engine, or the MCP client that does the steps of the run.",
     ),
-    field("policy", Choice(&["main", "subagent"]), "In a hosted run: by the host itself or by a subagent of it."),
+    field(
+        "policy",
+        Choice(&["main", "subagent"]),
+        "In a run whose steps an MCP client does: the client itself does the turn, or a subagent of it.",
+    ),
     field("tools", List(&Text), "Tools it may use."),
     field("sandbox", Choice(&["read-only", "edit", "full"]), "What it may do to the workspace."),
     field("dirs", List(&Template), "Further folders it may see."),

@@ -10,12 +10,19 @@ use crate::state::{Missed, State, StepInst};
 
 /// To wait for longer.
 pub(crate) const WAIT: &str = "wait";
-/// To go on elsewhere without the files.
+/// To continue on another machine without the files.
+const ABANDON: &str = "abandon";
+/// The word for it in earlier versions.
 const LEAVE: &str = "leave";
 /// To go on elsewhere with the files as they were last recorded.
 const REBUILD: &str = "rebuild";
 /// To stop.
 const CANCEL: &str = "cancel";
+
+/// The word that is now written for an answer.
+pub(super) fn current(word: &str, kind: QuestionKind) -> &str {
+    if kind == QuestionKind::Machine && word == LEAVE { ABANDON } else { word }
+}
 
 /// What is to be recorded about a machine that is missed; `None` if nobody has to do anything.
 pub(super) fn decide(state: &State) -> Option<Decision> {
@@ -47,7 +54,7 @@ pub(super) fn misfit(state: &State, host: &str, then: Gone) -> Option<String> {
 
 fn chosen(state: &State, missed: &Missed, word: &str, by: Option<&str>) -> Decision {
     match word {
-        LEAVE => left(state, missed, false, by),
+        ABANDON | LEAVE => left(state, missed, false, by),
         REBUILD => left(state, missed, true, by),
         _ => Decision::of([Event::CancelRequested {
             by: by.map(str::to_owned),
@@ -85,12 +92,13 @@ fn text(state: &State, missed: &Missed) -> String {
     let rebuild = state.carried.as_ref().map_or_else(String::new, |carried| {
         let commit: String = carried.commit.chars().take(10).collect();
         let without =
-            state.uncarried.as_ref().map_or_else(String::new, |(path, _)| format!(", without what `{path}` left"));
-        format!(", `{REBUILD}` goes on elsewhere with the files as of commit {commit}{without}")
+            state.uncarried.as_ref().map_or_else(String::new, |(path, _)| format!(", without the changes of `{path}`"));
+        format!(", `{REBUILD}` continues on another one with the files of commit {commit}{without}")
     });
     format!(
-        "Nothing was heard of the machine `{}` since {}, and the files of the run are there. Start a worker on it, and this is \
-         withdrawn. `{WAIT}` waits for longer, `{LEAVE}` goes on elsewhere without the files{rebuild}, `{CANCEL}` stops the run.{}",
+        "The machine `{}` has been silent since {}, and the files of the run are on it. If you start a worker on it, the run \
+         continues there. `{WAIT}` waits longer, `{ABANDON}` continues on another machine without the files{rebuild}, `{CANCEL}` \
+         ends the run.{}",
         missed.host,
         moment(missed.since),
         unrecorded(state)
@@ -101,15 +109,15 @@ fn text(state: &State, missed: &Missed) -> String {
 fn unrecorded(state: &State) -> String {
     let why = match &state.uncarried {
         _ if state.carried.is_some() => return String::new(),
-        None => "no step has left any that were recorded".to_owned(),
+        None => "no step has left files that were recorded".to_owned(),
         // Nobody tried to send them.
-        Some((path, 0)) => format!("`fleet.carry` was not set when `{path}` left them"),
-        Some((path, _)) => format!("what `{path}` left could not be sent to where other machines find it"),
+        Some((path, 0)) => format!("`fleet.sync` was not set when `{path}` wrote them"),
+        Some((path, _)) => format!("the files of `{path}` could not be sent to the remote"),
     };
-    format!(" `{REBUILD}`, with the files, is not possible: {why}.")
+    format!(" `{REBUILD}` (with the files) is not possible: {why}.")
 }
 
 fn choices(state: &State) -> Vec<String> {
-    let words = [Some(WAIT), Some(LEAVE), state.carried.as_ref().map(|_| REBUILD), Some(CANCEL)];
+    let words = [Some(WAIT), Some(ABANDON), state.carried.as_ref().map(|_| REBUILD), Some(CANCEL)];
     words.into_iter().flatten().map(str::to_owned).collect()
 }

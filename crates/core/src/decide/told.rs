@@ -165,7 +165,8 @@ fn meant(question: &Question, answer: Answer) -> Answer {
 }
 
 fn chosen(question: &Question, value: &Json) -> bool {
-    value.as_str().is_some_and(|word| question.choices.iter().any(|choice| choice == word))
+    let is_one = |word: &str| question.choices.iter().any(|choice| choice == word);
+    value.as_str().is_some_and(|word| is_one(word) || is_one(gone::current(word, question.kind)))
 }
 
 fn no_choice(question: &Question, value: &Json) -> Option<String> {

@@ -118,8 +118,11 @@ impl Shelf {
     /// What is to be written to take up an earlier version; nothing, if it is current.
     pub fn rollback(&self, workflow: &str, hash: &str, change: &Change) -> Result<Option<Entry>, Refusal> {
         let kept = self.kept(workflow)?;
-        let unknown =
-            || Refusal::new(format!("`{workflow}` has no version {hash}; longhaul versions {workflow} lists them"));
+        let unknown = || {
+            Refusal::new(format!(
+                "`{workflow}` has no version {hash}; longhaul registry versions {workflow} lists them"
+            ))
+        };
         let target = kept.find(hash).ok_or_else(unknown)?;
         if target.text.raw == kept.current().text.raw {
             return Ok(None);

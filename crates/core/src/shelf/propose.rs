@@ -102,7 +102,9 @@ impl Shelf {
 
     fn proposal_of(&self, workflow: &str, id: u64) -> Result<&Proposal, Refusal> {
         let own = self.proposals.get(&id).filter(|proposal| proposal.workflow == workflow);
-        own.ok_or_else(|| Refusal::new(format!("`{workflow}` has no proposal {id}; longhaul proposals lists them")))
+        own.ok_or_else(|| {
+            Refusal::new(format!("`{workflow}` has no proposal {id}; longhaul registry proposals list shows all"))
+        })
     }
 }
 

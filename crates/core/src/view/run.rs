@@ -26,7 +26,7 @@ pub struct Run {
     /// In a word.
     #[schemars(extend("enum" = crate::status::ALL))]
     pub status: &'static str,
-    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`.
+    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `client`, `worker`, `machine`, `operator`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<&'static str>,
     /// How far it is.

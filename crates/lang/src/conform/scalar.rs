@@ -1,7 +1,7 @@
 //! Scalars: words, numbers, time spans, patterns.
 
 use longhaul_core::approval::Approvers;
-use longhaul_core::catalog::Shape;
+use longhaul_core::catalog::{Shape, modifiers};
 use longhaul_core::{duration, id};
 
 use super::Conform;
@@ -69,6 +69,9 @@ impl Conform<'_> {
 
     fn text(&mut self, node: &Node, text: &str, shape: &Shape, what: &str) {
         match shape {
+            Shape::Choice(known) if !known.contains(&text) && current(known, text).is_some() => {
+                self.out.extend(current(known, text).map(|new| renamed(node, text, new, what)));
+            }
             Shape::Choice(known) if !known.contains(&text) => self.out.push(
                 Diagnostic::error("LH0509", node.span, format!("{what} can not be `{text}`"))
                     .label("not one of the words it can be")
@@ -111,6 +114,18 @@ fn no_approvers(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
             .label("nobody who could answer")
             .help("write `initiator`, `anyone` or `role:NAME`")
     })
+}
+
+/// The word that is now written for an old one.
+fn current(known: &[&'static str], text: &str) -> Option<&'static str> {
+    let (_, new) = modifiers::RENAMED.iter().find(|(old, new)| *old == text && known.contains(new))?;
+    Some(new)
+}
+
+fn renamed(node: &Node, text: &str, new: &str, what: &str) -> Diagnostic {
+    Diagnostic::note("LH0515", node.span, format!("{what} `{text}` is now called `{new}`"))
+        .label("the old word still works in this version")
+        .help(format!("write `{new}`"))
 }
 
 /// No worker can have it.

@@ -15,6 +15,11 @@ use toml_edit::{DocumentMut, Item};
 use super::entries;
 use crate::identity::git;
 
+/// The key of the git remote.
+const SYNC: &str = "sync";
+/// The same in earlier versions.
+const FORMERLY: &str = "carry";
+
 /// How workers work together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fleet {
@@ -28,6 +33,8 @@ pub struct Fleet {
     pub when_host_gone: Option<Gone>,
     /// The git remote to which the files of runs are sent, so that other machines can go on with them.
     pub carry: Option<String>,
+    /// Whether a file uses the old name of that setting.
+    pub formerly: bool,
 }
 
 impl Fleet {
@@ -35,14 +42,22 @@ impl Fleet {
     pub(super) fn without_effect(&self, root: &Path, backends: &Backends) -> Vec<String> {
         let carry = match (&self.carry, self.when_host_gone) {
             (None, Some(Gone::Rebuild)) => Some(
-                "`fleet.when_host_gone` is \"rebuild\" and `fleet.carry` is not set: no files are recorded, so runs ask".to_owned(),
+                "`fleet.when_host_gone` is \"rebuild\" and `fleet.sync` is not set: no files are recorded, so runs ask"
+                    .to_owned(),
             ),
             (Some(remote), _) if is_name(remote) && !is_remote(root, remote) => Some(format!(
-                "`fleet.carry` is `{remote}`, and git knows no such remote here: files are not sent; git remote lists those that there are"
+                "`fleet.sync` is `{remote}`, and git knows no such remote here: files are not sent; git remote lists those that there are"
             )),
             _ => None,
         };
-        carry.into_iter().chain(self.caps.labels.keys().filter_map(|label| not_an_agent(label, backends))).collect()
+        let formerly = self
+            .formerly
+            .then(|| "`fleet.carry` is now `fleet.sync`; the old name still works in this version".to_owned());
+        formerly
+            .into_iter()
+            .chain(carry)
+            .chain(self.caps.labels.keys().filter_map(|label| not_an_agent(label, backends)))
+            .collect()
     }
 }
 
@@ -66,8 +81,10 @@ fn not_an_agent(label: &str, backends: &Backends) -> Option<String> {
 /// Where files are sent is not for a checkout to say, unless a person has looked at it. A remote that git knows by name is
 /// one that a person has set up.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
-    let carry = document.get("fleet").and_then(Item::as_table_like)?.get("carry")?.as_str()?;
-    (!is_name(carry)).then_some("fleet.carry")
+    let fleet = document.get("fleet").and_then(Item::as_table_like)?;
+    let remotes = [(SYNC, "fleet.sync"), (FORMERLY, "fleet.carry")].map(|(key, shown)| (fleet.get(key), shown));
+    let is_address = |item: Option<&Item>| item.and_then(Item::as_str).is_some_and(|remote| !is_name(remote));
+    remotes.into_iter().find(|(item, _)| is_address(*item)).map(|(_, shown)| shown)
 }
 
 fn is_name(remote: &str) -> bool {
@@ -84,10 +101,13 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
             "project" => fleet.project = Some(fleet.project.take().map_or_else(|| called(item), Ok)?),
             "host_grace" => fleet.host_grace_ms = Some(fleet.host_grace_ms.map_or_else(|| grace(item), Ok)?),
             "when_host_gone" => fleet.when_host_gone = Some(fleet.when_host_gone.map_or_else(|| gone(item), Ok)?),
-            "carry" => fleet.carry = Some(fleet.carry.take().map_or_else(|| remote(item), Ok)?),
+            SYNC | FORMERLY => {
+                fleet.formerly |= name == FORMERLY;
+                fleet.carry = Some(fleet.carry.take().map_or_else(|| remote(item), Ok)?);
+            }
             other => {
                 return Err(anyhow!(
-                    "`fleet.{other}` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry"
+                    "`fleet.{other}` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and sync"
                 ));
             }
         }
@@ -123,7 +143,7 @@ fn gone(item: &Item) -> Result<Gone> {
 fn remote(item: &Item) -> Result<String> {
     let is_one = |text: &&str| !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
     let remote = item.as_str().filter(is_one).filter(|text| !text.contains("::"));
-    remote.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.carry` is neither a remote of git nor an address of one"))
+    remote.map(str::to_owned).ok_or_else(|| anyhow!("`fleet.sync` is neither a remote of git nor an address of one"))
 }
 
 fn called(item: &Item) -> Result<String> {
@@ -161,13 +181,22 @@ mod tests {
 
     #[test]
     fn where_files_are_sent_is_looked_at_unless_git_knows_it_by_name() {
-        let fleet = of("[fleet]\nwhen_host_gone = 'rebuild'\ncarry = 'origin'\n").unwrap();
+        let fleet = of("[fleet]\nwhen_host_gone = 'rebuild'\nsync = 'origin'\n").unwrap();
         assert_eq!((fleet.when_host_gone, fleet.carry.as_deref()), (Some(Gone::Rebuild), Some("origin")));
-        let key = |carry: &str| sensitive(&format!("[fleet]\ncarry = '{carry}'\n").parse().unwrap());
+        let key = |carry: &str| sensitive(&format!("[fleet]\nsync = '{carry}'\n").parse().unwrap());
         assert_eq!(key("origin"), None);
-        assert_eq!(key("https://example.com/repo.git"), Some("fleet.carry"));
-        assert_eq!(key("../elsewhere"), Some("fleet.carry"));
+        assert_eq!(key("https://example.com/repo.git"), Some("fleet.sync"));
+        assert_eq!(key("../elsewhere"), Some("fleet.sync"));
         assert_eq!(sensitive(&"[fleet]\nmax = 1\n".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn the_old_name_of_sync_still_works_and_names_the_new_one() {
+        let old = of("[fleet]\ncarry = '/an/address'\n").unwrap();
+        assert_eq!(old.carry.as_deref(), Some("/an/address"));
+        let told = old.without_effect(Path::new("/"), &Backends::default());
+        assert_eq!(told, ["`fleet.carry` is now `fleet.sync`; the old name still works in this version"]);
+        assert_eq!(sensitive(&"[fleet]\ncarry = '../elsewhere'\n".parse().unwrap()), Some("fleet.carry"));
     }
 
     #[test]
@@ -176,14 +205,14 @@ mod tests {
         let git = |args: &[&str]| Command::new("git").arg("-C").arg(folder.path()).args(args).output().unwrap();
         let told = |text: &str| of(text).unwrap().without_effect(folder.path(), &Backends::default()).join("; ");
         git(&["init", "--quiet"]);
-        assert!(told("[fleet]\ncarry = 'origin'\n").contains("git knows no such remote here"));
+        assert!(told("[fleet]\nsync = 'origin'\n").contains("git knows no such remote here"));
         git(&["remote", "add", "origin", "/somewhere"]);
-        assert_eq!(told("[fleet]\ncarry = 'origin'\nwhen_host_gone = 'rebuild'\n"), "");
+        assert_eq!(told("[fleet]\nsync = 'origin'\nwhen_host_gone = 'rebuild'\n"), "");
         assert!(
-            told("[fleet]\ncarry = 'orign'\n").contains("`fleet.carry` is `orign`, and git knows no such remote here")
+            told("[fleet]\nsync = 'orign'\n").contains("`fleet.sync` is `orign`, and git knows no such remote here")
         );
-        assert!(told("[fleet]\nwhen_host_gone = 'rebuild'\n").contains("`fleet.carry` is not set"));
-        assert_eq!(told("[fleet]\ncarry = '/an/address'\nwhen_host_gone = 'rebuild'\n"), "");
+        assert!(told("[fleet]\nwhen_host_gone = 'rebuild'\n").contains("`fleet.sync` is not set"));
+        assert_eq!(told("[fleet]\nsync = '/an/address'\nwhen_host_gone = 'rebuild'\n"), "");
         assert_eq!(told("[fleet.backends.claude]\nmax = 1\n[fleet.backends.scripted]\nmax = 1\n"), "");
         let said = "`fleet.backends.claud` is about no agent that there is; did you mean `fleet.backends.claude`?";
         assert_eq!(told("[fleet.backends.claud]\nmax = 1\n"), said);
@@ -195,11 +224,11 @@ mod tests {
             ("[fleet]\nmax = 0", "`fleet.max` is not a number from 1 on"),
             (
                 "[fleet]\nmux = 1",
-                "`fleet.mux` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and carry",
+                "`fleet.mux` is not a setting; there are max, labels, backends, project, host_grace, when_host_gone and sync",
             ),
             ("[fleet]\nwhen_host_gone = 'cry'", "`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\""),
-            ("[fleet]\ncarry = '--upload-pack=x'", "`fleet.carry` is neither a remote of git nor an address of one"),
-            ("[fleet]\ncarry = 'ext::sh -c x'", "`fleet.carry` is neither a remote of git nor an address of one"),
+            ("[fleet]\nsync = '--upload-pack=x'", "`fleet.sync` is neither a remote of git nor an address of one"),
+            ("[fleet]\nsync = 'ext::sh -c x'", "`fleet.sync` is neither a remote of git nor an address of one"),
             ("[fleet]\nproject = ''", "`fleet.project` is not a name"),
             ("[fleet.labels]\ngpu = 1", "`fleet.labels.gpu` is not a table"),
             ("[fleet.labels.gpu]\n", "`fleet.labels.gpu.max` is missing"),

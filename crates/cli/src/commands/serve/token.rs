@@ -14,24 +14,24 @@ use crate::{identity, ui};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Make another token, and show it once
+    /// Make another token and show it once
     Token {
-        /// What its holder may do: viewer (look), operator (start, tell, answer), admin (everything)
+        /// What its holder may do: viewer (look), operator (start, cancel, answer), admin (everything)
         #[arg(long, default_value = "viewer")]
         role: Role,
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// List the tokens that were made; what they are is not kept
+    /// List the tokens by id; Longhaul does not store the tokens themselves
     Tokens {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take a token back
+    /// Revoke a token
     Revoke {
-        /// Its id, as `tokens` lists it
+        /// The id, as `tokens` lists it
         id: String,
     },
 }

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a server may take to start.
 const STARTING: Duration = Duration::from_secs(20);
 
-/// Open the dashboard of this project in a browser; a server is started if none runs
+/// Open the dashboard in a browser; starts a server if needed
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only print the address

@@ -211,7 +211,7 @@ fn parameter(path: &str) -> String {
 }
 
 fn agent(span: Span, policy: Node) -> (&'static str, Node) {
-    ("agent", on_one_line(Node::map(span, [("driver", Node::plain(span, "host")), ("policy", policy)])))
+    ("agent", on_one_line(Node::map(span, [("driver", Node::plain(span, "client")), ("policy", policy)])))
 }
 
 fn modifiers(reader: &mut Reader<'_, '_>) -> Entries {

@@ -148,7 +148,7 @@ fn defaults(reader: &mut Reader<'_, '_>) -> Node {
     let policy = policy(reader);
     let span = reader.node.span;
     let policy = policy.unwrap_or_else(|| Node::plain(span, "main"));
-    let agent = Node::map(span, [("driver", Node::plain(span, "host")), ("policy", policy)]);
+    let agent = Node::map(span, [("driver", Node::plain(span, "client")), ("policy", policy)]);
     on_one_line(Node::map(span, [("agent", on_one_line(agent))]))
 }
 
@@ -170,7 +170,7 @@ fn gates(reader: &mut Reader<'_, '_>) {
     if let Some((key, value)) = reader.node.entry("allow_override")
         && value.scalar_json() == Some(Json::Bool(false))
     {
-        let why = "the policy of a step is advice to the host";
+        let why = "the policy of a step is advice to the client";
         reader.report(no_effect_note(key.span, "allow_override", why));
     }
     reader.flag("allow_override");

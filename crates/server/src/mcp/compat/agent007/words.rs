@@ -34,7 +34,7 @@ pub(super) fn step(step: &view::Step) -> &'static str {
         ("skipped", _) => "skipped",
         ("failed" | "cancelled", _) => "failed",
         ("waiting", Some("approval" | "operator" | "question")) => "awaiting-approval",
-        ("waiting", Some("host")) if step.agent.is_none() => "pending",
+        ("waiting", Some("client")) if step.agent.is_none() => "pending",
         ("waiting" | "running", _) => "running",
         _ => "pending",
     }

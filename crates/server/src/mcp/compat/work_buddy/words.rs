@@ -38,7 +38,7 @@ fn word(step: &view::Step) -> &'static str {
         ("succeeded", _) => "completed",
         ("skipped", _) => "skipped",
         ("failed" | "cancelled", _) => "failed",
-        ("waiting", Some("host")) if step.agent.is_none() => "available",
+        ("waiting", Some("client")) if step.agent.is_none() => "available",
         ("waiting", Some("timer")) => "retry_pending",
         ("waiting", Some("approval" | "question" | "operator")) => "blocked",
         ("waiting" | "running", _) => "running",
