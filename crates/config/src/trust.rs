@@ -56,7 +56,7 @@ pub struct Told {
 }
 
 /// What a workspace tells agents; `None` if that is nothing, and why not if it can not be read whole.
-pub fn told(workspace: &Path) -> Result<Option<Told>, String> {
+pub fn sensitive_files(workspace: &Path) -> Result<Option<Told>, String> {
     sensitive_files_as(workspace, workspace)
 }
 
