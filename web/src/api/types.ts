@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type Path = string;
 export type Status = "queued" | "running" | "waiting" | "paused" | "succeeded" | "failed" | "cancelled";
 export type StepStatus = "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped" | "cancelled";
-export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "host" | "worker" | "machine";
+export type Awaited = "approval" | "question" | "operator" | "timer" | "event" | "client" | "worker" | "machine";
 
 export interface Usage {
   input_tokens: number;

@@ -85,7 +85,7 @@ const AWAITED: Record<Awaited, string> = {
   operator: "a decision",
   timer: "a moment",
   event: "a signal",
-  host: "its host",
+  client: "its client",
   worker: "a worker",
   machine: "a decision about its machine",
 };

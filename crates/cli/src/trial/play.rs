@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, Result, bail};
-use longhaul_core::event::{Driver, Envelope};
+use longhaul_core::event::{Driver, Envelope, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{Phase, State};
 use longhaul_core::view;
 use longhaul_runtime::{Backends, Clock, Engine, Idle, Message, Options, SCRIPTED, StartRequest, System};
 use longhaul_store::Sqlite;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::expect::is_at;
@@ -130,7 +129,7 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
         task: test.task.clone(),
         inputs: test.inputs.clone(),
         run: RunId::new(RUN),
-        trigger: json!({"type": "manual"}),
+        trigger: Some(RunTrigger::manual()),
         owner: Some(identity::origin()),
         workflow_dir: subject.dir.clone(),
         driver: Driver::Engine,

@@ -111,8 +111,8 @@ describe("a run that does other things", () => {
       return [head.status, head.waiting_for, steps.get("fetch")?.status, steps.get("fetch")?.agent?.name];
     });
     expect(seen).toEqual([
-      ["waiting", ["host"], "waiting", undefined],
-      ["waiting", ["host"], "waiting", "Editor"],
+      ["waiting", ["client"], "waiting", undefined],
+      ["waiting", ["client"], "waiting", "Editor"],
       ["running", undefined, "running", undefined],
     ]);
   });

@@ -24,7 +24,7 @@ const HANDLERS: Handlers = {
       fold.spans.begin(path, "wait", at);
       return;
     }
-    if (hosted) fold.wait(path, "host", at);
+    if (hosted) fold.wait(path, "client", at);
     else fold.open.add(path);
     fold.spans.begin(path, { attempt }, at, { host });
   },
