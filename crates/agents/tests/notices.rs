@@ -416,7 +416,7 @@ fn begun(fault: &Fault) -> Vec<i64> {
         format!("session a@1 s1\na@1 -> slow 0s fail {} used up{after}\na@2 -> ok \"done\"", class.as_str().unwrap());
     let mut world = World::new("do: [{id: a, prompt: Do it.}]", &script).unwrap();
     world.run().unwrap();
-    assert_eq!(world.state.status_word(), "succeeded", "{}", world.text());
+    assert_eq!(world.state.status().word(), "succeeded", "{}", world.text());
     let zero = world.history[0].at;
     let starts = world.history.iter().filter(|one| matches!(one.event, Event::AttemptStarted { .. }));
     starts.map(|one| one.at - zero).collect()

@@ -14,7 +14,8 @@ const BESIDE: &[&str] = &["testkit", "bench"];
 /// Where the picture of the crates begins and ends in `ARCHITECTURE.md`.
 const PICTURE: (&str, &str) = ("<!-- crates: made by a test -->\n```\n", "```\n");
 /// Other systems, as they are spelled in code.
-const SYSTEMS: &[&str] = &["agent007", "workhorse", "work_buddy", "work-buddy", "workbuddy", "valet", "codex-workflows"];
+const SYSTEMS: &[&str] =
+    &["agent007", "workhorse", "work_buddy", "work-buddy", "workbuddy", "valet", "codex-workflows"];
 /// Folders that translate another system, and files that show people its name.
 const TRANSLATORS: &[&str] = &["dialect", "compat"];
 const NAMING: &[&str] = &["crates/core/src/catalog", "crates/cli/src/commands", "crates/lang/src/dialect.rs"];
@@ -86,7 +87,10 @@ fn picture() -> String {
         assert!(!top.is_empty(), "crates depend on each other in a circle: {left:?}");
         for name in &top {
             let below: Vec<&str> = arrows[*name].iter().map(String::as_str).collect();
-            lines.push(format!("{name:<8} → {}", if below.is_empty() { "nothing".to_owned() } else { below.join(", ") }));
+            lines.push(format!(
+                "{name:<8} → {}",
+                if below.is_empty() { "nothing".to_owned() } else { below.join(", ") }
+            ));
         }
         left.retain(|name| !top.contains(name));
     }
@@ -109,7 +113,10 @@ fn the_picture_of_the_crates_is_what_cargo_builds() {
 fn every_crate_is_described() {
     let text = read("ARCHITECTURE.md");
     for name in arrows().keys() {
-        assert!(text.contains(&format!("| `crates/{name}` |")), "ARCHITECTURE.md does not say what crates/{name} is for");
+        assert!(
+            text.contains(&format!("| `crates/{name}` |")),
+            "ARCHITECTURE.md does not say what crates/{name} is for"
+        );
     }
 }
 
@@ -140,7 +147,9 @@ fn other_systems_are_named_at_the_edges_only() {
         let mut parts = file.split(['/', '.']);
         parts.any(|part| TRANSLATORS.contains(&part)) || NAMING.iter().any(|path| file.starts_with(path))
     };
-    let product = sources().into_iter().filter(|(file, _)| !BESIDE.iter().any(|name| file.starts_with(&format!("crates/{name}/"))));
+    let product = sources()
+        .into_iter()
+        .filter(|(file, _)| !BESIDE.iter().any(|name| file.starts_with(&format!("crates/{name}/"))));
     let mut found = Vec::new();
     for (file, text) in product.filter(|(file, _)| !is_edge(file)) {
         let named = |line: &str| SYSTEMS.iter().any(|system| line.to_lowercase().contains(system));

@@ -114,7 +114,7 @@ fn related(started: &RunStarted, caller: &Caller) -> Option<String> {
     if inside.iter().any(|run| run == SOME_RUN) {
         return Some("a step of a run".to_owned());
     }
-    let own = started.about.get("id").and_then(|id| id.as_str());
+    let own = started.context.id.as_deref();
     let forked = started.forked.as_ref().map(|(from, _)| from.as_str());
     let above = started.owner.iter().flat_map(|owner| &owner.inside).map(String::as_str);
     own.into_iter().chain(forked).chain(above).find(|run| inside.iter().any(|mine| mine == run)).map(str::to_owned)

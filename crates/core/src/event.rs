@@ -4,6 +4,7 @@
 //! written can be read for ever.
 
 mod attempt;
+mod context;
 mod machine;
 mod question;
 mod run;
@@ -18,8 +19,10 @@ use crate::ladder::Rung;
 use crate::origin::Caller;
 use crate::path::StepPath;
 use crate::plan::Outcome;
+use crate::task::TimerId;
 
 pub use attempt::{Failure, Result, Session, Usage};
+pub use context::{RunContext, RunTrigger, TriggerKind};
 pub use machine::{Carried, Gone};
 pub use question::{Answer, QuestionKind};
 pub use run::{Driver, RunStarted};
@@ -361,8 +364,8 @@ pub enum Event {
     },
     /// A timer went off.
     TimerFired {
-        /// Which.
-        timer: String,
+        /// The timer.
+        timer: TimerId,
     },
     /// A signal arrived.
     Signalled {

@@ -23,9 +23,11 @@ pub mod schema;
 pub mod shelf;
 pub mod state;
 pub mod status;
+pub mod task;
 pub mod types;
 pub mod value;
 pub mod view;
+pub mod words;
 
 /// A JSON value. Objects keep the order in which their keys were written.
 pub type Json = serde_json::Value;

@@ -13,14 +13,16 @@ mod retry;
 mod step;
 mod unit;
 mod value;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
-pub use form::{Approve, Case, Form, Items, OnDeny, OnExhausted, OnItemError, OnTimeout, Outcome, Wait, Work};
+pub use form::{Approve, Case, Form, Items, OnDeny, OnExhausted, OnItemError, OnTimeout, Outcome, Wait};
 pub use retry::{Backoff, Budget, ErrorClass, Retry};
 pub use step::{Body, Cache, Consent, OnError, OnInterrupt, Order, Rewind, Risk, Route, RunIf, Step, Timeout};
 pub use unit::{Compat, Concurrency, Degrade, Input, Limits, OnExceed, Unit, WhenFull};
 pub use value::{Arg, Expr, Output, Parse, Show, Text};
+pub use work::{Work, WorkKind};
 
 /// The version of the meaning of a plan. A run pins it.
 pub const SEMANTICS: u32 = 1;

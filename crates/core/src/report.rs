@@ -8,12 +8,14 @@ use crate::path::StepPath;
 use crate::plan::{ErrorClass, Plan};
 use crate::schema::mismatch;
 use crate::state::{Phase, State};
+use crate::task::TaskKey;
 
 /// The event that is recorded because of a report on the attempt with this key, or why none is.
 pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Event, String> {
     let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login can not say that".to_owned())?;
-    if format!("{path}@{attempt}") != key {
-        return Err(format!("it is about `{path}@{attempt}`, and its worker holds `{key}`"));
+    let about = TaskKey::new(path, attempt);
+    if about.to_string() != key {
+        return Err(format!("it is about `{about}`, and its worker holds `{key}`"));
     }
     let phase = state.find(path).filter(|step| step.attempts == attempt).map(|step| &step.phase);
     let waits = matches!(event, Event::AttemptClaimed { .. } | Event::AttemptReleased { .. });

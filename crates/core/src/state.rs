@@ -28,6 +28,8 @@ use crate::id::StepId;
 use crate::ladder::Climb;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
+use crate::status::RunStatus;
+use crate::task::{TaskKey, TimerId};
 
 pub(crate) use account::Payer;
 pub use apply::Illegal;
@@ -330,6 +332,11 @@ impl StepInst {
         self.climb.as_ref().and_then(|climb| climb.kept).unwrap_or(self.attempts)
     }
 
+    /// The key of the task of its last attempt.
+    pub fn task(&self) -> TaskKey {
+        TaskKey::new(&self.path, self.attempts)
+    }
+
     /// A step that is nowhere yet: whoever adds it says where it enters.
     pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
         Self {
@@ -483,7 +490,7 @@ impl State {
 
     /// Whether a client makes the turns of its agents.
     pub fn is_hosted(&self) -> bool {
-        self.started.as_ref().is_some_and(|started| started.driver == Driver::Host)
+        self.started.as_ref().is_some_and(|started| started.driver == Driver::Client)
     }
 
     /// Steps that wait for a time, a signal, a person, a host or a worker.
@@ -491,22 +498,22 @@ impl State {
         self.waiting.iter().map(|at| self.step(*at))
     }
 
-    /// Timers that are set, each with its name and when it is due.
-    pub fn timers(&self, plan: &Plan) -> Vec<(String, i64)> {
+    /// Timers that are set, each with when it is due.
+    pub fn timers(&self, plan: &Plan) -> Vec<(TimerId, i64)> {
         if self.is_finished() || self.started.is_none() {
             return Vec::new();
         }
         let timer = |step: &StepInst| match &step.phase {
-            Phase::Retry { due } => Some((format!("retry:{}", step.path), *due)),
-            Phase::Waiting { due, .. } => Some((format!("wait:{}", step.path), (*due)?)),
-            Phase::Question => Some((format!("gate:{}", step.path), step.question.as_ref()?.due?)),
-            Phase::Handed => Some((format!("claim:{}", step.path), step.hand.as_ref()?.until)),
+            Phase::Retry { due } => Some((TimerId::Retry(step.path.clone()), *due)),
+            Phase::Waiting { due, .. } => Some((TimerId::Wait(step.path.clone()), (*due)?)),
+            Phase::Question => Some((TimerId::Gate(step.path.clone()), step.question.as_ref()?.due?)),
+            Phase::Handed => Some((TimerId::Lease(step.path.clone()), step.hand.as_ref()?.until)),
             Phase::Ready | Phase::Attempt | Phase::Queued | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
         let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
-        let deadlines = deadline.map(|due| ("deadline".to_owned(), due)).into_iter().chain(inner);
+        let deadlines = deadline.map(|due| (TimerId::Deadline, due)).into_iter().chain(inner);
         self.waiting().filter_map(timer).chain(deadlines).collect()
     }
 
@@ -559,22 +566,18 @@ impl State {
     }
 
     /// The run in a word; `queued` if it waits for others of its group.
-    pub fn status_in(&self, plan: &Plan) -> &'static str {
-        if !self.paused && self.is_queued(plan) { "queued" } else { self.status_word() }
+    pub fn status_in(&self, plan: &Plan) -> RunStatus {
+        if !self.paused && self.is_queued(plan) { RunStatus::Queued } else { self.status() }
     }
 
     /// The run in a word, whatever its group.
-    pub fn status_word(&self) -> &'static str {
+    pub fn status(&self) -> RunStatus {
         match &self.finished {
-            Some(finished) => match finished.outcome {
-                Outcome::Success => "succeeded",
-                Outcome::Failure => "failed",
-                Outcome::Cancelled => "cancelled",
-            },
-            None if self.paused => "paused",
+            Some(finished) => finished.outcome.into(),
+            None if self.paused => RunStatus::Paused,
             // Something that is still to be decided is not waited for.
-            None if !self.open.is_empty() || self.waiting.is_empty() || !self.agenda.is_empty() => "running",
-            None => "waiting",
+            None if !self.open.is_empty() || self.waiting.is_empty() || !self.agenda.is_empty() => RunStatus::Running,
+            None => RunStatus::Waiting,
         }
     }
 

@@ -28,38 +28,38 @@ pub use step::{AtWork, Step, steps};
 pub use timeline::{Span, Spanned, timeline};
 pub use trace::{Trace, Traced, trace};
 
-use crate::event::{Ended, QuestionKind};
+use crate::event::QuestionKind;
 use crate::state::{Phase, State, StepInst};
+use crate::status::{Awaited, StepStatus};
 
 /// The status of a step in a word.
-fn status(state: &State, step: &StepInst) -> &'static str {
-    match (&step.phase, step.ended) {
-        (Phase::Done, Some(Ended::Succeeded)) => "succeeded",
-        (Phase::Done, Some(Ended::Failed)) => "failed",
-        (Phase::Done, Some(Ended::Skipped)) => "skipped",
-        (Phase::Done, Some(Ended::Cancelled) | None) => "cancelled",
+fn status(state: &State, step: &StepInst) -> StepStatus {
+    match &step.phase {
+        Phase::Done => step.ended.map_or(StepStatus::Cancelled, StepStatus::from),
         // Nothing of a run that is over is still under way.
-        _ if state.is_finished() => "cancelled",
-        (Phase::Ready, _) => "pending",
-        (Phase::Attempt | Phase::Inside | Phase::Judge, _) => "running",
-        (Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed | Phase::Queued, _) => "waiting",
+        _ if state.is_finished() => StepStatus::Cancelled,
+        Phase::Ready => StepStatus::Pending,
+        Phase::Attempt | Phase::Inside | Phase::Judge => StepStatus::Running,
+        Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed | Phase::Queued => {
+            StepStatus::Waiting
+        }
     }
 }
 
 /// What a waiting step waits for, in a word.
-fn awaited(step: &StepInst) -> Option<&'static str> {
+fn awaited(step: &StepInst) -> Option<Awaited> {
     match &step.phase {
         Phase::Question => step.question.as_ref().map(|question| match question.kind {
-            QuestionKind::Approval | QuestionKind::Review | QuestionKind::Consent => "approval",
-            QuestionKind::Question => "question",
-            QuestionKind::Operator => "operator",
-            QuestionKind::Machine => "machine",
+            QuestionKind::Approval | QuestionKind::Review | QuestionKind::Consent => Awaited::Approval,
+            QuestionKind::Question => Awaited::Question,
+            QuestionKind::Operator => Awaited::Operator,
+            QuestionKind::Machine => Awaited::Machine,
         }),
-        Phase::Queued if step.asks().is_some() => Some("machine"),
-        Phase::Handed => Some("client"),
-        Phase::Queued => Some("worker"),
-        Phase::Waiting { signal: Some(_), .. } => Some("event"),
-        Phase::Retry { .. } | Phase::Waiting { .. } => Some("timer"),
+        Phase::Queued if step.asks().is_some() => Some(Awaited::Machine),
+        Phase::Handed => Some(Awaited::Client),
+        Phase::Queued => Some(Awaited::Worker),
+        Phase::Waiting { signal: Some(_), .. } => Some(Awaited::Event),
+        Phase::Retry { .. } | Phase::Waiting { .. } => Some(Awaited::Timer),
         Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
     }
 }

@@ -14,7 +14,7 @@ use longhaul_core::Json;
 use longhaul_core::approval::Approvals;
 use longhaul_core::consent::Ledger;
 use longhaul_core::decide::{Planner, group};
-use longhaul_core::event::{Driver, Envelope, Event, RunStarted};
+use longhaul_core::event::{Driver, Envelope, Event, RunContext, RunStarted, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::origin::{Caller, Origin};
@@ -213,7 +213,7 @@ pub struct StartRequest {
     /// The id, where the caller wants to choose it.
     pub run: Option<RunId>,
     /// What started it.
-    pub trigger: Json,
+    pub trigger: Option<RunTrigger>,
     /// Who starts it.
     pub owner: Option<Origin>,
     /// Where the workflow's scripts are.
@@ -318,7 +318,7 @@ impl Engine {
             semantics: plan.semantics,
             task: request.task,
             inputs,
-            about: self.about(&run, plan, &request.workflow_dir),
+            context: self.context(&run, plan, &request.workflow_dir),
             trigger: request.trigger,
             owner,
             approvals: self.shared.options.approvals.clone(),
@@ -353,30 +353,24 @@ impl Engine {
         Ok(run)
     }
 
-    fn about(&self, run: &RunId, plan: &Plan, workflow_dir: &std::path::Path) -> IndexMap<String, Json> {
-        let text = |text: &dyn std::fmt::Display| Json::String(text.to_string());
-        let mut about = IndexMap::from([
-            ("id".to_owned(), text(run)),
-            ("workflow".to_owned(), text(&plan.main().name)),
-            ("started_at".to_owned(), text(&self.shared.clock.now_ms())),
-            ("dir".to_owned(), text(&self.shared.artifacts.run(run).display())),
-            ("workflow_dir".to_owned(), text(&workflow_dir.display())),
-            ("agent".to_owned(), text(&self.shared.options.agent)),
-        ]);
-        // On another machine the same folder may lie elsewhere.
-        if self.shared.options.member.host.is_some() {
-            about.insert("workspace".to_owned(), text(&self.shared.options.workspace.display()));
-        }
+    fn context(&self, run: &RunId, plan: &Plan, workflow_dir: &std::path::Path) -> RunContext {
         let member = &self.shared.options.member;
-        match (&member.project, &member.host) {
-            (Some(project), _) => drop(about.insert("project".to_owned(), text(project))),
-            (None, Some(host)) => drop(about.insert("home".to_owned(), text(host))),
-            (None, None) => {}
+        // On another machine the same folder may lie elsewhere.
+        let workspace = member.host.as_ref().map(|_| self.shared.options.workspace.display().to_string());
+        let is_workhorse = plan.main().compat.contains(&Compat::WorkhorseLadder);
+        RunContext {
+            id: Some(run.to_string()),
+            workflow: Some(plan.main().name.clone()),
+            started_at: Some(self.shared.clock.now_ms().to_string()),
+            dir: Some(self.shared.artifacts.run(run).display().to_string()),
+            workflow_dir: Some(workflow_dir.display().to_string()),
+            agent: Some(self.shared.options.agent.clone()),
+            workspace,
+            home: member.host.clone().filter(|_| member.project.is_none()),
+            project: member.project.clone(),
+            agent_settings: is_workhorse.then(agent_defaults::workhorse_settings),
+            other: IndexMap::new(),
         }
-        if plan.main().compat.contains(&Compat::WorkhorseLadder) {
-            about.insert("agent_settings".to_owned(), Json::Object(agent_defaults::workhorse_settings()));
-        }
-        about
     }
 
     /// The run that an id or the beginning of one stands for.

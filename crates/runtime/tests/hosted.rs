@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use longhaul_core::event::{Answer, Envelope, Event, Usage};
 use longhaul_core::origin::Caller;
+use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view;
 use longhaul_runtime::{Error, ForkRequest, Heartbeat, HostStatus, Message, Pulse, StartRequest, Submission};
 use longhaul_store::Query;
@@ -104,7 +105,7 @@ async fn a_claim_that_runs_out_is_offered_anew_and_its_late_result_refused() {
     assert_eq!(waits.message, "`a` is handed out to slow, silent for 1h40m");
     let loaded = bench.engine().load(&run).await.unwrap();
     let glance = view::run(&loaded.plan.0, &loaded.state, bench.engine().now_ms());
-    assert_eq!((glance.status, glance.waiting_for), ("waiting", vec!["host"]));
+    assert_eq!((glance.status, glance.waiting_for), (RunStatus::Waiting, vec![Awaited::Client]));
     assert_eq!(glance.why[0].text, "`a` is handed out to slow, silent for 1h40m (half), until 2027-01-15T11:00:00Z");
     bench.forward(20 * 60 * 1000);
     let anew = bench.engine().next(&run, "quick").await.unwrap();

@@ -122,7 +122,7 @@ async fn what_was_missed_is_made_up_for_the_oldest_first_and_once() {
     assert_eq!(told, ["10:00 matched", "10:05 matched", "10:10 matched", "10:15 matched"], "nothing is told twice");
     let run = one.load(&one.find("t2-202611151005").await.unwrap()).await.unwrap();
     let started = run.state.started.unwrap();
-    assert_eq!(started.trigger["key"], "schedule:t2:2026-11-15T10:05");
+    assert_eq!(started.trigger.unwrap().key.as_deref(), Some("schedule:t2:2026-11-15T10:05"));
     assert_eq!(started.owner.unwrap().user.as_deref(), Some("jane"));
 }
 
@@ -180,7 +180,7 @@ async fn runs_that_wait_for_people_or_are_paused_are_in_nobodys_way() {
     for run in &started[1..] {
         let run = engine.find(run).await.unwrap();
         engine.nudge(&run, &tokio_util::sync::CancellationToken::new()).await.unwrap();
-        assert_eq!(engine.load(&run).await.unwrap().state.status_word(), "waiting");
+        assert_eq!(engine.load(&run).await.unwrap().state.status().word(), "waiting");
     }
     assert_eq!(bench.tick(&engine, "2026-11-15T10:28:00Z").await, ["t2-202611151025"]);
     let shelf = engine.shelf().await.unwrap();

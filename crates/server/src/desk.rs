@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
-use longhaul_core::event::Driver;
+use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::origin;
 use longhaul_core::plan::Plan;
@@ -15,7 +15,6 @@ use longhaul_lang::{Report, Request};
 use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Entry, Origin, Project};
 use longhaul_runtime::{Engine, Loaded, Message, StartRequest};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -245,7 +244,7 @@ impl Desk {
             task: order.task,
             inputs: order.inputs,
             run: order.run,
-            trigger: json!({"type": "mcp", "client": caller.client}),
+            trigger: Some(RunTrigger::mcp(&caller.client)),
             owner: Some(caller.who.clone()),
             workflow_dir,
             driver,

@@ -22,6 +22,7 @@ use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::State;
+use longhaul_core::task::TimerId;
 use longhaul_store::{Caps, Memory, Pending, Store};
 
 use crate::sim::{Chance, started};
@@ -85,7 +86,7 @@ enum Happening {
 /// What a run is told.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Told {
-    Timer(String),
+    Timer(TimerId),
     /// What was lost too often is to be tried again.
     Again(String),
 }

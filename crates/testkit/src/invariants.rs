@@ -14,6 +14,7 @@ use longhaul_core::event::{Ended, Envelope, Event};
 use longhaul_core::path::{Segment, StepPath};
 use longhaul_core::plan::{Form, Outcome};
 use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_core::task::{TaskKey, TimerId};
 
 use crate::tree;
 use agents::Agents;
@@ -118,7 +119,7 @@ impl Witness {
         match &envelope.event {
             Event::AttemptStarted { path: at, attempt, .. } => {
                 let path = at.to_string();
-                if !self.begun.insert(format!("{path}@{attempt}")) {
+                if !self.begun.insert(TaskKey::new(at, *attempt).to_string()) {
                     return Err(format!("attempt {attempt} of `{path}` was begun twice"));
                 }
                 let known = self.replayed.find(at);
@@ -213,7 +214,7 @@ fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
         return None;
     }
     let timers = state.timers(planner.plan);
-    let timer = |kind: &str, path: &StepPath| timers.iter().any(|(timer, _)| *timer == format!("{kind}:{path}"));
+    let is_set = |wanted: TimerId| timers.iter().any(|(timer, _)| *timer == wanted);
     let inside = |path: &StepPath| {
         let (container, all) = (path.segments(), state.steps().iter());
         let mut within = all.filter(|step| step.phase != Phase::Done && step.path.segments().len() > container.len());
@@ -224,9 +225,11 @@ fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
         Phase::Queued => state.queued().any(|queued| queued.path == step.path),
         Phase::Handed => state.handed().any(|handed| handed.path == step.path),
         Phase::Attempt => state.open_attempts().any(|open| open.path == step.path),
-        Phase::Retry { .. } => timer("retry", &step.path),
+        Phase::Retry { .. } => is_set(TimerId::Retry(step.path.clone())),
         Phase::Question => step.question.is_some(),
-        Phase::Waiting { due, signal } => signal.is_some() || (due.is_some() && timer("wait", &step.path)),
+        Phase::Waiting { due, signal } => {
+            signal.is_some() || (due.is_some() && is_set(TimerId::Wait(step.path.clone())))
+        }
         Phase::Inside => inside(&step.path),
         Phase::Judge => false,
         Phase::Done => true,

@@ -122,7 +122,7 @@ impl Sim {
             delivered: Vec::new(),
             named: HashMap::new(),
             // Of the seeds that share a workflow, one is hosted.
-            driver: if seed % SEEDS_PER_WORKFLOW == 3 { Driver::Host } else { Driver::Engine },
+            driver: if seed % SEEDS_PER_WORKFLOW == 3 { Driver::Client } else { Driver::Engine },
             // And one is shared by machines.
             is_fleet: seed % SEEDS_PER_WORKFLOW == 2,
             owed: None,
@@ -132,7 +132,7 @@ impl Sim {
     }
 
     fn summary(&self) -> Summary {
-        let status = self.state.status_word().to_owned();
+        let status = self.state.status().to_string();
         Summary { events: self.history.len(), status, lines: self.lines() }
     }
 

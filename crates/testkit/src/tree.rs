@@ -7,7 +7,7 @@ use longhaul_core::state::{Phase, State, StepInst};
 pub fn tree(plan: &Plan, state: &State) -> String {
     let mut steps: Vec<&StepInst> = state.steps().iter().collect();
     steps.sort_by(|a, b| a.path.segments().cmp(b.path.segments()));
-    let mut text = format!("{} ({}), event {}\n", plan.main().name, state.status_word(), state.seq);
+    let mut text = format!("{} ({}), event {}\n", plan.main().name, state.status(), state.seq);
     for step in steps {
         let depth = step.path.segments().len();
         text.push_str(&format!("{:indent$}{}: {}\n", "", step.path, word(step), indent = 2 * depth));

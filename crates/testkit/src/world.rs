@@ -5,12 +5,13 @@ use longhaul_core::Json;
 use longhaul_core::consent::Terms;
 use longhaul_core::decide::{Advance, Place, Planner, Start, held_until, host_label, place, start_of};
 use longhaul_core::eval::{Slot, fill};
-use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunStarted};
+use longhaul_core::event::{Driver, Envelope, Event, Failure, Result as Left, RunContext, RunStarted};
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Plan, SEMANTICS};
 use longhaul_core::state::State;
+use longhaul_core::task::TaskKey;
 use serde_json::Map;
 
 use crate::invariants::Witness;
@@ -71,7 +72,7 @@ impl World {
     /// The history as text, one line an event, and how it stands at the end.
     pub fn text(&self) -> String {
         let mut text = self.lines.join("\n");
-        text.push_str(&format!("\n= {}\n", self.state.status_word()));
+        text.push_str(&format!("\n= {}\n", self.state.status()));
         for found in explain(&self.plan, &self.state) {
             text.push_str(&format!("= {}\n", found.text.replace(&ZERO.to_string(), "zero")));
         }
@@ -122,13 +123,13 @@ impl World {
             semantics: SEMANTICS,
             task: self.script.task.clone(),
             inputs,
-            about: indexmap::IndexMap::from([("id".to_owned(), "test-run".into())]),
-            trigger: longhaul_core::Json::Null,
+            context: RunContext { id: Some("test-run".to_owned()), ..RunContext::default() },
+            trigger: None,
             owner: None,
             approvals: None,
             consent: Some(Terms { granted: true, ..Terms::default() }),
             forked: None,
-            driver: if self.script.host.is_some() { Driver::Host } else { Driver::Engine },
+            driver: if self.script.host.is_some() { Driver::Client } else { Driver::Engine },
         }
     }
 
@@ -324,7 +325,7 @@ impl World {
         let (ms, reply) = self.script.reply(&start.path.to_string(), start.attempt);
         let (path, attempt, keep) = (start.path, start.attempt, start.turn.keep);
         if keep {
-            let name = format!("{path}@{attempt}");
+            let name = TaskKey::new(&path, attempt).to_string();
             self.coming.push((self.now, Event::FilesKept { path: path.clone(), attempt, name }));
         }
         if let Some((session, thread)) = self.script.session(&path.to_string(), attempt) {

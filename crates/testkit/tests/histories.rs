@@ -31,7 +31,7 @@ fn every_recorded_history_replays_to_its_end() {
             let applied = state.apply(&plan, &index, envelope);
             assert!(applied.is_ok(), "{} at event {}: {applied:?}", file.display(), envelope.seq);
         }
-        assert_eq!(state.status_word(), record["status"], "{}", file.display());
+        assert_eq!(state.status().word(), record["status"], "{}", file.display());
         let finished = state.finished.as_ref().map(|finished| serde_json::to_value(&finished.outputs).unwrap());
         assert_eq!(finished.unwrap_or_default(), record["outputs"], "{}", file.display());
         assert_eq!(decide(Planner { plan: &plan, index: &index }, &state), None, "{}", file.display());

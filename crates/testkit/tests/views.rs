@@ -5,6 +5,7 @@ use longhaul_core::event::Envelope;
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;
 use longhaul_core::plan::StepIx;
+use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view::{
     Span, Spanned, Step, attempts, brief, cost, critical_path, forecast, questions, run, steps, timeline, trace,
 };
@@ -65,8 +66,8 @@ fn every_wait_is_explained() {
 fn a_run_at_a_glance_says_what_it_does_and_waits_for() {
     let world = after(61_000, BUSY, BUSY_SCRIPT);
     let glance = run(&world.plan, &world.state, world.now());
-    assert_eq!((glance.status, glance.duration_ms), ("running", 61_000));
-    assert_eq!(glance.waiting_for, ["timer", "approval", "question", "event"]);
+    assert_eq!((glance.status, glance.duration_ms), (RunStatus::Running, 61_000));
+    assert_eq!(Awaited::join(&glance.waiting_for), "timer, approval, question, event");
     assert_eq!((glance.progress.running, glance.progress.waiting, glance.progress.succeeded), (1, 5, 0));
     assert_eq!(glance.current.iter().map(ToString::to_string).collect::<Vec<_>>(), ["work"]);
 }
@@ -74,10 +75,13 @@ fn a_run_at_a_glance_says_what_it_does_and_waits_for() {
 #[test]
 fn a_run_that_only_waits_is_waiting_and_one_that_is_over_says_how() {
     let world = after(1_000, "do: [{id: go, approve: \"Go on?\"}]", "");
-    assert_eq!(run(&world.plan, &world.state, world.now()).status, "waiting");
+    assert_eq!(run(&world.plan, &world.state, world.now()).status, RunStatus::Waiting);
     let world = ended("do: [{id: a, run: \"true\", output: out}]", "a -> ok 3");
     let glance = run(&world.plan, &world.state, world.now() + 99_000);
-    assert_eq!((glance.status, glance.duration_ms, glance.outputs["out"].as_i64()), ("succeeded", 1_000, Some(3)));
+    assert_eq!(
+        (glance.status, glance.duration_ms, glance.outputs["out"].as_i64()),
+        (RunStatus::Succeeded, 1_000, Some(3))
+    );
     assert!(glance.why.is_empty() && glance.waiting_for.is_empty());
 }
 

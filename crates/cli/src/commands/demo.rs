@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use longhaul_core::Json;
-use longhaul_core::event::{Answer, Envelope, Event};
+use longhaul_core::event::{Answer, Envelope, Event, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
@@ -90,7 +90,7 @@ impl<'a> Demo<'a> {
         let request = StartRequest {
             task: TASK.to_owned(),
             run: RunId::new(RUN),
-            trigger: json!({"type": "manual"}),
+            trigger: Some(RunTrigger::manual()),
             owner: Some(identity::origin()),
             workflow_dir,
             ..StartRequest::default()

@@ -9,10 +9,11 @@ use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::decide::group;
-use longhaul_core::event::Driver;
+use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{OnExceed, Outcome, Plan};
 use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_core::status::RunStatus;
 use longhaul_lang::diagnostic;
 use longhaul_project::{Disk, Entry, Origin, Project};
 use longhaul_runtime::{Engine, Idle, StartRequest};
@@ -127,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             task: args.task.clone(),
             inputs: given(args, &plan)?,
             run: wanted,
-            trigger: json!({"type": "manual"}),
+            trigger: Some(RunTrigger::manual()),
             owner: Some(identity::origin()),
             workflow_dir,
             driver: Driver::Engine,
@@ -188,13 +189,16 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
 
 /// What there is to say about a run that nothing can be done for any more; its exit code is that of the run.
 fn over(run: &RunId, state: &State) -> Result<ExitCode> {
-    let (word, succeeded) = (state.status_word(), state.status_word() == "succeeded");
+    let (word, succeeded) = (state.status(), state.status() == RunStatus::Succeeded);
     let more = if succeeded {
         format!("longhaul outputs {run} prints what it left")
     } else {
         format!("longhaul retry {run} starts it again")
     };
-    ui::say(format!("{run} is over: it {}; {more}", if word == "cancelled" { "was cancelled" } else { word }));
+    ui::say(format!(
+        "{run} is over: it {}; {more}",
+        if word == RunStatus::Cancelled { "was cancelled" } else { word.word() }
+    ));
     Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -11,7 +11,7 @@ use longhaul_core::event::{Envelope, Event, QuestionKind};
 use longhaul_core::explain::moment;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_core::status;
+use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view;
 use longhaul_lang::diagnostic::plain;
 use longhaul_runtime::Engine;
@@ -28,7 +28,7 @@ const ID_COLUMNS: usize = 11;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Only runs with these statuses, separated by commas
-    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status::ALL)]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = RunStatus::WORDS.to_vec())]
     status: Vec<String>,
     /// Only runs of this workflow
     #[arg(long)]
@@ -184,8 +184,11 @@ fn answers(run: &RunId, asked: &view::Asked) -> String {
 }
 
 fn headline(run: &str, glance: &view::Run) -> String {
-    let waits =
-        if glance.waiting_for.is_empty() { String::new() } else { format!(" for {}", glance.waiting_for.join(", ")) };
+    let waits = if glance.waiting_for.is_empty() {
+        String::new()
+    } else {
+        format!(" for {}", Awaited::join(&glance.waiting_for))
+    };
     let time = format_ms(u64::try_from(glance.duration_ms / 1000 * 1000).unwrap_or(0));
     let cost = if glance.usage.usd > 0.0 { format!(", ${:.2}", glance.usage.usd) } else { String::new() };
     let message = glance.message.as_ref().map_or_else(String::new, |message| format!("\n  {message}"));
@@ -223,7 +226,7 @@ async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>
 
 fn add_step(page: &mut String, step: &view::Step, hosts: &HashMap<StepPath, String>, depth: usize) {
     // What waits for somebody to make it has not begun.
-    let is_queued = matches!(step.waiting_for, Some("worker" | "machine"));
+    let is_queued = matches!(step.waiting_for, Some(Awaited::Worker | Awaited::Machine));
     let begun = step.attempts.saturating_sub(u32::from(is_queued));
     let again = if begun > 1 { format!("  ({begun} attempts)") } else { String::new() };
     let waits = step.waiting_for.map_or_else(String::new, |what| format!("  for {what}"));

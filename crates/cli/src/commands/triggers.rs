@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use longhaul_core::Json;
+use longhaul_core::event::RunTrigger;
 use longhaul_core::explain::moment;
 use longhaul_core::plan::Plan;
 use longhaul_core::shelf::schedule::Times;
@@ -233,7 +234,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     given.retain(|name, _| declared(name) || !trigger.reads(name));
     let request = StartRequest {
         inputs: trigger.variables(&payload, &given),
-        trigger: json!({"type": "manual", "trigger": id, "name": trigger.name}),
+        trigger: Some(RunTrigger::fired(id, &trigger.name)),
         owner: Some(identity::origin()),
         workflow_dir,
         ..StartRequest::default()

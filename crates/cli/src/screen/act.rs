@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::path::StepPath;
+use longhaul_core::status::RunStatus;
 use longhaul_core::view::{Asked, Run};
 
 use super::keys::Key;
@@ -112,7 +113,7 @@ fn look(ui: &mut Ui, key: Key, around: Around<'_>) -> Option<Deed> {
         Key::Right => turn(ui, around.rows, Some(true)),
         Key::Left => turn(ui, around.rows, Some(false)),
         Key::Letter('f') => ui.follows = !ui.follows,
-        Key::Letter('p') if around.run.status == "paused" => return Some(Deed::Unpause),
+        Key::Letter('p') if around.run.status == RunStatus::Paused => return Some(Deed::Unpause),
         Key::Letter('p') => return Some(Deed::Pause),
         Key::Letter('c') => ui.mode = Mode::Stopping,
         Key::Letter('q') => return Some(Deed::Leave),

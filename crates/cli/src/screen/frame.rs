@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use longhaul_core::path::StepPath;
+use longhaul_core::status::{Awaited, RunStatus, StepStatus};
 use longhaul_core::view::{Asked, Run, Step};
 
 use super::act::{self, Mode, Purpose, Ui};
@@ -64,17 +65,17 @@ pub(crate) fn page(seen: &Seen, ui: &Ui, columns: usize, height: usize) -> usize
 fn head(seen: &Seen, columns: usize) -> Line {
     let run = &seen.run;
     let (tone, mark) = match run.status {
-        "succeeded" => (Tone::Good, "✓"),
-        "failed" => (Tone::Bad, "✗"),
-        "paused" => (Tone::Bold, "‖"),
-        "waiting" => (Tone::Bold, "?"),
-        "cancelled" => (Tone::Dim, "■"),
+        RunStatus::Succeeded => (Tone::Good, "✓"),
+        RunStatus::Failed => (Tone::Bad, "✗"),
+        RunStatus::Paused => (Tone::Bold, "‖"),
+        RunStatus::Waiting => (Tone::Bold, "?"),
+        RunStatus::Cancelled => (Tone::Dim, "■"),
         _ => (Tone::Alive, "▶"),
     };
     let waits = match (run.waiting_for.is_empty(), run.status) {
         (true, _) => String::new(),
-        (false, "waiting") => format!(" for {}", run.waiting_for.join(", ")),
-        (false, _) => format!(", and waits for {}", run.waiting_for.join(", ")),
+        (false, RunStatus::Waiting) => format!(" for {}", Awaited::join(&run.waiting_for)),
+        (false, _) => format!(", and waits for {}", Awaited::join(&run.waiting_for)),
     };
     let message = run.message.as_ref().map_or_else(String::new, |message| format!(": {}", message.replace('\n', " ")));
     let left = Line::of(tone, mark).with(Tone::Bold, &format!(" {}", run.workflow));
@@ -122,8 +123,11 @@ fn tree(seen: &Seen, ui: &Ui, columns: usize, room: usize) -> Vec<Line> {
 fn window(rows: &[Row<'_>], ui: &Ui, room: usize) -> (usize, usize) {
     let size = if room > MARGIN { room - MARGIN } else { room };
     let chosen = ui.cursor.as_ref().and_then(|path| rows.iter().position(|row| row.step.path == *path));
-    let busy =
-        || rows.iter().position(|row| matches!(row.step.status, "running" | "waiting") && row.open != Some(true));
+    let busy = || {
+        rows.iter().position(|row| {
+            matches!(row.step.status, StepStatus::Running | StepStatus::Waiting) && row.open != Some(true)
+        })
+    };
     let middle = chosen.or_else(busy).unwrap_or(rows.len());
     let from = middle.saturating_sub(size / 2).min(rows.len().saturating_sub(size));
     (from, (from + size).min(rows.len()))
@@ -195,7 +199,7 @@ fn keys(asked: Option<&Asked>, seen: &Seen, ui: &Ui, columns: usize) -> Line {
         ("↑↓", "choose"),
         ("⏎", "open"),
         ("f", if ui.follows { "unfollow" } else { "follow" }),
-        ("p", if seen.run.status == "paused" { "go on" } else { "pause" }),
+        ("p", if seen.run.status == RunStatus::Paused { "go on" } else { "pause" }),
         ("c", "cancel"),
     ]);
     let mut line = Line::of(Tone::Plain, "  ");

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use longhaul_core::event::Usage;
 use longhaul_core::path::StepPath;
+use longhaul_core::status::{Awaited, StepStatus};
 use longhaul_core::view::Step;
 
 use super::line::{Line, Tone};
@@ -47,7 +48,7 @@ pub(crate) fn rows<'s>(steps: &'s [Step], turned: &Turned) -> Vec<Row<'s>> {
 
 fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s Step, depth: usize, index: Option<u32>, turned: &Turned) {
     let is_turned = turned.0.contains(&step.path);
-    let usual = !is_over(step) || step.status == "failed";
+    let usual = !is_over(step) || step.status == StepStatus::Failed;
     let open = (!step.steps.is_empty()).then_some(usual != is_turned);
     rows.push(Row { step, depth, open, index });
     if open != Some(true) {
@@ -72,7 +73,7 @@ fn finished(step: &Step) -> BTreeSet<u32> {
     let rounds: BTreeSet<u32> = step.steps.iter().filter_map(|inner| round(step, inner)).collect();
     let is_done = |number: &u32| {
         let mut inside = step.steps.iter().filter(|inner| round(step, inner) == Some(*number));
-        inside.all(|inner| is_over(inner) && (inner.status != "failed" || is_over(step)))
+        inside.all(|inner| is_over(inner) && (inner.status != StepStatus::Failed || is_over(step)))
     };
     let mut done: BTreeSet<u32> = rounds.iter().copied().filter(is_done).collect();
     if done.len() == rounds.len()
@@ -84,7 +85,7 @@ fn finished(step: &Step) -> BTreeSet<u32> {
 }
 
 fn is_over(step: &Step) -> bool {
-    matches!(step.status, "succeeded" | "failed" | "skipped" | "cancelled")
+    step.status.is_over()
 }
 
 impl Row<'_> {
@@ -102,7 +103,8 @@ impl Row<'_> {
             None => "",
         };
         let index = self.index.map_or_else(String::new, |index| format!("{}: ", index + 1));
-        let tone_of_name = if is_over(self.step) || self.step.status == "pending" { Tone::Dim } else { Tone::Plain };
+        let tone_of_name =
+            if is_over(self.step) || self.step.status == StepStatus::Pending { Tone::Dim } else { Tone::Plain };
         let line = Line::of(Tone::Plain, &"  ".repeat(self.depth + 1)).with(tone, mark);
         let line = line.with(Tone::Dim, &format!(" {arrow}{index}")).with(tone_of_name, &name);
         line.with(Tone::Dim, &self.counter())
@@ -126,7 +128,7 @@ impl Row<'_> {
     /// What is to be said about it.
     pub(crate) fn middle(&self, said: &HashMap<StepPath, String>) -> Line {
         let step = self.step;
-        if let Some(error) = step.error.as_ref().filter(|_| step.status != "succeeded") {
+        if let Some(error) = step.error.as_ref().filter(|_| step.status != StepStatus::Succeeded) {
             return Line::of(Tone::Bad, first_line(&error.message));
         }
         if let Some(why) = step.skipped {
@@ -136,7 +138,7 @@ impl Row<'_> {
             let rung = step.rung.as_ref().map_or_else(String::new, |rung| format!(": {rung}"));
             return Line::of(Tone::Bold, &format!("waits for {}{rung}", awaited(what)));
         }
-        let line = said.get(&step.path).filter(|_| step.status == "running");
+        let line = said.get(&step.path).filter(|_| step.status == StepStatus::Running);
         if let Some(line) = line {
             return Line::of(Tone::Dim, line);
         }
@@ -146,7 +148,7 @@ impl Row<'_> {
 
     /// Tokens, money and time.
     pub(crate) fn right(&self) -> Line {
-        if self.step.status == "pending" || self.step.skipped.is_some() {
+        if self.step.status == StepStatus::Pending || self.step.skipped.is_some() {
             return Line::default();
         }
         let used = total(self.step);
@@ -164,27 +166,27 @@ fn total(step: &Step) -> Usage {
 
 fn mark(step: &Step, tick: usize) -> (Tone, &'static str) {
     match step.status {
-        "succeeded" => (Tone::Good, "✓"),
-        "failed" => (Tone::Bad, "✗"),
-        "skipped" => (Tone::Dim, "–"),
-        "cancelled" => (Tone::Dim, "■"),
-        "running" => (Tone::Alive, SPINNER.get(tick % SPINNER.len()).unwrap_or(&"*")),
-        "waiting" if matches!(step.waiting_for, Some("approval" | "question" | "operator")) => (Tone::Bold, "?"),
-        "waiting" => (Tone::Bold, "…"),
+        StepStatus::Succeeded => (Tone::Good, "✓"),
+        StepStatus::Failed => (Tone::Bad, "✗"),
+        StepStatus::Skipped => (Tone::Dim, "–"),
+        StepStatus::Cancelled => (Tone::Dim, "■"),
+        StepStatus::Running => (Tone::Alive, SPINNER.get(tick % SPINNER.len()).unwrap_or(&"*")),
+        StepStatus::Waiting if step.waiting_for.is_some_and(Awaited::is_person) => (Tone::Bold, "?"),
+        StepStatus::Waiting => (Tone::Bold, "…"),
         _ => (Tone::Dim, "·"),
     }
 }
 
-fn awaited(word: &str) -> &str {
-    match word {
-        "approval" => "your approval",
-        "question" => "an answer",
-        "operator" => "somebody to decide",
-        "timer" => "a time",
-        "event" => "a signal",
-        "client" => "its client",
-        "worker" => "a worker",
-        other => other,
+fn awaited(what: Awaited) -> &'static str {
+    match what {
+        Awaited::Approval => "your approval",
+        Awaited::Question => "an answer",
+        Awaited::Operator => "somebody to decide",
+        Awaited::Timer => "a time",
+        Awaited::Event => "a signal",
+        Awaited::Client => "its client",
+        Awaited::Worker => "a worker",
+        Awaited::Machine => "its machine",
     }
 }
 

@@ -4,6 +4,7 @@
 
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view::Run;
 
 use super::keys::Key;
@@ -66,8 +67,9 @@ fn head(entries: &[Entry]) -> Line {
     if entries.is_empty() {
         return Line::of(Tone::Dim, "no runs yet; `longhaul run WORKFLOW` starts one");
     }
-    let count = |statuses: &[&str]| entries.iter().filter(|entry| statuses.contains(&entry.run.status)).count();
-    let (busy, waiting) = (count(&["running", "queued"]), count(&["waiting", "paused"]));
+    let count = |statuses: &[RunStatus]| entries.iter().filter(|entry| statuses.contains(&entry.run.status)).count();
+    let (busy, waiting) =
+        (count(&[RunStatus::Running, RunStatus::Queued]), count(&[RunStatus::Waiting, RunStatus::Paused]));
     let head = format!("{}, {busy} at work, {waiting} waiting", term::count(entries.len(), "run"));
     Line::of(Tone::Bold, &head)
 }
@@ -75,12 +77,12 @@ fn head(entries: &[Entry]) -> Line {
 fn line(entry: &Entry, id: usize, workflow: usize, columns: usize) -> Line {
     let run = &entry.run;
     let (tone, mark) = match run.status {
-        "succeeded" => (Tone::Good, "✓"),
-        "failed" => (Tone::Bad, "✗"),
-        "waiting" => (Tone::Bold, "?"),
-        "paused" => (Tone::Bold, "‖"),
-        "running" => (Tone::Alive, "▶"),
-        "cancelled" => (Tone::Dim, "■"),
+        RunStatus::Succeeded => (Tone::Good, "✓"),
+        RunStatus::Failed => (Tone::Bad, "✗"),
+        RunStatus::Waiting => (Tone::Bold, "?"),
+        RunStatus::Paused => (Tone::Bold, "‖"),
+        RunStatus::Running => (Tone::Alive, "▶"),
+        RunStatus::Cancelled => (Tone::Dim, "■"),
         _ => (Tone::Dim, "·"),
     };
     let right = amounts::columns(&run.usage).into_iter().skip_while(|part| !part.starts_with('$'));
@@ -107,7 +109,7 @@ fn about(entry: &Entry) -> String {
     let current: Vec<String> = run.current.iter().map(ToString::to_string).collect();
     match (current.is_empty(), run.waiting_for.is_empty()) {
         (false, _) => current.join(", "),
-        (true, false) => format!("for {}", run.waiting_for.join(", ")),
+        (true, false) => format!("for {}", Awaited::join(&run.waiting_for)),
         (true, true) => run.task.lines().next().unwrap_or_default().to_owned(),
     }
 }
@@ -145,7 +147,9 @@ pub(crate) fn press(place: &mut Place, key: Key, entries: &[Entry]) -> Option<Wi
         Key::PageDown => go(place, entries, at + 10),
         Key::Enter | Key::Right => return id.map(Wish::Open),
         Key::Letter('c') => place.stopping = id,
-        Key::Letter('p') if entry.is_some_and(|entry| entry.run.status == "paused") => return id.map(Wish::Unpause),
+        Key::Letter('p') if entry.is_some_and(|entry| entry.run.status == RunStatus::Paused) => {
+            return id.map(Wish::Unpause);
+        }
         Key::Letter('p') => return id.map(Wish::Pause),
         Key::Letter('a') => return approve(place, entry?),
         _ => {}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use longhaul_core::status::RunStatus;
 use longhaul_core::view;
 use longhaul_testkit::World;
 
@@ -158,7 +159,7 @@ fn a_run_is_only_cancelled_by_a_second_key() {
     assert_eq!(type_in(&mut ui, &mut seen, &[Key::Letter('c'), Key::Letter('q')]), []);
     assert_eq!(type_in(&mut ui, &mut seen, &[Key::Letter('c'), Key::Letter('y')]), [Deed::Cancel]);
     assert_eq!(type_in(&mut ui, &mut seen, &[Key::Letter('p'), Key::Letter('q')]), [Deed::Pause, Deed::Leave]);
-    seen.run.status = "paused";
+    seen.run.status = RunStatus::Paused;
     assert_eq!(type_in(&mut ui, &mut seen, &[Key::Letter('p')]), [Deed::Unpause]);
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
+use longhaul_core::status::RunStatus;
 use longhaul_core::view;
 use longhaul_runtime::{Engine, Message};
 use longhaul_store::Query;
@@ -137,8 +138,8 @@ fn aged(mut entry: Entry, now: i64) -> Entry {
 fn rank(entry: &Entry) -> u8 {
     match entry.run.status {
         _ if !entry.asking.is_empty() => 0,
-        "running" => 1,
-        "waiting" | "paused" | "queued" => 2,
+        RunStatus::Running => 1,
+        RunStatus::Waiting | RunStatus::Paused | RunStatus::Queued => 2,
         _ => 3,
     }
 }

@@ -3,6 +3,7 @@
 use longhaul_core::Json;
 use longhaul_core::event::{Ended, Event};
 use longhaul_core::state::State;
+use longhaul_core::status::RunStatus;
 use longhaul_core::view;
 use similar::TextDiff;
 
@@ -13,7 +14,7 @@ use super::play::Played;
 pub(crate) fn differences(expect: &Expect, played: &Played) -> Vec<String> {
     let run = view::run(&played.plan, &played.state, played.state.now);
     let mut found = Vec::new();
-    if let Some(status) = expect.status.as_ref().filter(|status| *status != run.status) {
+    if let Some(status) = expect.status.as_ref().filter(|status| *status != run.status.word()) {
         let why = run.message.as_ref().map_or_else(String::new, |message| format!(": {message}"));
         let waits = open(played).map_or_else(String::new, |asked| format!(", and `{asked}` asks"));
         found.push(format!("status: expected {status}, but it {} {}{why}{waits}", verb(run.status), run.status));
@@ -51,8 +52,8 @@ pub(crate) fn differences(expect: &Expect, played: &Played) -> Vec<String> {
     found
 }
 
-fn verb(status: &str) -> &'static str {
-    if matches!(status, "waiting" | "running" | "paused" | "queued" | "cancelled") { "is" } else { "has" }
+fn verb(status: RunStatus) -> &'static str {
+    if matches!(status, RunStatus::Succeeded | RunStatus::Failed) { "has" } else { "is" }
 }
 
 fn open(played: &Played) -> Option<String> {

@@ -8,14 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, Result, bail};
 use longhaul_config::{Backends, SCRIPTED};
-use longhaul_core::event::{Driver, Envelope};
+use longhaul_core::event::{Driver, Envelope, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{Phase, State};
 use longhaul_core::view;
 use longhaul_runtime::{Clock, Engine, Idle, Message, Options, StartRequest, System};
 use longhaul_store::Sqlite;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::expect::is_at;
@@ -131,7 +130,7 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
         task: test.task.clone(),
         inputs: test.inputs.clone(),
         run: RunId::new(RUN),
-        trigger: json!({"type": "manual"}),
+        trigger: Some(RunTrigger::manual()),
         owner: Some(identity::origin()),
         workflow_dir: subject.dir.clone(),
         driver: Driver::Engine,

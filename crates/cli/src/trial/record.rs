@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::event::{Answer, Ended, Envelope, Event, Failure, Result as Left};
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::{ErrorClass, Form, Plan};
+use longhaul_core::plan::{ErrorClass, Form, Plan, WorkKind};
 use longhaul_core::state::State;
 use longhaul_core::view;
 use serde_json::json;
@@ -55,14 +55,14 @@ fn attempted(
 ) {
     let Some(step) = state.find(path).map(|inst| plan.step(inst.step)) else { return };
     let Form::Work(work) = &step.form else { return };
-    match (work.kind.as_str(), error) {
+    match (&work.kind, error) {
         // What was lost with its engine says nothing about the workflow.
         (_, Some(error)) if error.class == ErrorClass::Lost => {}
-        ("prompt", None) => test.replies.push(reply(path, attempt, left)),
-        ("prompt", Some(error)) => test.replies.push(json!({
+        (WorkKind::Prompt, None) => test.replies.push(reply(path, attempt, left)),
+        (WorkKind::Prompt, Some(error)) => test.replies.push(json!({
             "step": path, "attempt": attempt, "fail": error.class, "message": error.message,
         })),
-        ("run", _) => test.commands.push(json!({
+        (WorkKind::Run, _) => test.commands.push(json!({
             "step": path, "attempt": attempt, "stdout": left.stdout.clone().unwrap_or_default(),
             "stderr": left.stderr.clone().unwrap_or_default(), "exit_code": left.exit_code.unwrap_or(0),
         })),
@@ -101,7 +101,7 @@ fn expect(plan: &Plan, state: &State, events: &[Envelope]) -> Expect {
         of.collect::<Vec<_>>()
     };
     Expect {
-        status: Some(run.status.to_owned()),
+        status: Some(run.status.to_string()),
         done: ended(Ended::Succeeded),
         failed: ended(Ended::Failed),
         skipped: skipped(state),

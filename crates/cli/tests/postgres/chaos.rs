@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use longhaul_core::duration::parse_ms;
+use longhaul_core::status::RunStatus;
 use longhaul_store::conformance::proxy::Proxy;
 use longhaul_store::conformance::server::{Safe, Server};
 use longhaul_store::conformance::{event, id, making};
@@ -138,7 +139,7 @@ impl Onlooker {
 
     /// The runs that are not over.
     fn unfinished(&self) -> Vec<String> {
-        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of(RunStatus::OPEN);
         let query = Query { statuses, limit: 10_000, ..Query::default() };
         let rows = self.runtime.block_on(self.store.runs(query)).unwrap();
         rows.into_iter().map(|row| row.run.to_string()).filter(|run| run != "witness").collect()

@@ -43,8 +43,8 @@ impl eval::Names for AtStart<'_> {
         inputs.extend(self.0.inputs.clone());
         match name {
             "inputs" => Some(Json::Object(inputs)),
-            "run" => Some(json!(self.0.about)),
-            "trigger" => Some(self.0.trigger.clone()),
+            "run" => Some(json!(self.0.context)),
+            "trigger" => Some(json!(self.0.trigger)),
             _ => inputs.remove(name),
         }
     }

@@ -18,8 +18,8 @@ pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
     let unit = planner.plan.unit(state.body(inst.body).unit);
     if unit.compat.contains(&Compat::WorkhorseLadder) {
         let none = Map::new();
-        let about = state.started.as_ref().and_then(|started| started.about.get("agent_settings"));
-        return Rules::workhorse(about.and_then(Json::as_object).unwrap_or(&none));
+        let about = state.started.as_ref().and_then(|started| started.context.agent_settings.as_ref());
+        return Rules::workhorse(about.unwrap_or(&none));
     }
     Rules::native(planner.plan.step(inst.step).retry.as_ref())
 }

@@ -10,7 +10,7 @@ use crate::Json;
 use crate::eval::{self, Key, Manner, Problem, Slot};
 use crate::event::{self, End, Ended, Event, Failure, Skip};
 use crate::path::StepPath;
-use crate::plan::{Arg, ErrorClass, Expr, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work};
+use crate::plan::{Arg, ErrorClass, Expr, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work, WorkKind};
 use crate::state::{Scope, State, StepInst, StepNo};
 
 /// Leaf work with everything rendered: nothing is left to decide.
@@ -23,7 +23,7 @@ pub struct Start {
     /// Which step of the plan.
     pub step: StepIx,
     /// The kind of work.
-    pub kind: String,
+    pub kind: WorkKind,
     /// Its parameters.
     pub params: Map<String, Json>,
     /// Variables for the child's environment.
@@ -233,9 +233,7 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
     let (kind, mut params) = match &step.form {
         Form::Work(work) => (work.kind.clone(), params(planner, state, at, work, &mut outside.params)?),
         Form::ForEach { items, .. } => match list(items, manner, &scope())? {
-            Found::Glob(pattern) => {
-                ("glob".to_owned(), Map::from_iter([("pattern".to_owned(), Json::String(pattern))]))
-            }
+            Found::Glob(pattern) => (WorkKind::Glob, Map::from_iter([("pattern".to_owned(), Json::String(pattern))])),
             Found::Items(_) => return Err(Problem("nothing to look up".to_owned())),
         },
         _ => return Err(Problem("not leaf work".to_owned())),
@@ -289,7 +287,7 @@ fn params(
     for (name, arg) in &work.params {
         let scope = scope().with(own);
         // What an agent or a person reads never holds a value of the machine.
-        let given = match work.kind == "prompt" && name == "text" {
+        let given = match work.kind == WorkKind::Prompt && name == "text" {
             true => eval::given(arg, manner, &scope, &unit.templates)?,
             false => eval::given(arg, manner, &ForWork(&scope), &unit.templates)?,
         };

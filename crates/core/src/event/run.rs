@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::context::{RunContext, RunTrigger};
 use crate::Json;
 use crate::approval::Approvals;
 use crate::consent::Terms;
@@ -24,11 +25,11 @@ pub struct RunStarted {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub inputs: IndexMap<String, Json>,
     /// About the run, for templates: `run.*`.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub about: IndexMap<String, Json>,
+    #[serde(rename = "about", default, skip_serializing_if = "RunContext::is_empty")]
+    pub context: RunContext,
     /// What started it.
-    #[serde(default, skip_serializing_if = "Json::is_null")]
-    pub trigger: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<RunTrigger>,
     /// Who started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
@@ -54,11 +55,31 @@ pub enum Driver {
     #[default]
     Engine,
     /// A client asks for the next steps, does them itself, and submits what came of them.
-    Host,
+    #[serde(alias = "host")]
+    Client,
 }
 
 impl Driver {
     fn is_engine(&self) -> bool {
         *self == Self::Engine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_version_wrote_reads_as_before() {
+        let written = json!({
+            "workflow": "w", "plan": "p", "semantics": 1, "task": "", "about": {"id": "run-1", "odd": 7},
+            "trigger": {"type": "manual"}, "driver": "host",
+        });
+        let started: RunStarted = serde_json::from_value(written).unwrap();
+        assert_eq!((started.driver, started.trigger.clone()), (Driver::Client, Some(RunTrigger::manual())));
+        let again = serde_json::to_value(&started).unwrap();
+        assert_eq!((&again["about"], &again["driver"]), (&json!({"id": "run-1", "odd": 7}), &json!("client")));
     }
 }

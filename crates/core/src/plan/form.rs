@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Arg, BodyIx, Expr, StepIx, Text, UnitIx};
+use super::{Arg, BodyIx, Expr, StepIx, Text, UnitIx, Work};
 use crate::Json;
 use crate::id::Name;
 
@@ -107,7 +107,7 @@ impl Form {
     /// What people call it: the key of a workflow file, or `decision` for a step that has none.
     pub fn word(&self) -> &str {
         match self {
-            Self::Work(work) => &work.kind,
+            Self::Work(work) => work.kind.as_str(),
             Self::Decide => "decision",
             Self::If { .. } => "if",
             Self::Switch { .. } => "switch",
@@ -122,15 +122,6 @@ impl Form {
             Self::End { .. } => "end",
         }
     }
-}
-
-/// What a leaf step does: a kind of the catalogue and its parameters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Work {
-    /// The key of the kind: `prompt`, `run`, `http`, …
-    pub kind: String,
-    /// Its parameters.
-    pub params: IndexMap<String, Arg>,
 }
 
 /// One branch of a `switch`.

@@ -3,7 +3,9 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Arg, BodyIx, Budget, Expr, Form, OnExhausted, Output, Retry, StepIx, Text, UnitIx, is_default, is_false};
+use super::{
+    Arg, BodyIx, Budget, Expr, Form, OnExhausted, Output, Retry, StepIx, Text, UnitIx, WorkKind, is_default, is_false,
+};
 use crate::Json;
 use crate::approval::Approvers;
 use crate::id::StepId;
@@ -132,12 +134,12 @@ impl Step {
 
     /// Whether it works in a checkout of its project at all.
     pub fn uses_checkout(&self) -> bool {
-        !matches!(&self.form, Form::Work(work) if matches!(work.kind.as_str(), "http" | "notify"))
+        !matches!(&self.form, Form::Work(work) if matches!(work.kind, WorkKind::Http | WorkKind::Notify))
     }
 
     /// Whether an agent does its work.
     pub fn is_agent(&self) -> bool {
-        matches!(&self.form, Form::Work(work) if work.kind == "prompt")
+        matches!(&self.form, Form::Work(work) if work.kind == WorkKind::Prompt)
     }
 
     /// Who is to do it, where it says: a persona or an agent.
@@ -151,7 +153,7 @@ impl Step {
     /// The kind of its work.
     pub(crate) fn kind_of_work(&self) -> &str {
         match &self.form {
-            Form::Work(work) => &work.kind,
+            Form::Work(work) => work.kind.as_str(),
             _ => "none",
         }
     }

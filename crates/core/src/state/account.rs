@@ -10,6 +10,7 @@ use super::{BodyNo, Phase, State, StepInst, StepNo};
 use crate::event::Usage;
 use crate::path::StepPath;
 use crate::plan::{Limits, Outcome, Plan};
+use crate::task::TimerId;
 
 /// What a sub-workflow has used of its own limits.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -134,11 +135,11 @@ impl State {
     }
 
     /// When the time of a sub-workflow is up, as a timer.
-    pub(super) fn deadline_of(&self, plan: &Plan, (body, owner): (BodyNo, &StepInst)) -> Option<(String, i64)> {
+    pub(super) fn deadline_of(&self, plan: &Plan, (body, owner): (BodyNo, &StepInst)) -> Option<(TimerId, i64)> {
         let payer = self.payer(plan, body);
         let ms = payer.limits.duration_ms.filter(|_| !payer.deadline_passed)?;
         let due = owner.started_at?.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
-        Some((format!("deadline:{}", owner.path), due))
+        Some((TimerId::UnitDeadline(owner.path.clone()), due))
     }
 
     fn open_in(&self, body: BodyNo) -> impl Iterator<Item = &StepInst> {

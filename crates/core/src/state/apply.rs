@@ -10,6 +10,7 @@ use crate::index::Index;
 use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
+use crate::task::TimerId;
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -524,29 +525,26 @@ impl Apply<'_> {
     }
 
     /// A timer of a step that has moved on means nothing any more, and neither does one from before it did.
-    fn timer_fired(&mut self, timer: &str) {
-        let Some((kind, path)) = timer.split_once(':') else {
-            self.state.deadline_passed |= timer == "deadline";
-            return;
-        };
-        let Some(at) = self.state.by_path.get(path).copied() else { return };
+    fn timer_fired(&mut self, timer: &TimerId) {
+        self.state.deadline_passed |= *timer == TimerId::Deadline;
+        let Some(at) = timer.path().and_then(|path| self.state.number(path)) else { return };
         let now = self.state.now;
         let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
         let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
-        match (kind, &self.state.step(at).phase) {
-            ("deadline", Phase::Inside) => self.late(at),
-            ("retry", Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
-            ("wait", Phase::Waiting { due: Some(due), signal }) if *due <= now => {
+        match (timer, &self.state.step(at).phase) {
+            (TimerId::UnitDeadline(_), Phase::Inside) => self.late(at),
+            (TimerId::Retry(_), Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
+            (TimerId::Wait(_), Phase::Waiting { due: Some(due), signal }) if *due <= now => {
                 let late = signal.is_some();
                 let step = self.state.step_mut(at);
                 step.error = late.then(|| event::Failure::new(ErrorClass::Timeout, "the signal did not come in time"));
                 self.enter(at, Phase::Judge);
             }
-            ("gate", Phase::Question) if asked_until.is_some_and(|due| due <= now) => {
+            (TimerId::Gate(_), Phase::Question) if asked_until.is_some_and(|due| due <= now) => {
                 self.state.step_mut(at).answer = Some(Answer::TimedOut);
                 self.enter(at, Phase::Judge);
             }
-            ("claim", Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
+            (TimerId::Lease(_), Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
             _ => {}
         }
     }

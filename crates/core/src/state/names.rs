@@ -8,6 +8,7 @@ use crate::eval::Names;
 use crate::event::{End, Ended};
 use crate::index::Index;
 use crate::plan::{Form, Plan, UnitIx};
+use crate::status::StepStatus;
 
 /// The names that can be read at a step.
 pub struct Scope<'a> {
@@ -75,8 +76,8 @@ impl Names for Scope<'_> {
         match name {
             "inputs" => return Some(Json::Object(self.inputs())),
             "task" => return self.inputs().get("task").cloned().or_else(|| Some(json!(""))),
-            "run" => return Some(json!(self.state.started.as_ref().map(|started| &started.about))),
-            "trigger" => return self.state.started.as_ref().map(|started| started.trigger.clone()),
+            "run" => return Some(json!(self.state.started.as_ref().map(|started| &started.context))),
+            "trigger" => return self.state.started.as_ref().map(|started| json!(started.trigger)),
             _ => {}
         }
         let named = self.bodies().find_map(|body| self.state.body(body).names.get(name).cloned());
@@ -113,13 +114,7 @@ fn as_ended(step: &StepInst, end: &End) -> StepInst {
 
 /// What `steps.<id>` is.
 fn left_by(step: &StepInst) -> Json {
-    let status = match step.ended {
-        None => "running",
-        Some(Ended::Succeeded) => "succeeded",
-        Some(Ended::Failed) => "failed",
-        Some(Ended::Skipped) => "skipped",
-        Some(Ended::Cancelled) => "cancelled",
-    };
+    let status = step.ended.map_or(StepStatus::Running, StepStatus::from);
     let mut left = Map::new();
     left.insert("status".to_owned(), json!(status));
     left.insert("attempts".to_owned(), json!(step.attempts));

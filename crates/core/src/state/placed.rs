@@ -42,12 +42,12 @@ impl State {
 
     /// The project whose checkouts it works in, where that is known.
     pub fn project(&self) -> Option<&str> {
-        self.started.as_ref()?.about.get("project")?.as_str()
+        self.started.as_ref()?.context.project.as_deref()
     }
 
     /// The folder in which it was started, and is done, because nobody knows of which project that is.
     pub fn home(&self) -> Option<&str> {
-        self.started.as_ref()?.about.get("home")?.as_str()
+        self.started.as_ref()?.context.home.as_deref()
     }
 
     /// A step that uses the files of its run is made on a machine.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::Json;
 use crate::event::{self, Envelope, Event, Failure, Usage};
 use crate::path::StepPath;
+use crate::status::AttemptStatus;
 
 /// An attempt, as its history tells it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -13,8 +14,7 @@ pub struct Attempt {
     /// From 1.
     pub attempt: u32,
     /// `waiting` for a worker, `running`, `succeeded`, `failed` or `stopped`.
-    #[schemars(extend("enum" = ["waiting", "running", "succeeded", "failed", "stopped"]))]
-    pub status: &'static str,
+    pub status: AttemptStatus,
     /// When it began, or began to wait.
     pub started_at: i64,
     /// When it was over.
@@ -71,12 +71,12 @@ impl Fold<'_> {
         let at = envelope.at;
         match &envelope.event {
             Event::AttemptStarted { path, attempt, host, queued, .. } if path == self.path => {
-                let status = if queued.is_some() { "waiting" } else { "running" };
+                let status = if queued.is_some() { AttemptStatus::Waiting } else { AttemptStatus::Running };
                 self.begin(*attempt, at, status, host.as_deref());
             }
             Event::AttemptClaimed { path, attempt, worker, host } if path == self.path => {
                 if let Some(known) = self.find(*attempt) {
-                    (known.status, known.started_at) = ("running", at);
+                    (known.status, known.started_at) = (AttemptStatus::Running, at);
                     (known.worker, known.host) = (Some(worker.clone()), host.clone());
                 }
             }
@@ -94,28 +94,30 @@ impl Fold<'_> {
                 }
             }
             Event::AttemptSucceeded { path, attempt, result } if path == self.path => {
-                self.end(*attempt, at, "succeeded", Some(result));
+                self.end(*attempt, at, AttemptStatus::Succeeded, Some(result));
             }
             Event::AttemptFailed { path, attempt, error, result } if path == self.path => {
-                self.end(*attempt, at, "failed", Some(result));
+                self.end(*attempt, at, AttemptStatus::Failed, Some(result));
                 if let Some(known) = self.find(*attempt) {
                     known.error = Some(error.clone());
                 }
             }
             Event::AttemptStopped { path, attempt, usage } if path == self.path => {
-                self.end(*attempt, at, "stopped", None);
+                self.end(*attempt, at, AttemptStatus::Stopped, None);
                 if let Some(known) = self.find(*attempt) {
                     known.usage = *usage;
                 }
             }
-            Event::HandedBack { path, attempt } if path == self.path => self.end(*attempt, at, "stopped", None),
+            Event::HandedBack { path, attempt } if path == self.path => {
+                self.end(*attempt, at, AttemptStatus::Stopped, None)
+            }
             Event::StepEnded { path, .. } if path == self.path || self.path.is_inside(path) => self.give_up(at),
             Event::RunFinished { .. } => self.give_up(at),
             _ => {}
         }
     }
 
-    fn begin(&mut self, attempt: u32, at: i64, status: &'static str, host: Option<&str>) {
+    fn begin(&mut self, attempt: u32, at: i64, status: AttemptStatus, host: Option<&str>) {
         self.attempts.push(Attempt {
             attempt,
             status,
@@ -134,7 +136,7 @@ impl Fold<'_> {
         });
     }
 
-    fn end(&mut self, attempt: u32, at: i64, status: &'static str, result: Option<&event::Result>) {
+    fn end(&mut self, attempt: u32, at: i64, status: AttemptStatus, result: Option<&event::Result>) {
         let Some(known) = self.find(attempt) else { return };
         (known.status, known.ended_at) = (status, Some(at));
         if let Some(result) = result {
@@ -147,7 +149,7 @@ impl Fold<'_> {
     /// What is still open when its step is over was given up.
     fn give_up(&mut self, at: i64) {
         for open in self.attempts.iter_mut().filter(|attempt| attempt.ended_at.is_none()) {
-            (open.status, open.ended_at) = ("stopped", Some(at));
+            (open.status, open.ended_at) = (AttemptStatus::Stopped, Some(at));
         }
     }
 

@@ -8,6 +8,7 @@ use crate::explain::explain;
 use crate::origin::Origin;
 use crate::plan::Plan;
 use crate::state::State;
+use crate::status::{Awaited, RunStatus};
 
 /// How much of a task lists show.
 const TASK_CHARS_MAX: usize = 200;
@@ -31,11 +32,18 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
     /// What it waits for, each once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "of_today", skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<String>,
     /// The first sentence of why it does not go on, while nothing of it is at work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
+}
+
+/// Words of earlier versions in those of this one. Words that this one does not know stay as they are.
+fn of_today<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let words: Vec<String> = Deserialize::deserialize(from)?;
+    let today = |word: String| word.parse::<Awaited>().map_or(word, |awaited| awaited.to_string());
+    Ok(words.into_iter().map(today).collect())
 }
 
 /// A run in a line, with what is counted and who it belongs to. Earlier versions wrote less of it.
@@ -67,7 +75,7 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
         usd: state.usage.usd,
         message: finished.and_then(|finished| finished.message.clone()),
         ended_at: finished.map(|finished| finished.at),
-        waiting_for: waiting_for(state).into_iter().map(str::to_owned).collect(),
+        waiting_for: waiting_for(state).iter().map(Awaited::to_string).collect(),
         waits: if is_still { first_reason(plan, state) } else { None },
     };
     Brief {
@@ -81,6 +89,18 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
 
 /// Only of a run that waits or is paused: between two steps nobody needs a reason.
 fn first_reason(plan: &Plan, state: &State) -> Option<String> {
-    let word = state.status_in(plan);
-    ["waiting", "paused"].contains(&word).then(|| explain(plan, state).into_iter().next())?.map(|why| why.text)
+    let stands = matches!(state.status_in(plan), RunStatus::Waiting | RunStatus::Paused);
+    stands.then(|| explain(plan, state).into_iter().next())?.map(|why| why.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_versions_stay_readable() {
+        let written = r#"{"task":"t","done":1,"started_at":2,"usd":0.5,"waiting_for":["host","oracle","timer"]}"#;
+        let line: Line = serde_json::from_str(written).unwrap();
+        assert_eq!(line.waiting_for, ["client", "oracle", "timer"]);
+    }
 }

@@ -12,6 +12,7 @@ use crate::origin::Origin;
 use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::State;
+use crate::status::{Awaited, RunStatus, StepStatus};
 
 /// A run at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -24,11 +25,10 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
     /// In a word.
-    #[schemars(extend("enum" = crate::status::ALL))]
-    pub status: &'static str,
-    /// What it waits for, each once: `approval`, `question`, `timer`, `event`, `client`, `worker`, `machine`, `operator`.
+    pub status: RunStatus,
+    /// What it waits for, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waiting_for: Vec<&'static str>,
+    pub waiting_for: Vec<Awaited>,
     /// How far it is.
     pub progress: Progress,
     /// What it has cost.
@@ -105,8 +105,8 @@ fn current(state: &State) -> Vec<StepPath> {
     open.map(|step| step.path.clone()).collect()
 }
 
-pub(super) fn waiting_for(state: &State) -> Vec<&'static str> {
-    let mut words: Vec<&'static str> = Vec::new();
+pub(super) fn waiting_for(state: &State) -> Vec<Awaited> {
+    let mut words: Vec<Awaited> = Vec::new();
     for word in state.waiting().filter(|_| !state.is_finished()).filter_map(awaited) {
         if !words.contains(&word) {
             words.push(word);
@@ -119,13 +119,13 @@ fn progress(state: &State) -> Progress {
     let mut progress = Progress::default();
     for step in state.steps() {
         *match status(state, step) {
-            "succeeded" => &mut progress.succeeded,
-            "failed" => &mut progress.failed,
-            "skipped" => &mut progress.skipped,
-            "running" => &mut progress.running,
-            "waiting" => &mut progress.waiting,
-            "pending" => &mut progress.pending,
-            _ => &mut progress.cancelled,
+            StepStatus::Succeeded => &mut progress.succeeded,
+            StepStatus::Failed => &mut progress.failed,
+            StepStatus::Skipped => &mut progress.skipped,
+            StepStatus::Running => &mut progress.running,
+            StepStatus::Waiting => &mut progress.waiting,
+            StepStatus::Pending => &mut progress.pending,
+            StepStatus::Cancelled => &mut progress.cancelled,
         } += 1;
     }
     progress

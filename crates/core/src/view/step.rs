@@ -12,6 +12,7 @@ use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::{BodyNo, Phase, State, StepInst, StepNo};
+use crate::status::{Awaited, StepStatus};
 
 /// How much of an output is shown.
 const OUTPUT_CHARS_MAX: usize = 2_000;
@@ -27,11 +28,10 @@ pub struct Step {
     /// The word that a workflow file uses: `run`, `for_each`, …
     pub kind: String,
     /// In a word.
-    #[schemars(extend("enum" = ["pending", "running", "waiting", "succeeded", "failed", "skipped", "cancelled"]))]
-    pub status: &'static str,
+    pub status: StepStatus,
     /// What it waits for, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting_for: Option<&'static str>,
+    pub waiting_for: Option<Awaited>,
     /// Why it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skip>,
@@ -124,7 +124,7 @@ impl Fold<'_> {
             let plan = self.plan.step(*step);
             let path = beside.beside(plan.id.clone());
             let mut pending = self.shown(&StepInst::new(*step, path, body, self.now));
-            pending.status = "pending";
+            pending.status = StepStatus::Pending;
             pending
         })
         .collect()
@@ -180,7 +180,7 @@ impl Fold<'_> {
 
     /// Who does what names nobody.
     fn usual(&self) -> Option<String> {
-        self.state.started.as_ref()?.about.get("agent")?.as_str().map(str::to_owned)
+        self.state.started.as_ref()?.context.agent.clone()
     }
 
     fn rung(&self, inst: &StepInst) -> Option<String> {

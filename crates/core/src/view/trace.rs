@@ -11,6 +11,7 @@ use crate::event::{Ended, Envelope, Event};
 use crate::id::RunId;
 use crate::path::StepPath;
 use crate::plan::Outcome;
+use crate::task::TaskKey;
 
 /// A span of time with a name.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,10 +192,11 @@ fn attempt_span(run: &RunId, path: &StepPath, attempt: &Attempt, last: i64) -> T
     if let Some(error) = &attempt.error {
         attributes.insert("error.type", json!(error.class));
     }
+    let key = TaskKey::new(path, attempt.attempt);
     Traced {
-        id: id(run, &format!("{path}@{} {}", attempt.attempt, attempt.started_at)),
+        id: id(run, &format!("{key} {}", attempt.started_at)),
         parent: Some(id(run, &path.to_string())),
-        name: format!("{path}@{}", attempt.attempt),
+        name: key.to_string(),
         from: attempt.started_at,
         to: attempt.ended_at.unwrap_or(last),
         error: attempt.error.as_ref().map(|error| error.message.clone()),

@@ -4,7 +4,7 @@
 //! parameter that bears its own name.
 
 use indexmap::IndexMap;
-use longhaul_core::plan::{Arg, Form, Items, Outcome, Plan, Text, Wait, Work};
+use longhaul_core::plan::{Arg, Form, Items, Outcome, Plan, Text, Wait, Work, WorkKind};
 use longhaul_core::{Json, duration};
 
 use crate::text;
@@ -46,15 +46,15 @@ pub(super) fn value(value: &Json) -> String {
 
 fn of_work(work: &Work) -> Option<String> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| work.params.get(*key)).map(written);
-    match work.kind.as_str() {
-        "prompt" => of_agent(&work.params).or_else(|| first(&["file", "skill", "text"])),
-        "run" => first(&["command", "script"]),
-        "http" => {
+    match &work.kind {
+        WorkKind::Prompt => of_agent(&work.params).or_else(|| first(&["file", "skill", "text"])),
+        WorkKind::Run => first(&["command", "script"]),
+        WorkKind::Http => {
             let method = first(&["method"]).unwrap_or_else(|| "GET".to_owned());
             Some(format!("{method} {}", first(&["url"])?))
         }
-        "notify" => first(&["text", "title", "channels"]),
-        kind => first(&[kind]),
+        WorkKind::Notify => first(&["text", "title", "channels"]),
+        WorkKind::Tool | WorkKind::Glob | WorkKind::Noop | WorkKind::Other(_) => first(&[work.kind.as_str()]),
     }
 }
 

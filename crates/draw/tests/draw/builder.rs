@@ -94,7 +94,7 @@ pub(crate) fn run(command: &str) -> Form {
 
 pub(crate) fn work(kind: &str, params: &[(&str, &str)]) -> Form {
     let params = params.iter().map(|(key, text)| ((*key).to_owned(), Arg::Text(Text((*text).to_owned())))).collect();
-    Form::Work(Work { kind: kind.to_owned(), params })
+    Form::Work(Work { kind: kind.into(), params })
 }
 
 pub(crate) fn approve(question: &str, on_deny: OnDeny) -> Form {

@@ -46,7 +46,7 @@ impl<'n> Lowering<'_, 'n> {
             "workflow" => self.workflow(step, value),
             "set" => Some(Form::Set { names: named(value, values::computed) }),
             "end" => Some(Form::End { outcome: outcome(value)?, message: step.node.get("message").map(values::text) }),
-            _ => self.work(step, kind.key, value).map(Form::Work),
+            _ => self.work(step, kind.key.into(), value).map(Form::Work),
         }
     }
 

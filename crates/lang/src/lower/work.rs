@@ -1,7 +1,7 @@
 //! Leaf work: a kind and its parameters.
 
 use indexmap::IndexMap;
-use longhaul_core::plan::{Arg, Expr, Text, Work};
+use longhaul_core::plan::{Arg, Expr, Text, Work, WorkKind};
 use serde_json::json;
 
 use super::{Lowering, values};
@@ -11,19 +11,21 @@ use crate::source::Node;
 use crate::world::Kind;
 
 impl<'n> Lowering<'_, 'n> {
-    pub(super) fn work(&self, step: &Step<'n>, kind: &str, value: &'n Node) -> Option<Work> {
+    pub(super) fn work(&self, step: &Step<'n>, kind: WorkKind, value: &'n Node) -> Option<Work> {
         let params = match kind {
-            "prompt" => self.prompt(step, value)?,
-            "run" => self.run(value)?,
-            "tool" => {
+            WorkKind::Prompt => self.prompt(step, value)?,
+            WorkKind::Run => self.run(value)?,
+            WorkKind::Tool => {
                 let mut params = IndexMap::from([("tool".to_owned(), Arg::text(value.as_text()?))]);
                 params.extend(step.node.get("args").map(|args| ("args".to_owned(), values::any(args))));
                 params
             }
-            "notify" => notify(step.node, value),
-            _ => values::map_of(Some(value), values::any),
+            WorkKind::Notify => notify(step.node, value),
+            WorkKind::Http | WorkKind::Glob | WorkKind::Noop | WorkKind::Other(_) => {
+                values::map_of(Some(value), values::any)
+            }
         };
-        Some(Work { kind: kind.to_owned(), params })
+        Some(Work { kind, params })
     }
 
     fn prompt(&self, step: &Step<'n>, value: &'n Node) -> Option<IndexMap<String, Arg>> {
@@ -89,5 +91,5 @@ fn notify(step: &Node, value: &Node) -> IndexMap<String, Arg> {
 /// What is done when a run fails.
 pub(super) fn on_failure(node: &Node) -> Option<Work> {
     let channels = node.get("notify")?;
-    Some(Work { kind: "notify".to_owned(), params: notify(node, channels) })
+    Some(Work { kind: WorkKind::Notify, params: notify(node, channels) })
 }

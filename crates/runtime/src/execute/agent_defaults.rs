@@ -48,11 +48,11 @@ pub(crate) struct Told {
 impl Told {
     /// What holds for a run: what this engine was told, else what the run was started with.
     pub(crate) fn of(started: Option<&RunStarted>, now: &str, workhorse: bool) -> Self {
-        let about = |key: &str| started.and_then(|started| started.about.get(key));
-        let before = about("agent").and_then(Json::as_str).filter(|before| *before != AUTO);
+        let context = started.map(|started| &started.context);
+        let before = context.and_then(|context| context.agent.as_deref()).filter(|before| *before != AUTO);
         let mut told = Self { agent: before.filter(|_| now == AUTO).unwrap_or(now).to_owned(), ..Self::default() };
         if workhorse {
-            told.read(about("agent_settings").and_then(Json::as_object).unwrap_or(&Map::new()));
+            told.read(context.and_then(|context| context.agent_settings.as_ref()).unwrap_or(&Map::new()));
         }
         told
     }

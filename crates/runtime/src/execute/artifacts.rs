@@ -74,7 +74,7 @@ impl Artifacts {
         let started = state.started.as_ref();
         let finished = state.finished.as_ref();
         let about = json!({
-            "run": run, "workflow": started.map(|started| &started.workflow), "status": state.status_word(),
+            "run": run, "workflow": started.map(|started| &started.workflow), "status": state.status(),
             "task": started.map(|started| &started.task), "inputs": started.map(|started| &started.inputs),
             "started_at": state.started_at, "ended_at": finished.map(|finished| finished.at),
             "message": finished.and_then(|finished| finished.message.as_ref()),

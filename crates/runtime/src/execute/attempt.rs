@@ -8,8 +8,9 @@ use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{Event, Failure, RunStarted};
 use longhaul_core::id::RunId;
-use longhaul_core::plan::{Compat, ErrorClass, Output, Parse};
+use longhaul_core::plan::{Compat, ErrorClass, Output, Parse, WorkKind};
 use longhaul_core::schema::{self, mismatch};
+use longhaul_core::task::TaskKey;
 use longhaul_core::value::{self, Unread};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -38,7 +39,7 @@ pub(crate) fn begin(
     let step = loaded.plan.0.step(start.step);
     let (output, cache) = (step.output.clone(), step.cache.clone().filter(|_| start.cache_inputs.is_some()));
     let started = loaded.state.started.as_ref();
-    let workflow_dir = started.and_then(|started| started.about.get("workflow_dir")?.as_str()).unwrap_or_default();
+    let workflow_dir = started.and_then(|started| started.context.workflow_dir.as_deref()).unwrap_or_default();
     let workflow_dir = here(shared, started, PathBuf::from(workflow_dir));
     let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
     let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
@@ -50,7 +51,7 @@ pub(crate) fn begin(
     let compat = unit.compat.clone();
     let told = Told::for_step(shared, &loaded.plan.0, started, start.step);
     let (workspace, baggage) = (shared.options.workspace.clone(), Baggage::of(shared, &loaded.state, step));
-    let key = (run.clone(), format!("{}@{}", start.path, start.attempt));
+    let key = (run.clone(), TaskKey::new(&start.path, start.attempt).to_string());
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());
     tokio::spawn(async move {
@@ -105,7 +106,7 @@ pub(crate) fn begin(
 
 /// A folder of the project, where it is on this machine.
 fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf {
-    let root = started.and_then(|started| started.about.get("workspace")?.as_str());
+    let root = started.and_then(|started| started.context.workspace.as_deref());
     match root.and_then(|root| dir.strip_prefix(root).ok()) {
         Some(inside) => shared.options.workspace.join(inside),
         None => dir,
@@ -128,7 +129,7 @@ async fn make(mut attempt: Attempt) -> Done {
         return Done { result, failure: None };
     }
     let (output, secrets) = (attempt.output.clone(), attempt.secrets.clone());
-    let reading = Reading::of(attempt.start.kind == "prompt", &attempt.compat);
+    let reading = Reading::of(attempt.start.kind == WorkKind::Prompt, &attempt.compat);
     let folder = kinds::leaves_files(&attempt).then(|| attempt.place());
     let mut done = kinds::make(&attempt).await;
     done.redact(&secrets);

@@ -20,7 +20,8 @@ use longhaul_core::Json;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{self, Event, Failure};
 use longhaul_core::id::RunId;
-use longhaul_core::plan::{Cache, Compat, ErrorClass, Output, Timeout};
+use longhaul_core::plan::{Cache, Compat, ErrorClass, Output, Timeout, WorkKind};
+use longhaul_core::task::TaskKey;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -143,12 +144,14 @@ impl Attempt {
         self.start.cwd.as_ref().map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd))
     }
 
+    /// What it is called among the attempts of all runs: `run/path@attempt`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.run, TaskKey::new(&self.start.path, self.start.attempt))
+    }
+
     /// What its processes carry in their environment.
     pub(crate) fn mark(&self) -> Mark {
-        Mark {
-            engine: self.shared.worker.as_str().to_owned(),
-            attempt: format!("{}/{}@{}", self.run, self.start.path, self.start.attempt),
-        }
+        Mark { engine: self.shared.worker.as_str().to_owned(), attempt: self.name() }
     }
 
     /// How long it may take; `usual` where the step does not say.
@@ -198,20 +201,22 @@ impl Attempt {
 
 /// Whether people may want to look at what an attempt left.
 pub(crate) fn leaves_files(attempt: &Attempt) -> bool {
-    attempt.start.kind != "noop"
+    attempt.start.kind != WorkKind::Noop
 }
 
 /// Makes an attempt.
 pub(crate) async fn make(attempt: &Attempt) -> Done {
-    match attempt.start.kind.as_str() {
-        "run" => run::make(attempt).await,
-        "prompt" => prompt::make(attempt).await,
-        "http" => http::make(attempt).await,
-        "notify" => notify::make(attempt).await,
-        "glob" => files::make(attempt).await,
-        "noop" => noop(attempt),
-        "tool" => Box::pin(tool::make(attempt)).await,
-        other => Done::unusable(ErrorClass::Failed, format!("`{other}` steps can not be run by this version")),
+    match &attempt.start.kind {
+        WorkKind::Run => run::make(attempt).await,
+        WorkKind::Prompt => prompt::make(attempt).await,
+        WorkKind::Http => http::make(attempt).await,
+        WorkKind::Notify => notify::make(attempt).await,
+        WorkKind::Glob => files::make(attempt).await,
+        WorkKind::Noop => noop(attempt),
+        WorkKind::Tool => Box::pin(tool::make(attempt)).await,
+        WorkKind::Other(other) => {
+            Done::unusable(ErrorClass::Failed, format!("`{other}` steps cannot be run by this version"))
+        }
     }
 }
 

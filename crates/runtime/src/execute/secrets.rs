@@ -109,7 +109,7 @@ impl Readable {
     /// What a run may read that was started like this.
     pub(crate) fn of(started: Option<&RunStarted>, listed: &Arc<[String]>) -> Self {
         let by_user = started.is_some_and(|started| started.owner.as_ref().is_none_or(|owner| owner.face == Face::Cli));
-        let by_trigger = started.is_some_and(|started| !started.trigger.is_null());
+        let by_trigger = started.is_some_and(|started| started.trigger.is_some());
         if by_user && !by_trigger { Self::All } else { Self::Listed(Arc::clone(listed)) }
     }
 

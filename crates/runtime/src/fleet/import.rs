@@ -1,6 +1,6 @@
 //! Runs that come out of a store which no other machine shared.
 
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
 use longhaul_store::{NewMessage, Query, Store};
 
 use crate::engine::Error;
@@ -10,7 +10,7 @@ use crate::run::message::Message;
 /// knows of which project it is.
 pub async fn settle(store: &dyn Store, host: String, now_ms: i64) -> Result<(), Error> {
     let body = serde_json::to_string(&Message::HostSettled { host }).map_err(Error::encoding)?;
-    let statuses = status::OPEN.map(str::to_owned).to_vec();
+    let statuses = RunStatus::words_of(RunStatus::OPEN);
     for row in store.runs(Query { statuses, limit: usize::MAX >> 1, ..Query::default() }).await? {
         let dedup = format!("{} came from a file", row.run);
         let (source, body, at_ms) = ("copy".to_owned(), body.clone(), now_ms);

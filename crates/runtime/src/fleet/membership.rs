@@ -11,6 +11,7 @@ use longhaul_core::decide::{Place, Start, agent_label, agent_of_label};
 use longhaul_core::event::Gone;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::task::TaskKey;
 use longhaul_store::{Caps, Claim, Task, Worker};
 
 use crate::engine::{Error, Shared};
@@ -24,8 +25,7 @@ pub(crate) type Attempt = (StepPath, u32);
 
 /// The attempt that a task is about.
 pub(crate) fn attempt_of(key: &str) -> Option<Attempt> {
-    let (path, attempt) = key.rsplit_once('@')?;
-    Some((path.parse().ok()?, attempt.parse().ok()?))
+    key.parse::<TaskKey>().ok()?.of_step()
 }
 
 /// What an engine is among several.

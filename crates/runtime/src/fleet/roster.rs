@@ -10,6 +10,7 @@ use longhaul_core::event::QuestionKind;
 use longhaul_core::explain::waits_for;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::task::TaskKey;
 use longhaul_store::{Caps, Listed, Task, Worker};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -225,9 +226,15 @@ fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
     Duty {
         run: task.run.to_string(),
         workflow: names.get(&task.run).cloned().unwrap_or_default(),
-        path: task.key.rsplit_once('@').map_or(task.key.as_str(), |(path, _)| path).to_owned(),
+        path: task_name(task),
         attempt: task.attempt,
     }
+}
+
+/// The step that a task is about, or what stands in its place.
+fn task_name(task: &Task) -> String {
+    let path = task.key.parse::<TaskKey>().ok().and_then(TaskKey::of_step).map(|(path, _)| path.to_string());
+    path.unwrap_or_else(|| task.key.rsplit_once('@').map_or(task.key.as_str(), |(name, _)| name).to_owned())
 }
 
 /// What there is to add if no worker that is there has these labels.

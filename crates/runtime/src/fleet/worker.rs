@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
+use longhaul_core::status::RunStatus;
 use longhaul_store::{Error as Refusal, Glance, Query, Task, WorkerId};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::Instant;
@@ -280,7 +281,7 @@ impl Worker<'_> {
     /// Those of some runs that should be at work, and that no task waits for nor anybody holds one of.
     async fn unattended(&self, query: Query) -> Result<Vec<RunId>, Error> {
         let shared = &self.engine.shared;
-        let statuses = vec!["running".to_owned(), "queued".to_owned()];
+        let statuses = RunStatus::words_of([RunStatus::Running, RunStatus::Queued]);
         let unattended_at_ms = Some(shared.clock.now_ms());
         let rows = shared.store.runs(Query { statuses, unattended_at_ms, limit: RUNS_MAX, ..query }).await?;
         Ok(rows.into_iter().map(|row| row.run).collect())

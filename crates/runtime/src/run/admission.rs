@@ -11,7 +11,7 @@ use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Concurrency, Outcome, Plan, WhenFull};
 use longhaul_core::state::State;
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
 use longhaul_store::{NewMessage, Query, RunRow};
 
 use crate::engine::{Error, Shared};
@@ -114,7 +114,7 @@ pub(crate) async fn leave(shared: &Shared, loaded: &Loaded) -> Result<(), Error>
 
 /// The unfinished runs of a group, newest first.
 async fn unfinished(shared: &Shared, group: String, before: Option<RunId>) -> Result<Vec<RunRow>, Error> {
-    let statuses = status::OPEN.map(str::to_owned).to_vec();
+    let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { statuses, group: Some(group), before, limit: RUNS_MAX, ..Query::default() };
     Ok(shared.store.runs(query).await?)
 }

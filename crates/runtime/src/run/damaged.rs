@@ -8,12 +8,12 @@ use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::State;
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
+use longhaul_core::task::TaskKey;
 use longhaul_store::{Append, Posted, Problem, Query, RunRow, TaskEnd};
 
 use crate::engine::{Engine, Error, Shared};
 use crate::run::codec;
-use crate::run::on_failure;
 use crate::run::run_loop::{Loaded, load_from_start};
 
 /// Events or runs that are read at once.
@@ -99,7 +99,7 @@ impl Engine {
     async fn differs(&self, row: &RunRow, loaded: &Loaded) -> Result<Option<String>, Error> {
         let (run, plan, state) = (&row.run, &loaded.plan.0, &loaded.state);
         let status = state.status_in(plan);
-        if row.head.status != status || row.head.workflow != plan.main().name {
+        if row.head.status != status.word() || row.head.workflow != plan.main().name {
             let said = format!("{} of `{}`", row.head.status, row.head.workflow);
             return Ok(Some(format!(
                 "run {run}: lists show {said}; its events say {status} of `{}`",
@@ -116,7 +116,8 @@ impl Engine {
         }
         let timers: BTreeSet<(String, i64)> =
             store.timers(run).await?.into_iter().map(|timer| (timer.id, timer.due_ms)).collect();
-        let wanted: BTreeSet<(String, i64)> = state.timers(plan).into_iter().collect();
+        let wanted: BTreeSet<(String, i64)> =
+            state.timers(plan).into_iter().map(|(id, due)| (id.to_string(), due)).collect();
         Ok((timers != wanted).then(|| format!("run {run}: its timers are not those that its events set")))
     }
 }
@@ -125,13 +126,13 @@ impl Engine {
 fn open_tasks(state: &State) -> BTreeSet<String> {
     let over = state.is_finished();
     let steps = state.open_attempts().chain(state.queued()).filter(|_| !over);
-    let steps = steps.map(|step| format!("{}@{}", step.path, step.attempts));
-    steps.chain(state.on_failure.open_attempt().map(on_failure::key)).collect()
+    let steps = steps.map(|step| step.task().to_string());
+    steps.chain(state.on_failure.open_attempt().map(|attempt| TaskKey::OnFailure { attempt }.to_string())).collect()
 }
 
 /// Whether lists say that a run is over: what holds of one that cannot be read.
 pub(crate) fn is_over(row: &RunRow) -> bool {
-    status::OVER.contains(&row.head.status.as_str())
+    row.head.status.parse().is_ok_and(RunStatus::is_over)
 }
 
 /// Ends a run that cannot be read: nobody takes it up again, and its tasks, timers and messages are gone.
@@ -143,7 +144,7 @@ pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result
     let event = Event::RunFinished { outcome: Outcome::Cancelled, message: Some(why), outputs: Default::default() };
     let envelope = Envelope { v: VERSION, seq: row.last_seq + 1, at: shared.clock.now_ms(), event };
     let mut append = Append::new(run.clone(), row.last_seq, codec::encode_all(&[envelope], &mut Vec::new())?);
-    append.head = Some(longhaul_store::Head { status: "cancelled".to_owned(), ..row.head });
+    append.head = Some(longhaul_store::Head { status: RunStatus::Cancelled.to_string(), ..row.head });
     append.consumed = shared.store.inbox(run).await?.into_iter().map(|message| message.id).collect();
     append.timers_cleared = shared.store.timers(run).await?.into_iter().map(|timer| timer.id).collect();
     let tasks = shared.store.tasks(run).await?.into_iter();

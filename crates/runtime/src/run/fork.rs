@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::decide::Planner;
-use longhaul_core::event::{Envelope, Event, VERSION};
+use longhaul_core::event::{Envelope, Event, RunTrigger, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
@@ -29,7 +29,7 @@ pub struct ForkRequest {
     /// The id, where the caller wants to choose it.
     pub run: Option<RunId>,
     /// What started it; as it was with the other run, if nothing is said.
-    pub trigger: Option<Json>,
+    pub trigger: Option<RunTrigger>,
     /// Who starts it; the one who started the other run, if nothing is said.
     pub owner: Option<Origin>,
 }
@@ -66,8 +66,8 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
         if let Event::RunStarted(started) = &mut envelope.event {
             started.forked = Some((from.to_string(), at.clone()));
             started.inputs.extend(inputs.clone());
-            started.about.insert("id".to_owned(), Json::String(run.to_string()));
-            started.trigger = trigger.clone().unwrap_or_else(|| std::mem::take(&mut started.trigger));
+            started.context.id = Some(run.to_string());
+            started.trigger = trigger.clone().or(started.trigger.take());
             started.owner = owner.clone().or(started.owner.take());
         }
         // Who could answer there can not answer here.

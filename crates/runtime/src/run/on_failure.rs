@@ -11,6 +11,7 @@ use longhaul_core::decide::{Planner, on_failure};
 use longhaul_core::event::{Envelope, Event, Failure};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::task::TaskKey;
 use longhaul_store::Task;
 use tokio_util::sync::CancellationToken;
 
@@ -19,14 +20,6 @@ use crate::execute::kinds::notify::Notice;
 use crate::run::leases::Leases;
 use crate::run::recover::is_gone;
 use crate::run::run_loop::{Loaded, load, moved_on, record_alone};
-
-/// No step can have this in its path.
-const MARK: &str = "!on_failure@";
-
-/// The key of its task.
-pub(crate) fn key(attempt: u32) -> String {
-    format!("{MARK}{attempt}")
-}
 
 /// Whether it was begun with these events.
 pub(crate) fn is_begun(events: &[Envelope]) -> bool {
@@ -51,7 +44,7 @@ pub(crate) async fn settle(
     }
     let attempt = loaded.state.on_failure.attempts;
     let cancel = stop.child_token();
-    let _held = Leases::hold(shared, (run.clone(), key(attempt)), cancel.clone());
+    let _held = Leases::hold(shared, (run.clone(), TaskKey::OnFailure { attempt }.to_string()), cancel.clone());
     let error = tell(shared, run, loaded, &cancel).await.err();
     if error.is_some() && cancel.is_cancelled() {
         // It was stopped on the way: for whoever comes next it is as if this process was gone.
@@ -63,7 +56,8 @@ pub(crate) async fn settle(
 /// Begins it anew if whoever had begun it is gone; false if somebody else is at it.
 async fn take_over(shared: &Shared, run: &RunId, loaded: &mut Loaded, open: u32) -> Result<bool, Error> {
     let tasks = shared.store.tasks(run).await?;
-    let task = tasks.iter().find(|task| task.key == key(open));
+    let key = TaskKey::OnFailure { attempt: open }.to_string();
+    let task = tasks.iter().find(|task| task.key == key);
     if task.is_some_and(|task| !is_left(shared, task)) {
         return Ok(false);
     }

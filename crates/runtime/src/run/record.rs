@@ -9,6 +9,7 @@ use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
+use longhaul_core::task::{TaskKey, TimerId};
 use longhaul_core::view;
 use longhaul_store::{Append, Blob, Head, MessageId, NewTask, TaskEnd, Timer, WorkerId};
 
@@ -16,7 +17,6 @@ use crate::engine::{Error, Shared};
 use crate::fleet::reports::Reported;
 use crate::run::admission;
 use crate::run::codec;
-use crate::run::on_failure;
 
 /// What goes into a commit beside the events.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Extras {
     pub(crate) blobs: Vec<Blob>,
     pub(crate) consumed: Vec<MessageId>,
     /// Timers that were set before the events.
-    pub(crate) timers_before: Vec<(String, i64)>,
+    pub(crate) timers_before: Vec<(TimerId, i64)>,
     /// The attempt at `on_failure` that was open before the events.
     pub(crate) on_failure_before: Option<u32>,
     /// Tasks that end whoever holds them.
@@ -79,7 +79,7 @@ pub(crate) fn prepared(
     }
     on_failure(shared, extras.on_failure_before, state, events, &mut append);
     for (path, attempt) in &extras.given_up {
-        end_task(&mut append, format!("{path}@{attempt}"), *attempt, None);
+        end_task(&mut append, &TaskKey::new(path, *attempt), None);
     }
     Ok(append)
 }
@@ -95,13 +95,14 @@ pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
 }
 
 /// Timers as the state after the events has them, whatever made them come or go.
-fn timers(run: &RunId, before: &[(String, i64)], after: &[(String, i64)], append: &mut Append) {
-    let known: HashSet<&(String, i64)> = before.iter().collect();
-    let still: HashSet<&str> = after.iter().map(|(id, _)| id.as_str()).collect();
+fn timers(run: &RunId, before: &[(TimerId, i64)], after: &[(TimerId, i64)], append: &mut Append) {
+    let known: HashSet<&(TimerId, i64)> = before.iter().collect();
+    let still: HashSet<&TimerId> = after.iter().map(|(id, _)| id).collect();
     let fresh = after.iter().filter(|timer| !known.contains(timer));
-    append.timers_set = fresh.map(|(id, due_ms)| Timer { run: run.clone(), id: id.clone(), due_ms: *due_ms }).collect();
-    let gone = before.iter().filter(|(id, _)| !still.contains(id.as_str()));
-    append.timers_cleared = gone.map(|(id, _)| id.clone()).collect();
+    append.timers_set =
+        fresh.map(|(id, due_ms)| Timer { run: run.clone(), id: id.to_string(), due_ms: *due_ms }).collect();
+    let gone = before.iter().filter(|(id, _)| !still.contains(id));
+    append.timers_cleared = gone.map(|(id, _)| id.to_string()).collect();
 }
 
 /// Who makes attempts.
@@ -121,7 +122,7 @@ impl Makers<'_> {
 
     fn held(&self, state: &State, path: &StepPath, attempt: u32) -> NewTask {
         let (worker, labels) = (Some(self.of(path, attempt)), labels_of(state, path));
-        NewTask { worker, labels, ..new_task(self.shared, format!("{path}@{attempt}"), attempt) }
+        NewTask { worker, labels, ..new_task(self.shared, &TaskKey::new(path, attempt)) }
     }
 }
 
@@ -132,43 +133,49 @@ fn tasks(makers: Makers<'_>, state: &State, event: &Event, append: &mut Append) 
         Event::AttemptStarted { hosted: true, .. } => {}
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {}
         Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
-            append.tasks_started.push(queued_task(format!("{path}@{attempt}"), *attempt, labels.clone()));
+            append.tasks_started.push(queued_task(&TaskKey::new(path, *attempt), labels.clone()));
         }
         Event::AttemptStarted { path, attempt, .. } => {
-            append.tasks_started.push(new_task(makers.shared, format!("{path}@{attempt}"), *attempt));
+            append.tasks_started.push(new_task(makers.shared, &TaskKey::new(path, *attempt)));
         }
         // It is this worker's from now on, under the same number.
         Event::AttemptAdopted { path, attempt } => {
-            end_task(append, format!("{path}@{attempt}"), *attempt, None);
+            end_task(append, &TaskKey::new(path, *attempt), None);
             append.tasks_started.push(makers.held(state, path, *attempt));
         }
         // Only who took it in the store can begin it.
         Event::AttemptClaimed { path, attempt, .. } => {
-            end_task(append, format!("{path}@{attempt}"), *attempt, Some(makers.of(path, *attempt)));
+            end_task(append, &TaskKey::new(path, *attempt), Some(makers.of(path, *attempt)));
             append.tasks_started.push(makers.held(state, path, *attempt));
         }
         Event::AttemptReleased { path, attempt } => {
-            let key = format!("{path}@{attempt}");
-            end_task(append, key.clone(), *attempt, None);
-            append.tasks_started.push(queued_task(key, *attempt, labels_of(state, path)));
+            let key = TaskKey::new(path, *attempt);
+            end_task(append, &key, None);
+            append.tasks_started.push(queued_task(&key, labels_of(state, path)));
         }
         Event::AttemptSucceeded { path, attempt, .. }
         | Event::AttemptFailed { path, attempt, .. }
         | Event::AttemptStopped { path, attempt, .. } => {
             let worker = (!makers.lost.contains(&(path.clone(), *attempt))).then(|| makers.of(path, *attempt));
-            end_task(append, format!("{path}@{attempt}"), *attempt, worker);
+            end_task(append, &TaskKey::new(path, *attempt), worker);
         }
         _ => {}
     }
 }
 
-fn new_task(shared: &Shared, key: String, attempt: u32) -> NewTask {
-    NewTask { key, attempt, worker: Some(shared.worker.clone()), lease_ms: shared.lease_ms(), labels: Vec::new() }
+fn new_task(shared: &Shared, key: &TaskKey) -> NewTask {
+    NewTask {
+        key: key.to_string(),
+        attempt: key.attempt(),
+        worker: Some(shared.worker.clone()),
+        lease_ms: shared.lease_ms(),
+        labels: Vec::new(),
+    }
 }
 
 /// One that nobody has: it waits for a worker with these labels.
-fn queued_task(key: String, attempt: u32, labels: Vec<String>) -> NewTask {
-    NewTask { key, attempt, worker: None, lease_ms: 0, labels }
+fn queued_task(key: &TaskKey, labels: Vec<String>) -> NewTask {
+    NewTask { key: key.to_string(), attempt: key.attempt(), worker: None, lease_ms: 0, labels }
 }
 
 fn labels_of(state: &State, path: &StepPath) -> Vec<String> {
@@ -183,15 +190,16 @@ fn on_failure(shared: &Shared, before: Option<u32>, state: &State, events: &[Env
     }
     if let Some(attempt) = before {
         let done = events.iter().any(|envelope| matches!(envelope.event, Event::OnFailureEnded { .. }));
-        end_task(append, on_failure::key(attempt), attempt, done.then(|| shared.worker.clone()));
+        end_task(append, &TaskKey::OnFailure { attempt }, done.then(|| shared.worker.clone()));
     }
     if let Some(attempt) = after {
-        append.tasks_started.push(new_task(shared, on_failure::key(attempt), attempt));
+        append.tasks_started.push(new_task(shared, &TaskKey::OnFailure { attempt }));
     }
 }
 
 /// Ends a task once; one that would begin with the same commit does not begin.
-fn end_task(append: &mut Append, key: String, attempt: u32, worker: Option<WorkerId>) {
+fn end_task(append: &mut Append, key: &TaskKey, worker: Option<WorkerId>) {
+    let (key, attempt) = (key.to_string(), key.attempt());
     let before = append.tasks_started.len();
     append.tasks_started.retain(|task| task.key != key);
     let ended = append.tasks_ended.iter().any(|task| task.key == key);
@@ -205,7 +213,7 @@ fn head(planner: Planner<'_>, state: &State) -> Result<Head, Error> {
     let summary = serde_json::to_string(&view::brief(planner.plan, state)).map_err(Error::encoding)?;
     Ok(Head {
         workflow: planner.plan.main().name.clone(),
-        status: state.status_in(planner.plan).to_owned(),
+        status: state.status_in(planner.plan).to_string(),
         summary,
         group: admission::group_of(planner.plan, state),
         parent: None,

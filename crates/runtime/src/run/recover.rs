@@ -5,6 +5,7 @@ pub use longhaul_agents::process::is_dead;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
+use longhaul_core::task::TaskKey;
 use longhaul_store::{Store, Task, WorkerId};
 
 use crate::engine::{Error, Shared};
@@ -59,7 +60,7 @@ async fn forget_reported(
     open: &mut Vec<(StepPath, u32)>,
 ) -> Result<(), Error> {
     for at in (0..open.len()).rev() {
-        let key = format!("{}@{}", open[at].0, open[at].1);
+        let key = TaskKey::new(&open[at].0, open[at].1).to_string();
         let task = tasks.iter().find(|task| task.key == key);
         if let Some(task) = task
             && reports::has_ended(shared, run, task).await?
@@ -78,7 +79,7 @@ pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Resu
     let tasks = shared.store.tasks(run).await?;
     let gone = |task: &Task| is_gone(shared, task);
     let open = state.open_attempts().filter(|step| {
-        let key = format!("{}@{}", step.path, step.attempts);
+        let key = step.task().to_string();
         tasks.iter().find(|task| task.key == key).is_none_or(gone)
     });
     let mut open: Vec<(StepPath, u32)> = open.map(|step| (step.path.clone(), step.attempts)).collect();
@@ -87,7 +88,7 @@ pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Resu
     let (alive, lost) = open.into_iter().partition(has_agent);
     let (mut released, mut taken) = (Vec::new(), Vec::new());
     for step in state.queued() {
-        let key = format!("{}@{}", step.path, step.attempts);
+        let key = step.task().to_string();
         let attempt = (step.path.clone(), step.attempts);
         match tasks.iter().find(|task| task.key == key) {
             Some(task) if task.worker.is_none() => {}

@@ -1,7 +1,6 @@
 //! The loop of a run: record, believe, act — in that order, always.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Display;
 use std::sync::Arc;
 
 use longhaul_core::decide::{Advance, Planner, Start, advance, place, start_of, take_in};
@@ -11,6 +10,8 @@ use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
 use longhaul_core::state::{LAYOUT, Phase, State, StepInst};
+use longhaul_core::status::RunStatus;
+use longhaul_core::task::{TaskKey, TimerId};
 use longhaul_store::{Append, Error as Refusal, Restored, StoredEvent};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc, watch};
@@ -135,7 +136,7 @@ pub(crate) async fn until_idle(
     let Some(_turn) = shared.turns.take(run, stop).await else { return stopped(shared, run).await };
     membership::know_agents(shared).await;
     let loaded = load(shared, run).await?;
-    let status = loaded.state.status_word();
+    let status = loaded.state.status();
     let (done, finished) = mpsc::unbounded_channel();
     let mut runner = Runner {
         shared: Arc::clone(shared),
@@ -194,9 +195,9 @@ struct Runner {
     run: RunId,
     loaded: Loaded,
     /// Attempts that this process makes.
-    open: HashMap<(String, u32), CancellationToken>,
+    open: HashMap<TaskKey, CancellationToken>,
     /// The status that the files for people show.
-    written: &'static str,
+    written: RunStatus,
     /// Whether it was here that the run failed, and what follows from that is ours to do.
     fell: bool,
     /// Whether the store has been written to since others were looked at.
@@ -306,7 +307,7 @@ impl Runner {
 
     /// An attempt of ours that is over, whether anybody wants its result or not.
     fn over(&mut self, event: Event) -> Event {
-        if let Some(key) = attempt_of(&event) {
+        if let Some(key) = ended_task(&event) {
             self.open.remove(&key);
         }
         event
@@ -332,9 +333,9 @@ impl Runner {
     /// Attempts that nobody makes any more, but for those of this process: the open ones, and those whose end is not recorded yet.
     async fn left_by_others(&self, ended: &[Event]) -> Result<Orphans, Error> {
         let mut orphans = recover::orphans(&self.shared, &self.run, &self.loaded.state).await?;
-        let over: HashSet<(String, u32)> = ended.iter().filter_map(attempt_of).collect();
+        let over: HashSet<TaskKey> = ended.iter().filter_map(ended_task).collect();
         let foreign = |(path, attempt): &(StepPath, u32)| {
-            let key = (path.to_string(), *attempt);
+            let key = TaskKey::new(path, *attempt);
             !self.open.contains_key(&key) && !over.contains(&key)
         };
         orphans.lost.retain(foreign);
@@ -442,9 +443,9 @@ impl Runner {
         let tasks = self.shared.store.tasks(&self.run).await?;
         let ours = tasks.into_iter().filter(|task| task.worker.as_ref() == Some(&self.shared.worker));
         let ours: HashSet<String> = ours.map(|task| task.key).collect();
-        let is_ours = |path: &dyn Display, attempt: u32| ours.contains(&format!("{path}@{attempt}"));
-        ended.retain(|event| attempt_of(event).is_none_or(|(path, attempt)| is_ours(&path, attempt)));
-        taken.retain(|(path, attempt)| is_ours(path, *attempt));
+        let is_ours = |key: TaskKey| ours.contains(&key.to_string());
+        ended.retain(|event| ended_task(event).is_none_or(is_ours));
+        taken.retain(|(path, attempt)| is_ours(TaskKey::new(path, *attempt)));
         Ok(())
     }
 
@@ -569,12 +570,12 @@ impl Runner {
     fn act(&mut self, advance: Advance, reported: Option<&Reported>, mut promised: Promise) {
         self.fell |= on_failure::is_begun(&advance.events);
         for event in &advance.events {
-            if let Some(key) = attempt_of(&event.event) {
+            if let Some(key) = ended_task(&event.event) {
                 self.open.remove(&key);
             }
         }
         for (path, attempt) in &advance.stops {
-            if let Some(token) = self.open.get(&(path.to_string(), *attempt)) {
+            if let Some(token) = self.open.get(&TaskKey::new(path, *attempt)) {
                 token.cancel();
             }
         }
@@ -591,7 +592,7 @@ impl Runner {
         let adopted: Vec<(Start, bool)> = adopted.filter(|(start, _)| is_ours(start)).collect();
         for start in advance.starts.into_iter().map(|start| (start, false)).chain(adopted) {
             let token = CancellationToken::new();
-            self.open.insert((start.0.path.to_string(), start.0.attempt), token.clone());
+            self.open.insert(TaskKey::new(&start.0.path, start.0.attempt), token.clone());
             attempt::begin(&self.shared, &self.run, &self.loaded, start, token, promised.one(), self.done.clone());
         }
         let events = Arc::new(advance.events);
@@ -601,7 +602,7 @@ impl Runner {
 
     /// Files for people; the run does not depend on them.
     fn write_files(&mut self) {
-        let status = self.loaded.state.status_word();
+        let status = self.loaded.state.status();
         if self.written != status {
             self.written = status;
             self.shared.artifacts.write_run(&self.run, &self.loaded.state);
@@ -611,12 +612,9 @@ impl Runner {
     /// Attempts of ours that the store does not know any more: stop, and kill the tree.
     fn drop_stale(&mut self) {
         let state = &self.loaded.state;
-        self.open.retain(|(path, attempt), token| {
-            let open = path
-                .parse::<StepPath>()
-                .ok()
-                .and_then(|path| state.find(&path))
-                .is_some_and(|step| step.phase == Phase::Attempt && step.attempts == *attempt);
+        self.open.retain(|key, token| {
+            let step = key.path().and_then(|path| state.find(path));
+            let open = step.is_some_and(|step| step.phase == Phase::Attempt && step.attempts == key.attempt());
             if !open || state.cancelling {
                 token.cancel();
             }
@@ -647,7 +645,7 @@ impl Runner {
         let mut ended = Vec::new();
         while !self.open.is_empty() {
             let Some(event) = self.finished.recv().await else { break };
-            if let Some(key) = attempt_of(&event) {
+            if let Some(key) = ended_task(&event) {
                 self.open.remove(&key);
             }
             ended.push(event);
@@ -707,11 +705,11 @@ pub(crate) fn is_away(error: &Error) -> bool {
 }
 
 /// The attempt that an event ends.
-fn attempt_of(event: &Event) -> Option<(String, u32)> {
+fn ended_task(event: &Event) -> Option<TaskKey> {
     match event {
         Event::AttemptSucceeded { path, attempt, .. }
         | Event::AttemptFailed { path, attempt, .. }
-        | Event::AttemptStopped { path, attempt, .. } => Some((path.to_string(), *attempt)),
+        | Event::AttemptStopped { path, attempt, .. } => Some(TaskKey::new(path, *attempt)),
         _ => None,
     }
 }
@@ -765,7 +763,7 @@ fn still_open(state: &State, event: &Event) -> bool {
     }
 }
 
-fn due_timers(loaded: &Loaded, now: i64) -> Vec<String> {
+fn due_timers(loaded: &Loaded, now: i64) -> Vec<TimerId> {
     let due = loaded.state.timers(&loaded.plan.0).into_iter().filter(|(_, due)| *due <= now);
     due.map(|(timer, _)| timer).collect()
 }

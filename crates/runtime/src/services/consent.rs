@@ -12,6 +12,7 @@ use longhaul_core::origin::{Auth, Caller, Face, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Consent, Plan};
 use longhaul_core::policy::Verdict;
+use longhaul_core::status::RunStatus;
 use longhaul_store::{Append, EventId, Head, NewEvent, Query};
 use uuid::Uuid;
 
@@ -121,7 +122,7 @@ impl Engine {
 
     /// Answers questions for consent that are open, by grants that there are now.
     async fn offer_to_waiting(&self) -> Result<(), Error> {
-        let statuses = ["running", "waiting", "paused"].map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of([RunStatus::Running, RunStatus::Waiting, RunStatus::Paused]);
         for row in self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await? {
             // What has an answer that nobody took in yet would use up another grant for nothing.
             if self.shared.store.inbox(&row.run).await?.is_empty() {
@@ -192,7 +193,7 @@ impl Engine {
 
     /// The consent of runs that are not over.
     pub async fn run_consents(&self) -> Result<Vec<(RunId, RunConsent)>, Error> {
-        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of(RunStatus::OPEN);
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
         let mut found = Vec::new();
         for row in rows {

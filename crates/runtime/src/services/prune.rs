@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
 use longhaul_store::{Query, RunRow};
 
 use crate::engine::{Engine, Error};
@@ -17,7 +17,7 @@ const RUNS_MAX: usize = 100_000;
 impl Engine {
     /// Runs that have been over for longer than `age`, without the newest `keep` of all that are over.
     pub async fn old_runs(&self, age: Duration, keep: usize) -> Result<Vec<RunRow>, Error> {
-        let statuses = status::OVER.map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of(RunStatus::OVER);
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
         let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let last_ms = self.shared.clock.now_ms().saturating_sub(age_ms);

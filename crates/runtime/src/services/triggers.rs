@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use longhaul_core::event::RunTrigger;
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Face, Origin};
 use longhaul_core::plan::Plan;
@@ -14,9 +15,9 @@ use longhaul_core::shelf::schedule::{Due, MINUTE_MS, bucket, key};
 use longhaul_core::shelf::trigger::{Kind, Target};
 use longhaul_core::shelf::{Armed, Delivery, Outcome};
 use longhaul_core::state::State;
+use longhaul_core::status::RunStatus;
 use longhaul_core::{Json, explain::moment};
 use longhaul_store::Query;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, Error, StartRequest};
@@ -127,7 +128,7 @@ impl Engine {
 
     /// The limit that is reached by those of the open runs that count.
     async fn crowd(&self, user: Option<&str>, counts: fn(&State) -> bool) -> Result<Option<Crowd>, Error> {
-        let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of(RunStatus::OPEN);
         let rows = self.list(Query { statuses, limit: LOOKED_AT_MAX, ..Query::default() }).await?;
         let (mut own, mut all) = (Vec::new(), Vec::new());
         for row in &rows {
@@ -160,7 +161,7 @@ struct Crowd {
 /// Whether a run has something to do, or will have by itself: one that is paused or waits for people alone has not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
-    let is_idle = only_people && state.status_word() == "waiting";
+    let is_idle = only_people && state.status() == RunStatus::Waiting;
     !state.paused && !is_idle
 }
 
@@ -188,9 +189,10 @@ fn request(due: &Due, armed: &Armed, run: &RunId, workflow_dir: PathBuf) -> Star
         task,
         inputs: trigger.variables(&Json::Null, &indexmap::IndexMap::new()),
         run: Some(run.clone()),
-        trigger: json!({
-            "type": "schedule", "trigger": due.trigger, "name": trigger.name, "bucket": bucket(due.minute),
-            "key": key(&due.trigger, due.minute),
+        trigger: Some(RunTrigger {
+            bucket: Some(bucket(due.minute)),
+            key: Some(key(&due.trigger, due.minute)),
+            ..RunTrigger::schedule(&due.trigger, &trigger.name)
         }),
         owner: Some(Origin { face: Face::Trigger, user: armed.by.clone(), ..Origin::default() }),
         workflow_dir,

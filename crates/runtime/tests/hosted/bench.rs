@@ -47,7 +47,7 @@ impl Bench {
 
     /// Starts a hosted run.
     pub(crate) async fn start(&self, workflow: &str) -> RunId {
-        let request = StartRequest { task: "the task".to_owned(), driver: Driver::Host, ..StartRequest::default() };
+        let request = StartRequest { task: "the task".to_owned(), driver: Driver::Client, ..StartRequest::default() };
         self.engine().start(&plan(workflow), request).await.unwrap()
     }
 

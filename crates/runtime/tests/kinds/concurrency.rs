@@ -27,7 +27,7 @@ async fn status(engine: &Engine, run: &RunId) -> String {
     let query = longhaul_store::Query { prefix: Some(run.to_string()), ..Default::default() };
     let row = engine.list(query).await.unwrap().remove(0);
     let loaded = engine.load(run).await.unwrap();
-    assert_eq!(row.head.status, loaded.state.status_in(&loaded.plan.0));
+    assert_eq!(row.head.status, loaded.state.status_in(&loaded.plan.0).word());
     row.head.status
 }
 

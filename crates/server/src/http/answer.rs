@@ -6,6 +6,7 @@ use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
+use longhaul_core::status::RunStatus;
 use longhaul_core::view::{self, Asked};
 use longhaul_runtime::{Error, Loaded, Message};
 use longhaul_store::{Query, RunRow};
@@ -21,7 +22,7 @@ use crate::desk::Desk;
 /// Runs that are read at once.
 const PAGE: usize = 500;
 /// What runs can be that ask something.
-pub(super) const ASKING: [&str; 3] = ["waiting", "running", "paused"];
+pub(super) const ASKING: [RunStatus; 3] = [RunStatus::Waiting, RunStatus::Running, RunStatus::Paused];
 
 /// An open question.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -82,7 +83,7 @@ async fn asking(desk: &Desk) -> Result<Vec<RunId>, Problem> {
     let mut runs = Vec::new();
     let mut before = None;
     loop {
-        let statuses = ASKING.map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of(ASKING);
         let page = desk.engine().list(Query { statuses, before, limit: PAGE, ..Query::default() }).await?;
         let asks = |of: &&RunRow| row(of).asks.is_none_or(|asks| asks > 0);
         runs.extend(page.iter().filter(asks).map(|row| row.run.clone()));

@@ -1,11 +1,11 @@
 //! Numbers about runs, as Prometheus reads them.
 
+use longhaul_core::status::RunStatus;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 
 use axum::http::StatusCode;
-use longhaul_core::status;
 use longhaul_store::Query;
 
 use super::call::{Call, Reply};
@@ -68,7 +68,7 @@ fn page(numbers: &Numbers, seconds: f64, streams: usize) -> String {
         let count = numbers.runs.get(*status).copied().unwrap_or_default();
         (format!("{{status=\"{status}\"}}"), count.to_string())
     };
-    add("runs", "Runs that the store keeps, by status.", status::ALL.iter().map(by_status).collect());
+    add("runs", "Runs that the store keeps, by status.", RunStatus::WORDS.iter().map(by_status).collect());
     add("steps_succeeded", "Steps of those runs that ended well.", one(numbers.steps.to_string()));
     add("attempts", "Attempts of those runs.", one(numbers.attempts.to_string()));
     add("tokens", "Tokens that those runs have read and written.", one(numbers.tokens.to_string()));

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
 use longhaul_core::view::{Brief, Line};
 use longhaul_runtime::{Engine, Error};
 use longhaul_store::{Query, RunRow};
@@ -73,8 +73,11 @@ pub(super) struct Page {
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let limit = usize::try_from(call.number("limit", 100, 1..=500)?).unwrap_or(100);
     let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
-    if let Some(unknown) = statuses.iter().find(|word| !status::ALL.contains(&word.as_str())) {
-        return Err(Problem::unreadable(format!("`{unknown}` is no status; there are: {}.", status::ALL.join(", "))));
+    if let Some(unknown) = statuses.iter().find(|word| word.parse::<RunStatus>().is_err()) {
+        return Err(Problem::unreadable(format!(
+            "`{unknown}` is no status; there are: {}.",
+            RunStatus::WORDS.join(", ")
+        )));
     }
     let before = match call.query("before") {
         Some(id) => Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is no run."))?),

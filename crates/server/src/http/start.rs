@@ -6,7 +6,7 @@
 use axum::http::StatusCode;
 use indexmap::IndexMap;
 use longhaul_core::Json;
-use longhaul_core::event::Driver;
+use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_runtime::{Error, ForkRequest, StartRequest};
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
         task: body.task,
         inputs: body.inputs,
         run: Some(mark.run.clone()),
-        trigger: mark.trigger(),
+        trigger: Some(mark.trigger()),
         owner: Some(call.origin()),
         workflow_dir,
         driver: Driver::Engine,
@@ -116,8 +116,8 @@ impl Mark {
         Ok(Self { run, request: request.to_string() })
     }
 
-    fn trigger(&self) -> Json {
-        json!({"type": "api", "request": self.request})
+    fn trigger(&self) -> RunTrigger {
+        RunTrigger::api(&self.request)
     }
 
     /// The answer, if there was one before.
@@ -127,7 +127,7 @@ impl Mark {
             Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let before = loaded.state.started.as_ref().and_then(|started| started.trigger.get("request")?.as_str());
+        let before = loaded.state.started.as_ref().and_then(|started| started.trigger.as_ref()?.request.as_ref());
         if before != Some(&self.request) {
             return Err(Problem::used_key());
         }

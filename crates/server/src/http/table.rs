@@ -58,7 +58,7 @@ fn up_to_5000(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn statuses(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "array", "items": {"type": "string", "enum": longhaul_core::status::ALL}})
+    json_schema!({"type": "array", "items": {"type": "string", "enum": longhaul_core::status::RunStatus::WORDS}})
 }
 
 fn output(_: &mut SchemaGenerator) -> Schema {

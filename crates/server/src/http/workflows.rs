@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use longhaul_core::plan::{Input, Limits, Plan};
+use longhaul_core::status::RunStatus;
 use longhaul_core::{Json, plan};
 use longhaul_draw::Picture;
 use longhaul_lang::diagnostic::Report as Found;
@@ -251,10 +252,10 @@ fn origin(origin: Origin) -> String {
 fn tally(runs: &[Row]) -> Tally {
     let mut tally = Tally { last: runs.first().cloned(), ..Tally::default() };
     for run in runs {
-        *match run.status.as_str() {
-            "succeeded" => &mut tally.succeeded,
-            "failed" => &mut tally.failed,
-            "cancelled" => &mut tally.cancelled,
+        *match run.status.parse() {
+            Ok(RunStatus::Succeeded) => &mut tally.succeeded,
+            Ok(RunStatus::Failed) => &mut tally.failed,
+            Ok(RunStatus::Cancelled) => &mut tally.cancelled,
             _ => &mut tally.open,
         } += 1;
     }

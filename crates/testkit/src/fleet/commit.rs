@@ -3,6 +3,8 @@
 use longhaul_core::decide::{Advance, Place, Planner, place};
 use longhaul_core::event::Event;
 use longhaul_core::state::State;
+use longhaul_core::status::RunStatus;
+use longhaul_core::task::TaskKey;
 use longhaul_store::{Append, EventId, Head, NewEvent, NewTask, TaskEnd, WorkerId};
 
 use super::{ANSWER_MS, Fleet, Happening, LEASE_MS, Told, id, now};
@@ -50,7 +52,7 @@ impl Fleet {
             body: "{}".to_owned(),
         };
         let mut append = Append::new(id(run)?, expected, taken.events.iter().map(event).collect());
-        append.head = Some(Head { status: state.status_word().to_owned(), ..Head::default() });
+        append.head = Some(Head { status: state.status().to_string(), ..Head::default() });
         for envelope in &taken.events {
             tasks(worker, state, &envelope.event, &mut append);
         }
@@ -86,11 +88,11 @@ impl Fleet {
     fn keeps(&mut self, run: u64, state: State) -> Result<(), String> {
         if state.is_finished() {
             self.runs.remove(&run);
-            let word = state.status_word();
-            return if word == "succeeded" {
+            let status = state.status();
+            return if status == RunStatus::Succeeded {
                 now(self.store.remove(&id(run)?))
             } else {
-                Err(format!("run {run} {word}"))
+                Err(format!("run {run} {status}"))
             };
         }
         let open = state.open_attempts().chain(state.queued()).count();
@@ -125,24 +127,28 @@ fn tasks(worker: &WorkerId, state: &State, event: &Event, append: &mut Append) {
         Event::AttemptStarted { path, attempt, queued, .. } => {
             let holder = queued.is_none().then(|| worker.clone());
             let labels = queued.clone().unwrap_or_default();
-            append.tasks_started.push(start(format!("{path}@{attempt}"), *attempt, holder, labels));
+            append.tasks_started.push(start(TaskKey::new(path, *attempt).to_string(), *attempt, holder, labels));
         }
         Event::AttemptClaimed { path, attempt, .. } => {
-            let key = format!("{path}@{attempt}");
+            let key = TaskKey::new(path, *attempt).to_string();
             append.tasks_ended.push(TaskEnd { key: key.clone(), attempt: *attempt, worker: Some(worker.clone()) });
             append.tasks_started.push(start(key, *attempt, Some(worker.clone()), labels(path)));
         }
         Event::AttemptReleased { path, attempt } => {
-            let key = format!("{path}@{attempt}");
+            let key = TaskKey::new(path, *attempt).to_string();
             append.tasks_ended.push(TaskEnd { key: key.clone(), attempt: *attempt, worker: None });
             append.tasks_started.push(start(key, *attempt, None, labels(path)));
         }
         Event::AttemptSucceeded { path, attempt, .. } => {
-            let (key, worker) = (format!("{path}@{attempt}"), Some(worker.clone()));
+            let (key, worker) = (TaskKey::new(path, *attempt).to_string(), Some(worker.clone()));
             append.tasks_ended.push(TaskEnd { key, attempt: *attempt, worker });
         }
         Event::AttemptFailed { path, attempt, .. } => {
-            append.tasks_ended.push(TaskEnd { key: format!("{path}@{attempt}"), attempt: *attempt, worker: None });
+            append.tasks_ended.push(TaskEnd {
+                key: TaskKey::new(path, *attempt).to_string(),
+                attempt: *attempt,
+                worker: None,
+            });
         }
         _ => {}
     }

@@ -4,6 +4,7 @@ use longhaul_core::decide::host_label;
 use longhaul_core::event::{Event, Failure};
 use longhaul_core::plan::ErrorClass;
 use longhaul_core::state::Phase;
+use longhaul_core::task::TaskKey;
 use longhaul_store::{Claim, Task, WorkerId};
 
 use super::{Fleet, Happening, LEASE_MS, LOOK_MS, gpu_max, now, step};
@@ -165,6 +166,6 @@ impl Fleet {
 /// The run and the step of a task.
 fn about(task: &Task) -> Result<(u64, String), String> {
     let run = task.run.as_str().trim_start_matches("run-").parse().map_err(|error| format!("{}: {error}", task.run))?;
-    let path = task.key.rsplit_once('@').ok_or_else(|| format!("`{}` is no key", task.key))?.0;
-    Ok((run, path.to_owned()))
+    let path = task.key.parse::<TaskKey>()?.of_step().ok_or_else(|| format!("`{}` is no step", task.key))?.0;
+    Ok((run, path.to_string()))
 }

@@ -1,14 +1,14 @@
 //! What happens next, and what goes wrong: outcomes, latencies, duplicates, people.
 
-use longhaul_core::Json;
 use longhaul_core::consent::Terms;
 use longhaul_core::decide::Start;
 use longhaul_core::event::{
     Answer, Driver, Envelope, Event, Failure, QuestionKind, Result as Left, RunStarted, Usage, VERSION,
 };
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::{ErrorClass, Outcome, Plan, SEMANTICS};
+use longhaul_core::plan::{ErrorClass, Outcome, Plan, SEMANTICS, WorkKind};
 use longhaul_core::state::Phase;
+use longhaul_core::task::TimerId;
 use serde_json::json;
 
 use super::Sim;
@@ -31,8 +31,8 @@ pub(crate) fn started(plan: &Plan, driver: Driver) -> Event {
         semantics: SEMANTICS,
         task: "sim".to_owned(),
         inputs: Default::default(),
-        about: Default::default(),
-        trigger: Json::Null,
+        context: Default::default(),
+        trigger: None,
         owner: None,
         approvals: None,
         consent: Some(Terms { granted: true, ..Terms::default() }),
@@ -96,7 +96,7 @@ impl Sim {
         let (path, phase) = waits.get(at)?.clone();
         match phase {
             Phase::Question => {
-                let due = timers.iter().find(|(timer, _)| *timer == format!("gate:{path}"));
+                let due = timers.iter().find(|(timer, _)| *timer == TimerId::Gate(path.clone()));
                 match due.filter(|_| self.chance.one_in(3)) {
                     Some((timer, due)) => Some(self.fire(timer.clone(), *due)),
                     None => Some(self.answer(path)),
@@ -116,18 +116,18 @@ impl Sim {
         }
     }
 
-    fn fire(&mut self, timer: String, due: i64) -> Event {
+    fn fire(&mut self, timer: TimerId, due: i64) -> Event {
         self.now = self.now.max(due);
         Event::TimerFired { timer }
     }
 
     fn outcome(&mut self, start: &Start) -> Event {
-        if start.kind == "prompt" {
+        if start.kind == WorkKind::Prompt {
             return self.turn_ended(start);
         }
         let (path, attempt) = (start.path.clone(), start.attempt);
         let word = if self.is_patient() && self.chance.one_in(3) { "bad" } else { "good" };
-        let output = if start.kind == "glob" { json!(["x.md", "y.md"]) } else { json!(word) };
+        let output = if start.kind == WorkKind::Glob { json!(["x.md", "y.md"]) } else { json!(word) };
         let usage = self.chance.one_in(3).then(|| Usage {
             input_tokens: 7,
             output_tokens: 3,

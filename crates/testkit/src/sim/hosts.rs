@@ -4,6 +4,7 @@ use longhaul_core::decide::held_until;
 use longhaul_core::event::{Envelope, Event, Failure, Result as Left};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::task::TimerId;
 use serde_json::json;
 
 use super::Sim;
@@ -24,7 +25,7 @@ impl Sim {
             (Some(_), 2) => Event::Claimed { path, attempt, by, until },
             (Some(hand), 3) => {
                 self.now = self.now.max(hand.until);
-                Event::TimerFired { timer: format!("claim:{path}") }
+                Event::TimerFired { timer: TimerId::Lease(path) }
             }
             (Some(_), 4) => Event::HeartbeatSeen { path, attempt, hint: Some("half".to_owned()), until },
             (_, 5) => Event::HandedBack { path, attempt },

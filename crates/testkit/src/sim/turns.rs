@@ -4,7 +4,8 @@ use longhaul_core::Json;
 use longhaul_core::decide::{Start, thread_of};
 use longhaul_core::event::{Event, Failure, Result as Left, Session, Usage};
 use longhaul_core::path::StepPath;
-use longhaul_core::plan::ErrorClass;
+use longhaul_core::plan::{ErrorClass, WorkKind};
+use longhaul_core::task::TaskKey;
 use serde_json::json;
 
 use super::Sim;
@@ -12,11 +13,11 @@ use super::Sim;
 impl Sim {
     /// The agent of an open attempt names its conversation: at some point, never, or again after it was found at work.
     pub(super) fn session(&mut self, at: usize) -> Option<Event> {
-        let start = self.open.get(at).filter(|start| start.kind == "prompt")?.clone();
+        let start = self.open.get(at).filter(|start| start.kind == WorkKind::Prompt)?.clone();
         if !self.chance.one_in(2) {
             return None;
         }
-        let key = format!("{}@{}", start.path, start.attempt);
+        let key = TaskKey::new(&start.path, start.attempt).to_string();
         let goes_on = start.turn.session.as_ref().filter(|_| !self.chance.one_in(6));
         let goes_on = self.named.get(&key).cloned().or_else(|| goes_on.map(|session| session.id.clone()));
         let id = goes_on.unwrap_or_else(|| self.new_session());
@@ -102,7 +103,7 @@ impl Sim {
             let open = self.open.iter().any(|open| open.path == path && open.attempt == attempt);
             let event = match self.chance.below(4) {
                 _ if !open => continue,
-                0 if start.kind == "prompt" => Event::AttemptAdopted { path, attempt },
+                0 if start.kind == WorkKind::Prompt => Event::AttemptAdopted { path, attempt },
                 1 if self.is_patient() => {
                     let error = Failure::new(ErrorClass::Lost, "the process that made the attempt is gone");
                     Event::AttemptFailed { path, attempt, error, result: Left::default() }

@@ -8,7 +8,7 @@ mod tell;
 use longhaul_agents::contract::Missing;
 use longhaul_agents::drivers;
 use longhaul_core::decide::Start;
-use longhaul_core::plan::ErrorClass;
+use longhaul_core::plan::{ErrorClass, WorkKind};
 
 use super::{Attempt, Done};
 use crate::engine::Shared;
@@ -42,7 +42,7 @@ pub(crate) fn names(shared: &Shared, start: &Start, told: &Told) -> Option<[Stri
 /// Who makes a prompt where `told` makes those that name nobody.
 fn chosen(shared: &Shared, start: &Start, told: &str) -> Option<Choice> {
     let choose = || shared.options.backends.choose(start.params.get("agent"), start.turn.agent.as_deref(), told);
-    (start.kind == "prompt").then(choose)
+    (start.kind == WorkKind::Prompt).then(choose)
 }
 
 pub(super) async fn make(attempt: &Attempt) -> Done {

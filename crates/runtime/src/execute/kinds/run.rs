@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use longhaul_agents::process::{self, Captured, Chunk, Command, Ended, Files, Mark};
+use longhaul_agents::process::{self, Captured, Chunk, Command, Ended, Files};
 use longhaul_core::Json;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
@@ -43,10 +43,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
 
 fn command(attempt: &Attempt, folder: &Path) -> Result<Command, String> {
     let files = Files { stdout: folder.join("stdout"), stderr: folder.join("stderr") };
-    let mark = Mark {
-        engine: attempt.shared.worker.as_str().to_owned(),
-        attempt: format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt),
-    };
+    let mark = attempt.mark();
     if let Some(text) = attempt.text("command") {
         let shell = attempt.text("shell").unwrap_or("bash");
         return Ok(Command::new(shell, files, mark).arg("-c").arg(text));

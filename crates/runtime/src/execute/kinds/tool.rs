@@ -4,7 +4,7 @@ mod builtin;
 mod python;
 mod server;
 
-use longhaul_agents::process::{Chunk, Command, Files, Mark};
+use longhaul_agents::process::{Chunk, Command, Files};
 use longhaul_core::Json;
 use longhaul_core::plan::ErrorClass;
 use serde_json::Map;
@@ -32,10 +32,7 @@ fn arguments(attempt: &Attempt) -> Map<String, Json> {
 fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, hidden: Vec<String>) -> Command {
     let folder = attempt.place();
     let files = Files { stdout: folder.join("stdout"), stderr: folder.join("stderr") };
-    let mark = Mark {
-        engine: attempt.shared.worker.as_str().to_owned(),
-        attempt: format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt),
-    };
+    let mark = attempt.mark();
     let mut command = Command::new(program, files, mark);
     command.cwd = Some(attempt.cwd());
     command.keep_bytes = 2 * attempt.shared.options.values.bytes_max;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use longhaul_core::id::RunId;
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
 use longhaul_runtime::{Engine, Error};
 use longhaul_store::{Query, RunRow};
 use serde_json::json;
@@ -125,7 +125,7 @@ async fn look(board: &Inner, known: &mut Known) -> Result<(), Error> {
 async fn open_rows(engine: &Engine) -> Result<Vec<RunRow>, Error> {
     let mut rows: Vec<RunRow> = Vec::new();
     loop {
-        let statuses = status::OPEN.map(str::to_owned).to_vec();
+        let statuses = RunStatus::words_of(RunStatus::OPEN);
         let before = rows.last().map(|row| row.run.clone());
         let page = engine.list(Query { statuses, before, limit: PAGE, ..Query::default() }).await?;
         let is_last = page.len() < PAGE;

@@ -7,6 +7,7 @@ use longhaul_core::explain::Explanation;
 use longhaul_core::id::RunId;
 use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
+use longhaul_core::status::{Awaited, RunStatus, StepStatus};
 use longhaul_core::view::{self, Asked, Progress};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -26,10 +27,10 @@ pub(crate) struct Driven {
     #[schemars(with = "Option<JsonObject>")]
     pub(crate) owner: Option<Origin>,
     /// queued, running, waiting, paused, succeeded, failed or cancelled.
-    pub(crate) status: &'static str,
+    pub(crate) status: RunStatus,
     /// What it waits for, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) waiting_for: Vec<&'static str>,
+    pub(crate) waiting_for: Vec<Awaited>,
     /// How many steps stand where.
     #[schemars(with = "IndexMap<String, u64>")]
     pub(crate) progress: Progress,
@@ -77,7 +78,7 @@ pub(super) struct Brief {
     #[schemars(with = "String")]
     pub(crate) path: StepPath,
     pub(crate) kind: String,
-    pub(crate) status: &'static str,
+    pub(crate) status: StepStatus,
     pub(crate) attempts: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,

@@ -62,7 +62,7 @@ pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem
         Command::Workflows => Came::Said(workflow_list::reply(&call.desk)),
         Command::Workflow(workflow, task) => {
             let order = Order { task, ..Order::default() };
-            Came::To(call.desk.start(&workflow, order, Driver::Host, &call.caller).await?)
+            Came::To(call.desk.start(&workflow, order, Driver::Client, &call.caller).await?)
         }
         Command::Task(task) => Came::To(alone(call, "task", TASK, Order { task, ..Order::default() }).await?),
         Command::Skills => Came::Said(skills(call)),
@@ -91,5 +91,5 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
 async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<RunId, Problem> {
     let plan = call.desk.plan_of(name, text)?;
     let folder = call.desk.disk().project.root;
-    call.desk.start_plan(&plan, folder, order, Driver::Host, &call.caller).await
+    call.desk.start_plan(&plan, folder, order, Driver::Client, &call.caller).await
 }

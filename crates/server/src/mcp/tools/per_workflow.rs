@@ -40,7 +40,7 @@ pub(crate) async fn call(mut call: Call, workflow: String) -> Result<Reply, Prob
         Some(_) => return Err(Problem::new("`task` is a text")),
     };
     let inputs = arguments.into_iter().collect();
-    let run = call.desk.start(&workflow, Order { task, inputs, run: None }, Driver::Host, &call.caller).await?;
+    let run = call.desk.start(&workflow, Order { task, inputs, run: None }, Driver::Client, &call.caller).await?;
     hosted::next(&call, &run).await
 }
 

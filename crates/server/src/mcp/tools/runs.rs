@@ -1,6 +1,6 @@
 //! `runs`: the runs there are.
 
-use longhaul_core::status;
+use longhaul_core::status::RunStatus;
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,8 +40,12 @@ struct Args {
 
 async fn runs(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
-    if let Some(unknown) = args.status.iter().find(|word| !status::ALL.contains(&word.as_str())) {
-        return Err(Problem::unknown("status", unknown, &status::ALL.map(str::to_owned)));
+    if let Some(unknown) = args.status.iter().find(|word| word.parse::<RunStatus>().is_err()) {
+        return Err(Problem::unknown(
+            "status",
+            unknown,
+            &RunStatus::ALL.iter().map(RunStatus::to_string).collect::<Vec<_>>(),
+        ));
     }
     let query = Query {
         statuses: args.status.into_iter().collect(),

@@ -48,7 +48,7 @@ async fn start(mut call: Call) -> Result<Reply, Problem> {
     {
         return hosted::next(&call, run).await;
     }
-    let run = call.desk.start(&workflow, Order { task, inputs, run }, Driver::Host, &call.caller).await?;
+    let run = call.desk.start(&workflow, Order { task, inputs, run }, Driver::Client, &call.caller).await?;
     hosted::next(&call, &run).await
 }
 

@@ -141,7 +141,7 @@ async fn begin(
     made.map_err(|error| Box::new(unplaced(&error)))?;
     let invocation =
         agent.invoke(&found, &choice.setup, turn).map_err(|refusal| refused(ErrorClass::Failed, refusal.0))?;
-    let mark = format!("{}/{}@{}", attempt.run, attempt.start.path, attempt.start.attempt);
+    let mark = attempt.name();
     let spec = Spec {
         timeout: attempt.timeout(attempt.told.turn),
         secret_env: secret_names(&invocation),

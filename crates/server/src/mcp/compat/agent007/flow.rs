@@ -96,7 +96,7 @@ async fn start(mut call: Call) -> Result<Reply, Problem> {
 /// Starts a hosted session and hands its first steps out.
 pub(super) async fn started(call: &Call, workflow: &str, task: String) -> Result<Reply, Problem> {
     let order = Order { task, ..Order::default() };
-    let run = call.desk.start(workflow, order, Driver::Host, &call.caller).await?;
+    let run = call.desk.start(workflow, order, Driver::Client, &call.caller).await?;
     onwards(call, &run).await
 }
 

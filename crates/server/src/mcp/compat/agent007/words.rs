@@ -3,6 +3,7 @@
 use longhaul_core::event::Ended;
 use longhaul_core::plan::{Outcome, Plan, Step};
 use longhaul_core::state::{State, StepInst};
+use longhaul_core::status::{Awaited, StepStatus};
 use longhaul_core::view;
 
 /// How far a run is, in a word. `has_work` is whether the caller is given something to do.
@@ -30,13 +31,13 @@ pub(super) fn session(state: &State) -> &'static str {
 /// The state of a step, in a word.
 pub(super) fn step(step: &view::Step) -> &'static str {
     match (step.status, step.waiting_for) {
-        ("succeeded", _) => "completed",
-        ("skipped", _) => "skipped",
-        ("failed" | "cancelled", _) => "failed",
-        ("waiting", Some("approval" | "operator" | "question")) => "awaiting-approval",
-        ("waiting", Some("client")) if step.agent.is_none() => "pending",
-        ("waiting" | "running", _) => "running",
-        _ => "pending",
+        (StepStatus::Succeeded, _) => "completed",
+        (StepStatus::Skipped, _) => "skipped",
+        (StepStatus::Failed | StepStatus::Cancelled, _) => "failed",
+        (StepStatus::Waiting, Some(awaited)) if awaited.is_person() => "awaiting-approval",
+        (StepStatus::Waiting, Some(Awaited::Client)) if step.agent.is_none() => "pending",
+        (StepStatus::Waiting | StepStatus::Running, _) => "running",
+        (StepStatus::Pending, _) => "pending",
     }
 }
 

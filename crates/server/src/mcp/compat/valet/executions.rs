@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
-use longhaul_core::event::Driver;
+use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::shelf::Shelf;
 use longhaul_core::view;
@@ -131,7 +131,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     let variables = mapping("variables_json", args.variables_json.as_ref())?;
     let shelf = call.desk.engine().shelf().await?;
     let workflow = find(&shelf, &args.workflow_id)?.0.to_owned();
-    let run = start(&call, &shelf, &workflow, variables, json!({"type": "manual"})).await?;
+    let run = start(&call, &shelf, &workflow, variables, RunTrigger::manual()).await?;
     shown(&call, &run).await
 }
 
@@ -141,7 +141,7 @@ pub(super) async fn start(
     shelf: &Shelf,
     workflow: &str,
     inputs: IndexMap<String, Json>,
-    mut trigger: Json,
+    mut trigger: RunTrigger,
 ) -> Result<RunId, Problem> {
     let (_, kept) = find(shelf, workflow)?;
     if !kept.about.enabled {
@@ -153,8 +153,9 @@ pub(super) async fn start(
         return Err(Problem::new(format!("{reason}: runs at work have to end first; `cancel_execution` ends one")));
     }
     let text = &kept.current().text;
-    trigger["workflow_id"] = json!(workflow);
-    trigger["workflow_hash"] = json!(text.hash);
+    trigger.workflow_id = Some(workflow.to_owned());
+    trigger.workflow_hash = Some(text.hash.clone());
+    let trigger = Some(trigger);
     call.desk.refresh_shelf().await?;
     let plan = call.desk.plan_of(workflow, &text.text)?;
     let workflow_dir = call.desk.disk().project.root;

@@ -7,6 +7,7 @@ use longhaul_core::shelf::schedule::Times;
 use longhaul_core::shelf::trigger::Kind;
 use longhaul_core::shelf::{Armed, Kept, Proposal, Version};
 use longhaul_core::state::State;
+use longhaul_core::status::{RunStatus, StepStatus};
 use longhaul_core::view::{self, Step};
 use serde_json::json;
 
@@ -74,14 +75,14 @@ pub(super) fn trigger(id: &str, armed: &Armed, now: i64) -> Json {
 }
 
 /// The status of a run, in their words.
-pub(super) fn status(ours: &str, asks: bool) -> &'static str {
+pub(super) fn status(ours: RunStatus, asks: bool) -> &'static str {
     match ours {
-        "queued" => "pending",
-        "succeeded" => "completed",
-        "failed" => "failed",
-        "cancelled" => "cancelled",
-        "waiting" if asks => "waiting_approval",
-        _ => "running",
+        RunStatus::Queued => "pending",
+        RunStatus::Succeeded => "completed",
+        RunStatus::Failed => "failed",
+        RunStatus::Cancelled => "cancelled",
+        RunStatus::Waiting if asks => "waiting_approval",
+        RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => "running",
     }
 }
 
@@ -89,12 +90,12 @@ pub(super) fn status(ours: &str, asks: bool) -> &'static str {
 pub(super) fn execution(run: &str, plan: &Plan, state: &State, now: i64) -> Json {
     let glance = view::run(plan, state, now);
     let started = state.started.as_ref();
-    let trigger = started.map(|started| started.trigger.clone()).unwrap_or_default();
+    let trigger = started.and_then(|started| started.trigger.clone()).unwrap_or_default();
     let asks = !view::questions(plan, state).is_empty();
     let status = status(glance.status, asks);
     json!({
-        "id": run, "workflowId": trigger["workflow_id"].as_str().unwrap_or(&glance.workflow), "workflowName": glance.workflow,
-        "workflowHash": trigger["workflow_hash"], "status": status, "triggerType": trigger["type"],
+        "id": run, "workflowId": trigger.workflow_id.as_ref().unwrap_or(&glance.workflow), "workflowName": glance.workflow,
+        "workflowHash": trigger.workflow_hash, "status": status, "triggerType": trigger.kind,
         "variables": started.map(|started| &started.inputs), "outputs": glance.outputs,
         "error": matches!(status, "failed" | "cancelled").then(|| glance.message.clone().or_else(|| why(plan, state, now))),
         "startedAt": moment(glance.started_at), "completedAt": glance.ended_at.map(moment), "durationMs": glance.duration_ms,
@@ -104,7 +105,9 @@ pub(super) fn execution(run: &str, plan: &Plan, state: &State, now: i64) -> Json
 /// What ended a run that does not say so itself, in their words where it is one of their reasons.
 fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
     let steps = view::steps(plan, state, now);
-    let ended = steps.iter().find(|step| matches!(step.status, "failed" | "cancelled") && step.error.is_some())?;
+    let ended = steps
+        .iter()
+        .find(|step| matches!(step.status, StepStatus::Failed | StepStatus::Cancelled) && step.error.is_some())?;
     let said = ended.error.as_ref().map(|error| error.message.clone())?;
     Some(match said.strip_prefix("denied") {
         Some(reason) if ended.kind == "approve" => format!("approval_denied{reason}"),
@@ -133,9 +136,9 @@ fn add(rows: &mut Vec<Json>, step: &Step) {
 
 fn step_status(step: &Step) -> &'static str {
     match (step.status, step.waiting_for) {
-        ("succeeded", _) => "completed",
-        ("waiting", Some("approval" | "question" | "operator")) => "waiting_approval",
-        ("waiting", _) => "running",
-        (other, _) => other,
+        (StepStatus::Succeeded, _) => "completed",
+        (StepStatus::Waiting, Some(awaited)) if awaited.is_person() => "waiting_approval",
+        (StepStatus::Waiting, _) => "running",
+        (other, _) => other.word(),
     }
 }

@@ -1,6 +1,7 @@
 //! Triggers: listing, making, letting one go off, taking one away.
 
 use longhaul_core::Json;
+use longhaul_core::event::RunTrigger;
 use longhaul_core::shelf::Arming;
 use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger, Webhook};
 use schemars::JsonSchema;
@@ -231,7 +232,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
         return Err(Problem::new(format!("the trigger `{}` is disabled; `sync_trigger` enables it", trigger.name)));
     }
     let payload = Json::Object(given.clone().into_iter().collect());
-    let about = json!({"type": "manual", "trigger": id, "name": trigger.name});
+    let about = RunTrigger::fired(id, &trigger.name);
     let run = start(&call, &shelf, workflow, trigger.variables(&payload, &given), about).await?;
     shown(&call, &run).await
 }

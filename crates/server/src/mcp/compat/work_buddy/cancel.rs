@@ -2,6 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
+use longhaul_core::status::RunStatus;
 use longhaul_runtime::Message;
 use longhaul_store::Query;
 use schemars::JsonSchema;
@@ -57,7 +58,7 @@ pub(super) async fn sweep_idle(call: &Call, params: Map<String, Json>) -> Result
 
 /// Cancels the runs that nobody has touched for a day.
 pub(super) async fn sweep(call: &Call) -> Result<Vec<Value>, Problem> {
-    let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+    let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: PAGE, ..Query::default() };
     let now = call.desk.engine().now_ms();
     let mut swept = Vec::new();

@@ -5,6 +5,7 @@ use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::State;
+use longhaul_core::status::RunStatus;
 use longhaul_core::view::counted;
 use longhaul_core::view::shown::whole;
 use longhaul_store::Query;
@@ -102,17 +103,17 @@ async fn why(call: &Call, run: &RunId, state: &State) -> Result<Option<String>, 
 
 /// A run in a word.
 pub(super) fn word(state: &State) -> &'static str {
-    match state.status_word() {
-        "succeeded" => "completed",
-        "failed" => "failed",
-        "cancelled" => "cancelled",
-        _ => "running",
+    match state.status() {
+        RunStatus::Succeeded => "completed",
+        RunStatus::Failed => "failed",
+        RunStatus::Cancelled => "cancelled",
+        RunStatus::Queued | RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => "running",
     }
 }
 
 /// The runs that are not over.
 pub(super) async fn active(call: &Call) -> Result<Vec<Value>, Problem> {
-    let statuses = longhaul_core::status::OPEN.map(str::to_owned).to_vec();
+    let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: LISTED_MAX, ..Query::default() };
     let rows = call.desk.engine().list(query).await?;
     let row = |row: &longhaul_store::RunRow| json!({"workflow_run_id": id::shown(&row.run), "workflow_name": row.head.workflow});

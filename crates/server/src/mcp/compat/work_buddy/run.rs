@@ -1,12 +1,12 @@
 //! `wb_run`: starts a workflow, or calls one of the few functions that are there.
 
 use longhaul_core::Json;
-use longhaul_core::event::Driver;
+use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_runtime::{Error, StartRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::super::told;
 use super::registry::{self, Registered};
@@ -72,10 +72,10 @@ async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId
             task: order.task.clone(),
             inputs: order.inputs.clone(),
             run: id::new(),
-            trigger: json!({"type": "mcp", "client": call.caller.client, "tools": "work-buddy"}),
+            trigger: Some(RunTrigger { tools: Some("work-buddy".to_owned()), ..RunTrigger::mcp(&call.caller.client) }),
             owner: Some(call.caller.who.clone()),
             workflow_dir: workflow.dir.clone(),
-            driver: Driver::Host,
+            driver: Driver::Client,
         };
         match call.desk.engine().start(&workflow.plan, request).await {
             Ok(run) => return Ok(run),

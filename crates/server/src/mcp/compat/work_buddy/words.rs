@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Plan;
+use longhaul_core::status::{Awaited, StepStatus};
 use longhaul_core::view;
 use longhaul_runtime::Loaded;
 
@@ -35,14 +36,14 @@ fn is_available(plan: &Plan, steps: &IndexMap<String, &'static str>, id: &str) -
 
 fn word(step: &view::Step) -> &'static str {
     match (step.status, step.waiting_for) {
-        ("succeeded", _) => "completed",
-        ("skipped", _) => "skipped",
-        ("failed" | "cancelled", _) => "failed",
-        ("waiting", Some("client")) if step.agent.is_none() => "available",
-        ("waiting", Some("timer")) => "retry_pending",
-        ("waiting", Some("approval" | "question" | "operator")) => "blocked",
-        ("waiting" | "running", _) => "running",
-        _ => "pending",
+        (StepStatus::Succeeded, _) => "completed",
+        (StepStatus::Skipped, _) => "skipped",
+        (StepStatus::Failed | StepStatus::Cancelled, _) => "failed",
+        (StepStatus::Waiting, Some(Awaited::Client)) if step.agent.is_none() => "available",
+        (StepStatus::Waiting, Some(Awaited::Timer)) => "retry_pending",
+        (StepStatus::Waiting, Some(awaited)) if awaited.is_person() => "blocked",
+        (StepStatus::Waiting | StepStatus::Running, _) => "running",
+        (StepStatus::Pending, _) => "pending",
     }
 }
 
