@@ -8,11 +8,11 @@ pub fn manual() -> String {
     page.push_str("\n## Kinds\n\n| action | does |\n|---|---|\n");
     page.extend(kinds::ALL.iter().map(|kind| format!("| [`{0}`](#{0}) | {1} |\n", kind.key, kind.title)));
     page.extend(kinds::ALL.iter().map(|kind| section(kind)));
-    page.push_str("\n## Modifiers\n\nKeys that any step may carry beside its action.\n");
+    page.push_str("\n## Modifiers\n\nKeys that any step may have beside its action.\n");
     page.push_str(&keys(modifiers::ALL));
     page.push_str("\n## Top level\n\nKeys of the outermost mapping, and of each workflow under `workflows`.\n");
     page.push_str(&keys(top::ALL));
-    page.push_str(&words("Names", "What templates can always read.", names::RESERVED, ""));
+    page.push_str(&words("Names", "Names that templates can always read.", names::RESERVED, ""));
     let functions = "Beside the template language's own (`range`, `dict`, …), expressions can call:";
     page.push_str(&words("Functions", functions, names::FUNCTIONS, "()"));
     page.push_str(&words("Filters", "Used as `x | name`, beside the template language's own.", names::FILTERS, ""));
@@ -22,8 +22,8 @@ pub fn manual() -> String {
 
 const HEAD: &str = "# Steps and keys
 
-Generated from the catalogue that the checker and the editor schema use too; change it there. What the words mean together is
-in [language.md](language.md).
+This page is generated from the catalogue that the checker and the editor schema use too; change it there. [language.md](language.md)
+explains how the parts work together.
 ";
 
 fn section(kind: &Kind) -> String {

@@ -3,9 +3,9 @@
 /// Names that templates can always read, and what they are.
 pub const RESERVED: &[(&str, &str)] = &[
     ("task", "the text that the run was started with"),
-    ("inputs", "what the run was started with, by name"),
-    ("steps", "what each step left: output, status, exit_code, attempts, usage, approved, items"),
-    ("run", "about this run: id, workflow, started_at, dir, workflow_dir"),
+    ("inputs", "the inputs of the run, by name"),
+    ("steps", "the results of each step: output, status, exit_code, attempts, usage, approved, items"),
+    ("run", "this run: id, workflow, started_at, dir, workflow_dir"),
     ("trigger", "what started the run"),
     ("env", "variables of the environment; only in run, http and tool steps and in backend settings"),
     ("secrets", "secrets by name; only in run, http and tool steps and in backend settings"),
@@ -44,19 +44,19 @@ pub const TOOL_SERVERS: &[&str] = &["longhaul", "etr", "python"];
 pub const FUNCTIONS: &[(&str, &str)] = &[
     (
         "compare",
-        "compare(value, '<', '3') orders as workhorse does: as numbers where both sides are, as text otherwise",
+        "compare(value, '<', '3') compares as workhorse does: as numbers if both sides are numbers, otherwise as text",
     ),
-    ("ordered", "ordered(a, '<', b) is true only if both are numbers and the order holds"),
+    ("ordered", "ordered(a, '<', b) is true only if both are numbers and the comparison is true"),
 ];
 
 /// Tests (`x is …`) that expressions can use beside the template language's own.
 pub const TESTS: &[(&str, &str)] =
-    &[("spelled", "x is spelled('true') holds if the value's Python or JSON spelling is that text")];
+    &[("spelled", "x is spelled('true') is true if the value's Python or JSON spelling is that text")];
 
 /// Filters (`x | …`) that expressions can use beside the template language's own.
 pub const FILTERS: &[(&str, &str)] = &[
     ("shell", "quotes a text for a POSIX shell"),
     ("json", "the value as JSON"),
     ("outline", "the structure of a value without its data"),
-    ("verdict", "x | verdict('status'): the named field of a text that is one JSON object, else nothing"),
+    ("verdict", "x | verdict('status'): the named field of a text that is one JSON object, otherwise nothing"),
 ];

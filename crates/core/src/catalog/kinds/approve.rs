@@ -9,17 +9,17 @@ const GOTO: &[Field] = &[required("goto", Id, "The node to go to.")];
 pub const KIND: Kind = Kind {
     key: "approve",
     title: "a human gate",
-    doc: "A human gate between steps. The run waits, for days if need be, and nothing that is finished runs
+    doc: "A human gate between steps. The run waits for the answer, for days if necessary. Finished steps do not run
 again when the answer comes.",
     shape: Template,
     fields: &[
-        field("choices", List(&Text), "What may be answered beside yes and no; `steps.<id>.choice` has it."),
+        field("choices", List(&Text), "Possible answers beside yes and no; `steps.<id>.choice` holds the answer."),
         field(
             "on_timeout",
             Choice(&["fail", "deny", "approve", "cancel"]),
-            "What silence means, once `timeout` is over.",
+            "What happens if nobody answers before `timeout`.",
         ),
-        field("on_deny", Either(&[Choice(&["fail", "cancel", "skip"]), Object(GOTO)]), "What no means."),
+        field("on_deny", Either(&[Choice(&["fail", "cancel", "skip"]), Object(GOTO)]), "What happens after a denial."),
     ],
     example: r#"- id: go
   approve: "Start with {{ task }}?"

@@ -9,7 +9,7 @@ pub const KIND: Kind = Kind {
     title: "a question to a person",
     doc: "A question to a person. The answer is the step's output.",
     shape: Template,
-    fields: &[field("answer", Schema, "What the answer looks like; text without it.")],
+    fields: &[field("answer", Schema, "The form of the answer; default: text.")],
     example: r#"- id: scope
   ask: "How far should {{ task }} go?"
   answer: {depth: integer, note: string}

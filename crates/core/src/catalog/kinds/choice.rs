@@ -7,10 +7,10 @@ use crate::catalog::{Kind, field, required};
 pub const KIND: Kind = Kind {
     key: "if",
     title: "a choice",
-    doc: "A choice between two bodies. Names that a branch sets can be read afterwards, with `default(…)`,
-since the other branch may have been taken.",
+    doc: "A choice between two bodies. Later steps can read names that a branch sets, with `default(…)`,
+because the run may have taken the other branch.",
     shape: Expr,
-    fields: &[required("then", Body, "Done when it holds."), field("else", Body, "Done when it does not.")],
+    fields: &[required("then", Body, "Runs if the expression is true."), field("else", Body, "Runs if it is false.")],
     example: r#"- id: size
   if: task | length > 200
   then: [{run: echo long}]

@@ -7,9 +7,9 @@ use crate::catalog::{Kind, field};
 pub const KIND: Kind = Kind {
     key: "end",
     title: "ends the run",
-    doc: "Ends the run. In a state machine it is a place to go to.",
+    doc: "Ends the run. In a state machine it is a node that others lead to.",
     shape: Choice(&["success", "failure", "cancelled"]),
-    fields: &[field("message", Template, "Why.")],
+    fields: &[field("message", Template, "The reason, for people.")],
     example: r#"- id: stop
   end: success
   message: "nothing to do for {{ task }}"

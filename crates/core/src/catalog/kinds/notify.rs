@@ -6,14 +6,14 @@ use crate::catalog::{Kind, field, required};
 /// The kind.
 pub const KIND: Kind = Kind {
     key: "notify",
-    title: "tells someone",
-    doc: "Tells someone through a channel: `owner`, `terminal`, `desktop`, `webhook`, `slack`, `email`,
-`command`, or one that the project has configured.",
+    title: "sends a message",
+    doc: "Sends a message through a channel: `owner`, `terminal`, `desktop`, `webhook`, `slack`, `email`,
+`command`, or one in the settings.",
     shape: OneOrMany(&Text),
     fields: &[
-        required("text", Template, "What is said."),
+        required("text", Template, "The message."),
         field("title", Template, "A headline."),
-        field("to", Template, "Whom, where the channel needs it."),
+        field("to", Template, "The recipient, if the channel needs one."),
     ],
     example: r#"- id: done
   notify: owner

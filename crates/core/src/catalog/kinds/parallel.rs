@@ -7,8 +7,8 @@ use crate::catalog::Shape::{Body, Map};
 pub const KIND: Kind = Kind {
     key: "parallel",
     title: "named branches, joined",
-    doc: "Named branches that run at the same time. The step is done when all are; names that the branches
-set can be read afterwards. A branch does not see what another one sets.",
+    doc: "Runs named branches at the same time. The step is done when all branches are done; then later steps can read the names
+that the branches set. A branch does not see the names of another one.",
     shape: Map(&Body),
     fields: &[],
     example: r#"- id: reviews

@@ -8,7 +8,7 @@ const PROMPT: &[Field] = &[
     field(
         "file",
         PromptFile,
-        "A prompt file of the workflow; it is read when the workflow is checked and pinned by the run.",
+        "A prompt file of the workflow. Longhaul reads it with the workflow; a run keeps its text.",
     ),
     field("skill", Text, "A skill whose text is the prompt."),
     field("with", Map(&Any), "Names that only this prompt sees."),
@@ -18,20 +18,20 @@ const PROMPT: &[Field] = &[
 pub const KIND: Kind = Kind {
     key: "prompt",
     title: "one agent turn",
-    doc: "One turn of an agent. The text is a template; `{file: …}` reads it from beside the workflow,
+    doc: "One turn of an agent. The text is a template; `{file: …}` reads it from a file beside the workflow,
 `{skill: …}` takes it from a skill. The answer is the step's output: text, or a value that follows
-`output.schema`, in which case the agent is asked again until it does, within bounds.",
+`output.schema`. If the value does not fit, Longhaul asks the agent again, a limited number of times.",
     shape: Either(&[Template, Object(PROMPT)]),
     fields: &[
         field(
             "agent",
             Either(&[Text, Object(AGENT)]),
-            "Who does it: a profile of the file, a persona, a backend, or all of it in full.",
+            "The agent: a profile of the file, a persona, a backend, or a mapping with all keys.",
         ),
         field(
             "on_interrupt",
             ON_INTERRUPT,
-            "After an interruption: go on in the same conversation, or put the files back and begin anew.",
+            "After an interruption: continue the same conversation, or restore the files and start again.",
         ),
     ],
     example: r#"- id: verdict

@@ -4,17 +4,17 @@ use crate::catalog::Shape::{Choice, Expr, Id, Int, Object, Steps};
 use crate::catalog::{Field, Kind, field, required};
 
 const REPEAT: &[Field] = &[
-    required("until", Expr, "Asked after each round; it sees what the round set."),
-    field("max", Int(1, 100_000), "Rounds at the most."),
-    field("on_exhausted", Choice(&["fail", "ask", "continue"]), "What happens after the last."),
+    required("until", Expr, "Evaluated after each round; it sees the names that the round set."),
+    field("max", Int(1, 100_000), "The most rounds."),
+    field("on_exhausted", Choice(&["fail", "ask", "continue"]), "What happens after the last round."),
 ];
 
 /// The kind.
 pub const KIND: Kind = Kind {
     key: "repeat",
     title: "until good",
-    doc: "The body again and again until the condition holds, at most `max` times. `iteration` counts from
-zero. A name that a later step of the body sets may be read: it has the value of the round before, so
+    doc: "Runs the body again until the condition is true, at most `max` times. `iteration` counts from
+zero. You may read a name that a later step of the body sets: it has the value of the previous round, so
 the first round needs `default(…)`.",
     shape: Object(REPEAT),
     fields: &[

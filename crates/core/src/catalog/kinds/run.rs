@@ -5,19 +5,19 @@ use crate::catalog::{Field, Kind, field};
 
 const RUN: &[Field] = &[
     field("command", Shell, "Shell text."),
-    field("script", ScriptFile, "A script of the workflow, run by the interpreter that its ending names."),
+    field("script", ScriptFile, "A script of the workflow. The ending of its name chooses the interpreter."),
     field("args", List(&Any), "Arguments of the script."),
-    field("shell", Choice(&["bash", "sh"]), "Which shell reads `command`."),
-    field("stdin", Any, "What the command reads."),
+    field("shell", Choice(&["bash", "sh"]), "The shell for `command`."),
+    field("stdin", Any, "The standard input of the command."),
 ];
 
 /// The kind.
 pub const KIND: Kind = Kind {
     key: "run",
     title: "a command",
-    doc: "A command in a process group of its own. Templates inside the text are passed through the
-environment and quoted where they stand, so a value is always one argument and never code. Exit code
-0 is success; `steps.<id>` has `exit_code`, `stdout` and `stderr`, and the output is what was printed.",
+    doc: "A command in its own process group. Longhaul passes templates in the text through the
+environment and quotes them, so a value is always one argument and never code. Exit code
+0 is success. `steps.<id>` has `exit_code`, `stdout` and `stderr`; the output of the step is what the command printed.",
     shape: Either(&[Shell, Object(RUN)]),
     fields: &[],
     example: r#"- id: check

@@ -7,7 +7,8 @@ use crate::catalog::Shape::{Computed, Map};
 pub const KIND: Kind = Kind {
     key: "set",
     title: "names values",
-    doc: "Names values. Texts are expressions: `\"count + 1\"`; a text with braces in it is a template; written
+    doc:
+        "Sets names to values. A text is an expression: `\"count + 1\"`. A text with braces in it is a template. Literal
 text needs quotes inside the quotes: `\"'done'\"`.",
     shape: Map(&Computed),
     fields: &[],

@@ -7,13 +7,10 @@ use crate::catalog::{Kind, field, required};
 pub const KIND: Kind = Kind {
     key: "switch",
     title: "a choice by value",
-    doc: "A choice by value. Where the value's schema lists what it can be, the cases must cover the list or
+    doc: "A choice by value. If the value's schema lists the possible values, the cases must cover the list, or
 there must be a `default`.",
     shape: Expr,
-    fields: &[
-        required("cases", Map(&Body), "A body for each value."),
-        field("default", Body, "Done when no case fits."),
-    ],
+    fields: &[required("cases", Map(&Body), "A body for each value."), field("default", Body, "Runs if no case fits.")],
     example: r#"- id: route
   switch: task
   cases:

@@ -7,10 +7,10 @@ use crate::catalog::{Kind, field};
 pub const KIND: Kind = Kind {
     key: "tool",
     title: "a call of a tool",
-    doc: "A call of one tool of an MCP server that the project has configured, or of a built-in one, as
-`server.tool`. No agent takes part; the result is the output. `docs/guide/tools.md` says where servers come from.",
+    doc: "Calls one tool of an MCP server in the settings, or of a built-in one, as
+`server.tool`. No agent takes part; the result is the output. `docs/guide/tools.md` explains where servers come from.",
     shape: Text,
-    fields: &[field("args", Map(&Any), "What it is called with.")],
+    fields: &[field("args", Map(&Any), "The arguments of the tool.")],
     example: r#"- id: issues
   tool: longhaul.list_runs
   args: {limit: 20}

@@ -7,15 +7,15 @@ const WAIT: &[Field] = &[
     field("for", Any, "A time span, or a template that gives one."),
     field("until", Time, "A moment."),
     field("event", Template, "A signal's name; its data is the output."),
-    field("schema", Schema, "What the signal's data must look like."),
+    field("schema", Schema, "The form that the signal's data must have."),
 ];
 
 /// The kind.
 pub const KIND: Kind = Kind {
     key: "wait",
     title: "sleeps, or waits for a signal",
-    doc: "Sleeps durably for a time span, until a moment, or until a signal arrives. A restart of the engine
-does not lose it.",
+    doc: "Waits for a time span, until a moment, or until a signal arrives. A restart of the engine
+does not lose the wait.",
     shape: Either(&[Duration, Object(WAIT)]),
     fields: &[],
     example: r#"- id: calm

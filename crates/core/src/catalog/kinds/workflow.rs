@@ -7,8 +7,8 @@ use crate::catalog::{Kind, field};
 pub const KIND: Kind = Kind {
     key: "workflow",
     title: "a sub-workflow",
-    doc: "Another workflow as a step, with inputs and outputs of its own: one of this file's `workflows:`, or
-one that is found by name. The output is what the workflow's `outputs:` name.",
+    doc: "Runs another workflow as a step, with its own inputs and outputs: one of this file's `workflows:`, or
+one that is found by name. The output of the step holds the workflow's `outputs:`.",
     shape: Text,
     fields: &[field("with", Map(&Any), "Its inputs.")],
     example: r#"- id: review
