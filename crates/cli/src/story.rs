@@ -77,6 +77,11 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
             format!("  ● {path}: {}{who}{instead}{comment}", answered(answer))
         }
+        Event::Approved { path, given, needed, by, caller, comment, .. } => {
+            let who = caller.as_ref().map(|caller| caller.who.to_string()).or_else(|| by.clone());
+            let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
+            format!("  ● {path}: approved by {} ({given} of {needed}){comment}", who.unwrap_or_default())
+        }
         Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
@@ -142,6 +147,7 @@ fn told(event: &Event) -> Event {
                 clean(reason);
             }
         }
+        Event::Approved { comment, .. } => comment.iter_mut().for_each(clean),
         Event::Claimed { by, .. } => clean(by),
         Event::HeartbeatSeen { hint: Some(text), .. }
         | Event::AttemptDelayed { why: Some(text), .. }

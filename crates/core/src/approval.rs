@@ -3,65 +3,20 @@
 //! **Invariant:** what a run asks is never answered by the run itself, nor by one that it started or that started it,
 //! whatever the policy says.
 
-use std::fmt;
-use std::str::FromStr;
+mod people;
+mod rule;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::RunStarted;
+use crate::event::{Answer, RunStarted};
 use crate::origin::{Auth, Caller, Face, Origin, SOME_RUN};
+use crate::path::StepPath;
+use crate::plan::Plan;
+use crate::state::State;
 
-/// Who may answer.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
-pub enum Approvers {
-    /// Whoever started the run.
-    #[default]
-    Initiator,
-    /// Everybody who can reach the run.
-    Anyone,
-    /// Those whom the settings give this role.
-    Role(String),
-}
-
-impl FromStr for Approvers {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.strip_prefix("role:").map(str::trim)) {
-            ("initiator", _) => Ok(Self::Initiator),
-            ("anyone", _) => Ok(Self::Anyone),
-            (_, Some(role)) if !role.is_empty() => Ok(Self::Role(role.to_owned())),
-            _ => Err(format!("`{text}` is not initiator, anyone or role:NAME")),
-        }
-    }
-}
-
-impl TryFrom<String> for Approvers {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Approvers> for String {
-    fn from(approvers: Approvers) -> Self {
-        approvers.to_string()
-    }
-}
-
-impl fmt::Display for Approvers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Initiator => f.write_str("initiator"),
-            Self::Anyone => f.write_str("anyone"),
-            Self::Role(role) => write!(f, "role:{role}"),
-        }
-    }
-}
+pub(crate) use people::not_a_vote;
+pub use people::{Approval, needed, progress};
+pub use rule::{ApprovalRule, Approvers};
 
 /// What the settings say about answers, as a run was started with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -74,8 +29,24 @@ pub struct Approvals {
     pub strict: bool,
 }
 
-/// Why somebody may not answer, and who may; `None` if they may. Whoever shows the secret of a question was given it.
-pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&Caller>) -> Option<String> {
+/// Why somebody may not answer what a step asks, and who may; `None` if they may. Without an answer it is about approving.
+pub fn refusal(
+    plan: &Plan,
+    state: &State,
+    path: &StepPath,
+    caller: Option<&Caller>,
+    answer: Option<&Answer>,
+) -> Option<String> {
+    let started = state.started.as_ref()?;
+    let step = state.find(path);
+    let rule = step.and_then(|step| plan.step(step.step).approvals.as_ref());
+    let given = step.and_then(|step| step.asks()).map(|question| question.approved.as_slice()).unwrap_or_default();
+    not_asked(started, rule.map(|rule| &rule.from), caller)
+        .or_else(|| people::refusal(started, rule?, given, caller, answer))
+}
+
+/// Why somebody is not among those who are asked. Whoever shows the secret of a question was given it.
+fn not_asked(started: &RunStarted, from: Option<&Approvers>, caller: Option<&Caller>) -> Option<String> {
     if let Some(run) = caller.and_then(|caller| related(started, caller)) {
         return Some(format!(
             "{run} can not answer for itself: what a step starts may not answer what its run asks, nor a run that it \
@@ -84,10 +55,11 @@ pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&C
     }
     let settings = started.approvals.clone().unwrap_or_default();
     let owner = started.owner.as_ref()?;
-    match gate.unwrap_or(&settings.who) {
+    match from.unwrap_or(&settings.who) {
         Approvers::Anyone => None,
-        _ if caller.is_some_and(|caller| matches!(caller.auth, Auth::Token | Auth::Grant)) => None,
+        _ if caller.is_some_and(|caller| matches!(caller.auth, Auth::Secret | Auth::Grant)) => None,
         Approvers::Role(role) => lacks(role, caller),
+        Approvers::Users(users) => not_among(users, caller),
         Approvers::Initiator => {
             let Some(caller) = caller else {
                 return Some(format!("{}, and nobody said who answers", elsewhere(owner)));
@@ -122,12 +94,31 @@ fn related(started: &RunStarted, caller: &Caller) -> Option<String> {
 
 fn lacks(role: &str, caller: Option<&Caller>) -> Option<String> {
     let has = caller.is_some_and(|caller| caller.roles.iter().any(|own| own == role));
-    (!has).then(|| format!("only `{role}` may answer this; the settings say who that is, under `[roles]`"))
+    (!has).then(|| {
+        let shared = shared(caller).map(|why| format!("; {why}")).unwrap_or_default();
+        format!("only `{role}` may answer this; the settings say who that is, under `[roles]`{shared}")
+    })
+}
+
+fn not_among(users: &[String], caller: Option<&Caller>) -> Option<String> {
+    let person = caller.and_then(Caller::person);
+    let is_one = person.is_some_and(|person| users.iter().any(|user| user == person));
+    (!is_one).then(|| {
+        let shared = shared(caller).map(|why| format!("; {why}")).unwrap_or_default();
+        format!("only {} may answer this{shared}", users.join(" or "))
+    })
+}
+
+/// Why somebody with a token has no role, where the token names nobody.
+fn shared(caller: Option<&Caller>) -> Option<&'static str> {
+    let is_shared = caller.is_some_and(|caller| caller.auth == Auth::SharedToken);
+    is_shared.then_some("the token names no person, so it has no role")
 }
 
 fn foreign(owner: &Origin, caller: &Caller, strict: bool) -> Option<String> {
     let own_user = owner.user.is_none() || owner.user == caller.who.user;
-    let may_override = !strict && own_user && caller.auth == Auth::OsUser;
+    let is_person = matches!(caller.auth, Auth::OsUser | Auth::Token | Auth::SharedToken);
+    let may_override = !strict && own_user && is_person && caller.who.face != Face::Mcp;
     if is_initiator(owner, &caller.who) || (may_override && caller.overrides) {
         return None;
     }
@@ -179,7 +170,87 @@ mod tests {
     fn said(run: serde_json::Value, gate: Option<&str>, caller: serde_json::Value) -> String {
         let gate: Option<Approvers> = gate.map(|gate| gate.parse().unwrap());
         let caller: Option<Caller> = serde_json::from_value(caller).unwrap();
-        refusal(&started(run), gate.as_ref(), caller.as_ref()).unwrap_or_else(|| "may".to_owned())
+        not_asked(&started(run), gate.as_ref(), caller.as_ref()).unwrap_or_else(|| "may".to_owned())
+    }
+
+    /// What is said to an approval where others were given before.
+    fn counted(rule: serde_json::Value, given: &[&str], caller: serde_json::Value) -> String {
+        let rule: ApprovalRule = serde_json::from_value(rule).unwrap();
+        let caller: Caller = serde_json::from_value(caller).unwrap();
+        let approval = |by: &&str| Approval { by: (*by).to_owned(), at: 1, comment: None };
+        let given: Vec<Approval> = given.iter().map(approval).collect();
+        let started = started(json!({"owner": "jane"}));
+        not_asked(&started, Some(&rule.from), Some(&caller))
+            .or_else(|| people::refusal(&started, &rule, &given, Some(&caller), None))
+            .unwrap_or_else(|| "may".to_owned())
+    }
+
+    fn token(user: &str) -> serde_json::Value {
+        json!({"who": {"face": "api", "user": user}, "auth": "token"})
+    }
+
+    #[test]
+    fn somebody_else_than_who_started_it_has_to_answer() {
+        let rule = || json!({"not_starter": true});
+        assert_eq!(
+            counted(rule(), &[], json!({"who": {"user": "jane"}})),
+            "jane started this run; somebody else has to answer"
+        );
+        assert!(counted(rule(), &[], token("jane")).starts_with("jane started this run"), "by whatever way");
+        assert_eq!(counted(rule(), &[], token("kim")), "may");
+        let shared = json!({"who": {"face": "api", "user": "root"}, "auth": "shared_token"});
+        let expected = "this gate counts people, and the token names no person; use one that does";
+        assert_eq!(counted(rule(), &[], shared), expected);
+        let grant = json!({"who": {"client": "a grant"}, "auth": "grant"});
+        assert!(counted(rule(), &[], grant).ends_with("given before is no person"));
+    }
+
+    #[test]
+    fn a_person_counts_once() {
+        let rule = || json!({"from": "role:ops", "count": 2});
+        let ops = |mut caller: serde_json::Value| {
+            caller["roles"] = json!(["ops"]);
+            caller
+        };
+        assert_eq!(counted(rule(), &[], ops(token("kim"))), "may");
+        let twice = "kim has approved this already (1 of 2); somebody else has to approve next";
+        assert_eq!(counted(rule(), &["kim"], ops(token("kim"))), twice);
+        assert_eq!(counted(rule(), &["kim"], ops(json!({"who": {"user": "kim"}}))), twice, "not even from elsewhere");
+        assert_eq!(counted(rule(), &["kim"], ops(token("ana"))), "may");
+        assert!(counted(rule(), &["kim"], token("ana")).starts_with("only `ops`"));
+    }
+
+    #[test]
+    fn a_closed_list_is_closed() {
+        let rule = || json!({"from": ["kim", "ana"], "count": 2});
+        assert_eq!(counted(rule(), &[], token("ana")), "may");
+        assert_eq!(counted(rule(), &[], token("bob")), "only kim or ana may answer this");
+    }
+
+    #[test]
+    fn progress_names_the_people() {
+        let kim = Approval { by: "kim".to_owned(), at: 1, comment: None };
+        assert_eq!(progress(&[], 1), None);
+        assert_eq!(progress(&[], 2).unwrap(), "0 of 2");
+        assert_eq!(progress(&[kim], 2).unwrap(), "1 of 2, approved by kim");
+    }
+
+    #[test]
+    fn a_token_is_its_person_and_no_more() {
+        let run = || json!({"owner": {"face": "api", "user": "kim"}});
+        assert_eq!(said(run(), None, token("kim")), "may");
+        let ana = said(run(), None, token("ana"));
+        assert_eq!(ana, "this run was started by kim at the API: answer there");
+        let mut page = token("kim");
+        page["who"]["face"] = json!("dashboard");
+        assert!(said(run(), None, page.clone()).ends_with("; or answer in its place"));
+        page["overrides"] = json!(true);
+        assert_eq!(said(run(), None, page), "may", "what the command line lets its user do");
+        let mut ana = token("ana");
+        ana["overrides"] = json!(true);
+        assert!(said(run(), None, ana).ends_with("the policy lets nobody answer in its place"));
+        let shared = json!({"who": {"face": "api", "user": "root"}, "auth": "shared_token"});
+        assert!(said(run(), Some("role:ops"), shared).ends_with("the token names no person, so it has no role"));
     }
 
     fn claude() -> serde_json::Value {
@@ -253,7 +324,7 @@ mod tests {
 
     #[test]
     fn who_was_given_the_secret_may_answer() {
-        let by_link = json!({"who": {"face": "api"}, "auth": "token"});
+        let by_link = json!({"who": {"face": "api"}, "auth": "secret"});
         assert_eq!(said(json!({"owner": "jane"}), None, by_link), "may");
     }
 
@@ -284,13 +355,5 @@ mod tests {
         );
         assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run can not"));
         assert_eq!(said(child(), None, inside(&["run-9"], "os_user")), "may", "a run that has nothing to do with it");
-    }
-
-    #[test]
-    fn policies_read_back() {
-        for text in ["initiator", "anyone", "role:ops"] {
-            assert_eq!(text.parse::<Approvers>().unwrap().to_string(), text);
-        }
-        assert!("role:".parse::<Approvers>().is_err() && "nobody".parse::<Approvers>().is_err());
     }
 }

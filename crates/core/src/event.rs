@@ -338,6 +338,27 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
+    /// A person approved where several have to; the question stays open for the others.
+    Approved {
+        /// The step whose question it is.
+        path: StepPath,
+        /// How many people have approved by now.
+        given: usize,
+        /// How many have to.
+        needed: usize,
+        /// The person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// The person, from where, and how that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Box<Caller>>,
+        /// What they said beside it, for others to read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+        /// The hash of what they were shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+    },
     /// A step that the policy has something to say about may do what it does.
     Consented {
         /// Which step.

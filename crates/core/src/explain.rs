@@ -6,6 +6,7 @@ use crate::event::QuestionKind;
 use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::{Phase, Question, State, StepInst};
+use crate::view;
 
 /// Why something does not go on.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -28,7 +29,10 @@ pub fn explain_at(plan: &Plan, state: &State, now: i64) -> Vec<Explanation> {
         return Vec::new();
     }
     let mut found = about_run(plan, state);
-    found.extend(state.waiting().map(|step| Explanation { path: Some(step.path.clone()), text: waits(now, step) }));
+    found.extend(state.waiting().map(|step| {
+        let progress = view::progress(plan, state, step).map_or_else(String::new, |progress| format!(": {progress}"));
+        Explanation { path: Some(step.path.clone()), text: format!("{}{progress}", waits(now, step)) }
+    }));
     found.extend(state.open_attempts().filter_map(delayed));
     found.extend(state.blocked(plan).into_iter().map(|(path, on)| {
         let on: Vec<String> = on.iter().map(|path| format!("`{path}`")).collect();

@@ -115,8 +115,12 @@ pub enum Auth {
     OsUser,
     /// By the session of an MCP client.
     McpSession,
-    /// By a secret that they were given.
+    /// By a token of the server that names a person.
     Token,
+    /// By a token of the server that names nobody: the holder acts as the user who runs the server, without that user's roles.
+    SharedToken,
+    /// By the secret of the question that they answer. Earlier versions wrote `token`, beside the hash of the secret.
+    Secret,
     /// By a consent that was given before.
     Grant,
 }
@@ -142,6 +146,18 @@ impl Caller {
     pub fn os_user(who: Origin) -> Self {
         Self { who, ..Self::default() }
     }
+
+    /// The one person who speaks, where that is known. Several people may hold a token that names nobody, and a consent that was
+    /// given before is no person.
+    pub fn person(&self) -> Option<&str> {
+        let is_known = !matches!(self.auth, Auth::SharedToken | Auth::Grant);
+        self.who.user.as_deref().filter(|_| is_known)
+    }
+
+    /// What journals call them: the person behind a token, else the program that speaks or the user.
+    pub fn by(&self) -> Option<&str> {
+        self.person().filter(|_| self.auth == Auth::Token).or_else(|| self.who.name())
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +181,21 @@ mod tests {
         let text = serde_json::to_string(&origin).unwrap();
         assert_eq!(text, r#"{"face":"mcp","client":"c","session":"s"}"#);
         assert_eq!(read(&text), origin);
+    }
+
+    #[test]
+    fn a_person_is_known_unless_several_may_hold_what_was_shown() {
+        let caller = |auth: &str| -> Caller {
+            let who = serde_json::json!({"face": "mcp", "user": "kim", "client": "Claude Code"});
+            serde_json::from_value(serde_json::json!({"who": who, "auth": auth})).unwrap()
+        };
+        for auth in ["os_user", "mcp_session", "token", "secret"] {
+            assert_eq!(caller(auth).person(), Some("kim"), "{auth}");
+        }
+        for auth in ["shared_token", "grant"] {
+            assert_eq!(caller(auth).person(), None, "{auth}");
+        }
+        assert_eq!((caller("token").by(), caller("mcp_session").by()), (Some("kim"), Some("Claude Code")));
     }
 
     #[test]

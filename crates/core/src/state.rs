@@ -23,6 +23,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::approval::Approval;
 use crate::event::{self, Answer, Carried, Driver, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
 use crate::id::StepId;
 use crate::ladder::Climb;
@@ -430,6 +431,9 @@ pub struct Question {
     /// The hash of the secret that answers it from afar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Approvals that were given while more are needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<Approval>,
 }
 
 impl State {

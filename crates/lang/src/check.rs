@@ -5,6 +5,7 @@
 
 mod abilities;
 mod agents;
+mod approvals;
 mod channels;
 mod cycles;
 mod dead_ends;
@@ -128,6 +129,7 @@ const RULES: &[Rule] = &[
     interrupts::check,
     schemas::check,
     timeouts::check,
+    approvals::check,
     output_defaults::check,
     inputs::check,
     triggers::check,

@@ -74,8 +74,7 @@ impl<'n> Lowering<'_, 'n> {
             on_interrupt: modifiers::on_interrupt(step, defaults),
             output: modifiers::output(node.get("output")),
             review: modifiers::review(node.get("review"), &step.id),
-            approvals: text_of(node.get("approvals").or_else(|| defaults?.get("approvals")))
-                .and_then(|who| who.parse().ok()),
+            approvals: node.get("approvals").or_else(|| defaults?.get("approvals")).and_then(modifiers::approvals),
             consent: modifiers::consent(node),
             risk: modifiers::risk(node.get("risk").or_else(|| defaults?.get("risk"))),
             cache: modifiers::cache(node.get("cache")),

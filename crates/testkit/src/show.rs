@@ -86,6 +86,7 @@ fn what(event: &Event, zero: i64) -> String {
             let due = due.map_or_else(String::new, |due| format!(" until {}", when(due, zero)));
             format!("{path} asks ({kind}): {text}{choices}{due}")
         }
+        Event::Approved { path, given, needed, .. } => format!("{path} approved: {given} of {needed}"),
         Event::Answered { path, answer, .. } => format!("{path} answered: {}", said(answer)),
         Event::Consented { path, rule } => format!("{path} may: {rule}"),
         Event::ConsentRevoked { .. } => "consent revoked".to_owned(),

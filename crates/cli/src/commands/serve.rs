@@ -12,7 +12,7 @@ use anyhow::Result;
 use longhaul_core::id::RunId;
 use longhaul_project::Project;
 use longhaul_runtime::{Engine, Wanted};
-use longhaul_server::http::{self, Keys, Role, Site};
+use longhaul_server::http::{self, Keys, Role, Site, TokenRequest, is_name};
 use longhaul_server::{Desk, Setup};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -120,12 +120,18 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     }
 }
 
+/// A token for the user at this command line: the one who is shown it.
+fn own_token(name: &str, until: Option<i64>) -> TokenRequest {
+    let user = identity::origin().user.filter(|user| is_name(user));
+    TokenRequest { role: Role::Admin, user, name: Some(name.to_owned()), until }
+}
+
 /// Says where it listens, and how to come in.
 fn announce(args: &Args, address: SocketAddr, keys: &Keys, now: i64) -> Result<()> {
     let url = place::url(&address);
     // Whoever has keys was shown one; a second first start would be a way in.
     let login = match keys.all(now).is_empty() {
-        true => Some(format!("{url}/login?token={}", keys.mint(Role::Admin, now, None)?.token)),
+        true => Some(format!("{url}/login?token={}", keys.make(own_token("first", None), now)?.token)),
         false => None,
     };
     let project = Project::current()?.root;

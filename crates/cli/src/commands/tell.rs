@@ -201,7 +201,7 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
 
 /// An answer, with whatever was said beside it.
 fn reply(args: &Args, path: StepPath, answer: Answer, caller: &Caller) -> Result<Message> {
-    let auth = if args.secret.is_some() { Auth::Token } else { caller.auth };
+    let auth = if args.secret.is_some() { Auth::Secret } else { caller.auth };
     let mut message = Message::answer(path, answer, Caller { auth, overrides: args.overrides, ..caller.clone() });
     if let Message::Answer { comment, key, .. } = &mut message {
         comment.clone_from(&args.comment);

@@ -156,6 +156,7 @@ fn question(asked: &Asked, all: usize, ui: &Ui, columns: usize) -> Vec<Line> {
     if cut {
         lines.push(Line::of(Tone::Dim, &format!("    … {} more lines; v prints them", text.len() - QUESTION_ROWS_MAX)));
     }
+    lines.extend(asked.progress().map(|progress| Line::of(Tone::Dim, &format!("    {progress}"))));
     let offer = Offer::of(asked);
     let many = matches!(offer, Offer::Many(_));
     for (at, value) in offer.choices().iter().enumerate() {

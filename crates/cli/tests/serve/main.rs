@@ -9,6 +9,7 @@ mod contract;
 mod hostile;
 mod keys;
 mod patience;
+mod people;
 mod questions;
 mod site;
 mod streams;

@@ -200,7 +200,7 @@ fn signing_out_ends_the_browser_and_its_streams_but_not_another_one() {
 }
 
 /// A message of the protocol; the answer's head and body.
-fn say(server: &Server, token: &str, session: Option<&str>, message: &Value) -> (String, String) {
+pub(crate) fn say(server: &Server, token: &str, session: Option<&str>, message: &Value) -> (String, String) {
     let body = message.to_string();
     let session = session.map_or_else(String::new, |session| format!("Mcp-Session-Id: {session}\r\n"));
     let head =
@@ -210,7 +210,7 @@ fn say(server: &Server, token: &str, session: Option<&str>, message: &Value) -> 
     (head.to_owned(), body.to_owned())
 }
 
-fn begin(server: &Server, token: &str) -> String {
+pub(crate) fn begin(server: &Server, token: &str) -> String {
     let client = json!({"name": "ed", "version": "1"});
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});

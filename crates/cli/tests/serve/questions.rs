@@ -54,7 +54,7 @@ fn a_question_of_another_face_is_explained_and_answered_only_in_its_place() {
     let refused = client.post(&path, &json!({"path": "go", "answer": "approve"}));
     assert_eq!(
         (refused.status, &refused.json()["code"], &refused.json()["detail"]),
-        (409, &json!("LH0706"), &json!(why))
+        (403, &json!("LH0706"), &json!(why))
     );
     assert_eq!(client.post(&path, &json!({"path": "go", "answer": "approve", "override": true})).status, 202);
     client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("run_finished");

@@ -68,6 +68,23 @@ impl Project {
         self.longhaul(&["serve", "token", "--role", role]).stdout.trim().to_owned()
     }
 
+    /// A token of a person.
+    pub(crate) fn token_of(&self, user: &str, role: &str) -> String {
+        self.longhaul(&["serve", "token", "--user", user, "--role", role]).stdout.trim().to_owned()
+    }
+
+    /// Adds a workflow.
+    pub(crate) fn add(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(format!(".longhaul/workflows/{name}.yaml")), text).unwrap();
+    }
+
+    /// What the user of these commands has set.
+    pub(crate) fn user_settings(&self, text: &str) {
+        let folder = self.path().join("no-such-home/.longhaul");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
     /// A server on a port of its own.
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
         let args: Vec<&str> =

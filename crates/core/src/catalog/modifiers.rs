@@ -98,6 +98,20 @@ const CACHE: &[Field] = &[
     field("ttl", Shape::Duration, "How long the cached result is valid."),
 ];
 
+/// Who has to approve, in full.
+const APPROVALS: &[Field] = &[
+    field(
+        "from",
+        Either(&[Shape::Approvers, List(&Text)]),
+        "Whose approval: `initiator`, `anyone`, `role:NAME`, or the names of people; `anyone` unless given.",
+    ),
+    field("count", Int(1, 100), "How many different people have to approve; 1 unless given."),
+    field("not_starter", Bool, "Whether the person who started the run may not answer."),
+];
+
+/// Who may answer what a step asks.
+pub(super) const WHO_APPROVES: Shape = Either(&[Shape::Approvers, Object(APPROVALS)]);
+
 const GOTO: &[Field] = &[required("goto", Id, "The node to go to.")];
 
 /// An agent in full.
@@ -190,8 +204,8 @@ pub const ALL: &[Field] = &[
     field("review", Either(&[Template, Bool]), "A person reviews the output before it is used: approve, deny or edit."),
     field(
         "approvals",
-        Shape::Approvers,
-        "Who may answer the questions of the step; default: as in `defaults` or the settings.",
+        WHO_APPROVES,
+        "Who may answer what the step asks, or `{from, count, not_starter}`; without it, as `defaults` or the settings say.",
     ),
     field("consent", Choice(&["inherit", "individual"]), "Whether consent for the run covers this step."),
     field("risk", Choice(RISKS), "How much harm it could do; the policy decides by it."),

@@ -4,7 +4,7 @@ use super::Shape::{
     Any, Bool, Choice, Computed, Cron, Duration, Either, Int, Json, List, Map, Number, Object, OneOrMany, Template,
     Text, TimeZone,
 };
-use super::modifiers::{AGENT, ON_INTERRUPT, RETRY, RISKS};
+use super::modifiers::{AGENT, ON_INTERRUPT, RETRY, RISKS, WHO_APPROVES};
 use super::{Field, Shape, field, required};
 
 /// Bodies a workflow or a container may have; exactly one.
@@ -35,7 +35,7 @@ const DEFAULTS: &[Field] = &[
     field("cwd", Template, "For every step that has none."),
     field("env", Map(&Any), "For every step; its own variables win."),
     field("risk", Choice(RISKS), "For every step that has none."),
-    field("approvals", Shape::Approvers, "For every step that has none."),
+    field("approvals", WHO_APPROVES, "For every step that has none."),
     field("runs_on", OneOrMany(&Shape::Label), "For every step that has none."),
 ];
 

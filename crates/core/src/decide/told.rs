@@ -29,7 +29,10 @@ pub(super) fn held(planner: Planner<'_>, state: &State, event: Event) -> Event {
                 Some((_, question)) => meant(question, answer),
                 None => answer,
             };
-            Event::Answered { path, answer, by, caller, comment, shown, key }
+            match asking.and_then(|(step, question)| missing(planner, state, step, question, &answer)) {
+                Some((given, needed)) => Event::Approved { path, given, needed, by, caller, comment, shown },
+                None => Event::Answered { path, answer, by, caller, comment, shown, key },
+            }
         }
         (None, event) => event,
     }
@@ -64,8 +67,9 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         _ if state.is_finished() => Some("the run is over".to_owned()),
         Event::Answered { path, answer, caller, shown, key, .. } => {
             let asking = asking(state, path);
-            wrong_key(asking, key.as_deref(), caller.as_deref())
-                .or_else(|| not_theirs(planner, state, path, caller.as_deref()))
+            let caller = caller.as_deref().map(|caller| by_secret(caller, key.as_deref()));
+            wrong_key(asking, key.as_deref(), caller.as_ref())
+                .or_else(|| approval::refusal(planner.plan, state, path, caller.as_ref(), Some(&said(asking, answer))))
                 .or_else(|| unanswerable(planner, state, path, answer))
                 .or_else(|| not_seen(planner, asking?, shown.as_deref()?))
         }
@@ -100,7 +104,7 @@ fn asking<'s>(state: &'s State, path: &StepPath) -> Option<(&'s StepInst, &'s Qu
 /// Who answers by a secret must have the one of this very question. It is looked at before all else.
 fn wrong_key(asking: Option<(&StepInst, &Question)>, key: Option<&str>, caller: Option<&Caller>) -> Option<String> {
     let expected = asking.and_then(|(_, question)| question.key.as_deref());
-    let is_needed = caller.is_some_and(|caller| caller.auth == Auth::Token);
+    let is_needed = caller.is_some_and(|caller| caller.auth == Auth::Secret);
     match key {
         Some(key) if expected != Some(key) => {
             Some("the secret is not the one of an open question of this step".to_owned())
@@ -110,10 +114,33 @@ fn wrong_key(asking: Option<(&StepInst, &Question)>, key: Option<&str>, caller: 
     }
 }
 
-/// Why the question of a step is not for somebody to answer.
-fn not_theirs(planner: Planner<'_>, state: &State, path: &StepPath, caller: Option<&Caller>) -> Option<String> {
-    let gate = state.find(path).and_then(|inst| planner.plan.step(inst.step).approvals.as_ref());
-    approval::refusal(state.started.as_ref()?, gate, caller)
+/// Somebody who shows a secret answers by that, whatever an earlier version called it.
+fn by_secret(caller: &Caller, key: Option<&str>) -> Caller {
+    let auth = if key.is_some() { Auth::Secret } else { caller.auth };
+    Caller { auth, ..caller.clone() }
+}
+
+/// An answer as the question understands it.
+fn said(asking: Option<(&StepInst, &Question)>, answer: &Answer) -> Answer {
+    asking.map_or_else(|| answer.clone(), |(_, question)| meant(question, answer.clone()))
+}
+
+/// How many people have to approve what a step asks.
+fn needed(planner: Planner<'_>, state: &State, step: &StepInst, question: &Question) -> usize {
+    let rule = planner.plan.step(step.step).approvals.as_ref();
+    state.started.as_ref().map_or(1, |started| approval::needed(started, rule, question.kind))
+}
+
+/// With this approval: how many there are, and how many there have to be; `None` if those are enough, or it is none.
+fn missing(
+    planner: Planner<'_>,
+    state: &State,
+    step: &StepInst,
+    question: &Question,
+    answer: &Answer,
+) -> Option<(usize, usize)> {
+    let (given, needed) = (question.approved.len() + 1, needed(planner, state, step, question));
+    (*answer == Answer::Approve && given < needed).then_some((given, needed))
 }
 
 /// Who was shown something else than is asked now has not answered that.
@@ -129,7 +156,10 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
         return Some(format!("`{path}` asks nothing, or has been answered"));
     };
     let output = planner.plan.step(inst.step).output.schema.as_ref();
-    let refused = match (question.kind, meant(question, answer.clone())) {
+    let answer = meant(question, answer.clone());
+    let alone = approval::not_a_vote(needed(planner, state, inst, question), &answer);
+    let refused = match (question.kind, answer) {
+        _ if alone.is_some() => alone,
         (_, Answer::TimedOut) => Some("only time can say that nobody answered".to_owned()),
         (QuestionKind::Machine, Answer::Value { value }) => no_choice(question, &value),
         (QuestionKind::Machine, _) => Some(takes(question)),

@@ -7,7 +7,7 @@ use super::{
     Arg, BodyIx, Budget, Expr, Form, OnExhausted, Output, Retry, StepIx, Text, UnitIx, WorkKind, is_default, is_false,
 };
 use crate::Json;
-use crate::approval::Approvers;
+use crate::approval::ApprovalRule;
 use crate::id::StepId;
 
 /// Steps in an order.
@@ -96,7 +96,7 @@ pub struct Step {
     pub review: Option<Text>,
     /// Who may answer what it asks, where that is not as the settings say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approvals: Option<Approvers>,
+    pub approvals: Option<ApprovalRule>,
     /// Whether consent for the run covers it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub consent: Consent,

@@ -4,10 +4,12 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
+use crate::approval::Approval;
 use crate::event::{self, Answer, Ended, Envelope, Event, Gone, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
 use crate::ladder::Rung;
+use crate::origin::Caller;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
 use crate::task::TimerId;
@@ -148,6 +150,7 @@ impl Apply<'_> {
                     due: *due,
                     asked_at: self.state.now,
                     key: key.clone(),
+                    approved: Vec::new(),
                 };
                 self.asked(path, question, error.as_ref())?;
             }
@@ -155,6 +158,9 @@ impl Apply<'_> {
                 self.machine_answered(path, answer, by.as_deref());
             }
             Event::Answered { path, answer, comment, .. } => self.answered(path, answer, comment.as_deref())?,
+            Event::Approved { path, by, caller, comment, .. } => {
+                self.approved(path, by.as_deref(), caller.as_deref(), comment.as_deref())?;
+            }
             Event::WaitStarted { path, due, signal } => self.wait_started(path, *due, signal.as_deref())?,
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::Signalled { name, data, .. } => self.signalled(name, data),
@@ -486,6 +492,23 @@ impl Apply<'_> {
         // With consent it begins as if nobody had been asked: in its turn.
         let begins = asked == Some(QuestionKind::Consent) && *answer == Answer::Approve;
         self.enter(at, if begins { Phase::Ready } else { Phase::Judge });
+        Ok(())
+    }
+
+    /// One of several approvals: the question stays open.
+    fn approved(
+        &mut self,
+        path: &StepPath,
+        by: Option<&str>,
+        caller: Option<&Caller>,
+        comment: Option<&str>,
+    ) -> Result<(), Illegal> {
+        let at = self.find(path)?;
+        let person = caller.and_then(Caller::person).or(by).unwrap_or_default().to_owned();
+        let approval = Approval { by: person, at: self.state.now, comment: comment.map(str::to_owned) };
+        let step = self.state.step_mut(at);
+        let question = step.question.as_mut().filter(|_| step.phase == Phase::Question);
+        question.ok_or_else(|| Illegal(format!("`{path}` asks nothing")))?.approved.push(approval);
         Ok(())
     }
 

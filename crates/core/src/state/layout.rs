@@ -2,7 +2,7 @@
 
 /// Raise it whenever a field or variant is added to what a state holds: a snapshot of before would read it as nothing, although
 /// the events know it.
-pub const LAYOUT: u32 = 3;
+pub const LAYOUT: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn a_changed_layout_has_a_new_number() {
         let lines: Vec<&str> = SOURCES.iter().flat_map(|source| source.lines()).filter(|line| declares(line)).collect();
-        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (3, 0xadff_8714_fc33_03ae);
+        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (4, 0x24be_52b6_c101_fb2e);
         assert!(is_known, "what a state holds has changed: raise LAYOUT and write {:#x} here", hash(&lines.join("\n")));
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::Json;
-use crate::approval::Approvers;
+use crate::approval::{self, Approval, ApprovalRule};
 use crate::event::{Failure, QuestionKind};
 use crate::path::StepPath;
 use crate::plan::Plan;
@@ -37,7 +37,13 @@ pub struct Asked {
     pub error: Option<Failure>,
     /// Who may answer, where the step says so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approvals: Option<Approvers>,
+    pub approvals: Option<ApprovalRule>,
+    /// How many people have to approve, where that is more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<usize>,
+    /// The approvals that were given so far, where several are needed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<Approval>,
     /// The hash of all that: whoever answers can say by it what they were shown.
     pub shown: String,
     /// When it was asked.
@@ -50,7 +56,26 @@ pub struct Asked {
 /// The open questions of a run; none of one that is over.
 pub fn questions(plan: &Plan, state: &State) -> Vec<Asked> {
     let open = state.questions().filter(|_| !state.is_finished());
-    open.map(|(step, question)| asked(plan, step, question)).collect()
+    open.map(|(step, question)| Asked { needed: needed(plan, state, step, question), ..asked(plan, step, question) })
+        .collect()
+}
+
+fn needed(plan: &Plan, state: &State, step: &StepInst, question: &Question) -> Option<usize> {
+    let rule = plan.step(step.step).approvals.as_ref();
+    Some(approval::needed(state.started.as_ref()?, rule, question.kind)).filter(|needed| *needed > 1)
+}
+
+/// How far a step is that several people have to approve: `1 of 2, approved by kim`.
+pub(crate) fn progress(plan: &Plan, state: &State, step: &StepInst) -> Option<String> {
+    let question = step.asks()?;
+    approval::progress(&question.approved, needed(plan, state, step, question)?)
+}
+
+impl Asked {
+    /// How far it is, where several people have to approve: `1 of 2, approved by kim`.
+    pub fn progress(&self) -> Option<String> {
+        approval::progress(&self.approved, self.needed?)
+    }
 }
 
 /// What a step asks, as people see it.
@@ -65,6 +90,8 @@ fn asked(plan: &Plan, step: &StepInst, question: &Question) -> Asked {
         output: (question.kind == QuestionKind::Review).then(|| step.result.output.clone()),
         error: step.error.clone(),
         approvals: plan.step(step.step).approvals.clone(),
+        needed: None,
+        approved: question.approved.clone(),
         shown: String::new(),
         asked_at: question.asked_at,
         due: question.due,

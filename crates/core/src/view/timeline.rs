@@ -118,6 +118,7 @@ impl Fold {
             | Event::Routed { .. }
             | Event::LimitReached { .. }
             | Event::Refused { .. }
+            | Event::Approved { .. }
             | Event::Consented { .. }
             | Event::ConsentRevoked { .. }
             | Event::CancelRequested { .. }

@@ -1,5 +1,6 @@
 //! What a step carries beside its action.
 
+use longhaul_core::approval::ApprovalRule;
 use longhaul_core::id::Name;
 use longhaul_core::plan::{
     Backoff, Budget, Cache, Consent, ErrorClass, OnError, OnExhausted, OnInterrupt, Output, Parse, Retry, Rewind, Risk,
@@ -43,6 +44,11 @@ pub(super) fn on_interrupt(step: &Step<'_>, defaults: Option<&Node>) -> OnInterr
         Some("restore") => OnInterrupt::Restore,
         _ => OnInterrupt::Continue,
     }
+}
+
+/// What does not fit was refused before.
+pub(super) fn approvals(node: &Node) -> Option<ApprovalRule> {
+    serde_json::from_value(node.to_json()).ok()
 }
 
 pub(super) fn on_exhausted(node: Option<&Node>) -> OnExhausted {

@@ -65,8 +65,9 @@ impl Engine {
 
 /// Somebody with everything that the settings and the runs they come from say about them.
 pub(crate) async fn identified(shared: &Shared, mut caller: Caller) -> Result<Caller, Error> {
-    let roles = roles_of(&shared.options.roles, caller.who.user.as_deref());
-    caller.roles.extend(roles);
+    let roles = roles_of(&shared.options.roles, caller.person());
+    let new: Vec<String> = roles.into_iter().filter(|role| !caller.roles.contains(role)).collect();
+    caller.roles.extend(new);
     caller.who = with_ancestors(shared, caller.who).await?;
     Ok(caller)
 }

@@ -102,7 +102,7 @@ pub enum Message {
 impl Message {
     /// The answer of somebody.
     pub fn answer(path: StepPath, answer: Answer, caller: Caller) -> Self {
-        let by = caller.who.name().map(str::to_owned);
+        let by = caller.by().map(str::to_owned);
         Self::Answer { path, answer, by, caller: Some(Box::new(caller)), comment: None, shown: None, key: None }
     }
 

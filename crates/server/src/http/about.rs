@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::http::{StatusCode, header};
+use longhaul_core::origin::Auth;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,8 +21,12 @@ pub(super) struct About {
     /// The folder whose workflows are shown.
     project: String,
     store: String,
+    /// The person who asks; who runs the server, where their token names nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
+    /// Whether their token names nobody.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
     /// What the one who asks may do.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<Role>,
@@ -36,7 +41,8 @@ pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
         version: env!("CARGO_PKG_VERSION"),
         project: call.desk().root().display().to_string(),
         store: call.site.store.clone(),
-        user: call.desk().origin().user.clone(),
+        user: call.origin().user,
+        shared: call.caller().auth == Auth::SharedToken,
         role: call.visitor.as_ref().map(|visitor| visitor.role),
         drives: call.site.drives,
         now: call.desk().engine().now_ms(),

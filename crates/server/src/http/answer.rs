@@ -114,16 +114,14 @@ pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> R
 }
 
 fn here(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Here {
-    let Some(why) = refusal(loaded, path, caller) else { return Here { ok: true, why: None, overrides: false } };
+    let Some(why) = refusal(loaded, path, caller, None) else { return Here { ok: true, why: None, overrides: false } };
     let instead = Caller { overrides: true, ..caller.clone() };
-    Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why) }
+    Here { ok: false, overrides: refusal(loaded, path, &instead, None).is_none(), why: Some(why) }
 }
 
 /// Why somebody may not answer, and who may.
-fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<String> {
-    let (plan, state) = (&loaded.plan.0, &loaded.state);
-    let gate = state.find(path).and_then(|inst| plan.step(inst.step).approvals.as_ref());
-    approval::refusal(state.started.as_ref()?, gate, Some(caller))
+fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller, answer: Option<&Answer>) -> Option<String> {
+    approval::refusal(&loaded.plan.0, &loaded.state, path, Some(caller), answer)
 }
 
 /// An answer.
@@ -168,8 +166,8 @@ pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::untimely(format!("`{path}` asks nothing, or has been answered")));
     };
     let caller = Caller { overrides: body.overrides, ..call.caller() };
-    let known = call.desk().engine().identified(caller.clone()).await?;
-    if let Some(why) = refusal(&loaded, &path, &known) {
+    let caller = call.desk().engine().identified(caller).await?;
+    if let Some(why) = refusal(&loaded, &path, &caller, Some(&body.answer)) {
         return Err(Problem::not_theirs(&why));
     }
     if body.shown.as_ref().is_some_and(|shown| *shown != asked.shown) {

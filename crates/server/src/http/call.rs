@@ -29,6 +29,8 @@ pub(super) struct Visitor {
     pub(super) is_page: bool,
     /// By what they came in.
     pub(super) holder: Holder,
+    /// The person whose token it is; none, where that names nobody.
+    pub(super) user: Option<String>,
 }
 
 /// A request that was let in.
@@ -48,16 +50,20 @@ impl Call {
         &self.site.desk
     }
 
-    /// Who speaks to a run. They are the user whom the server runs as: whoever has the token was given it by them.
+    /// Who speaks to a run: the person whose token they showed.
     pub(super) fn caller(&self) -> Caller {
-        Caller { who: self.origin(), auth: Auth::OsUser, ..Caller::default() }
+        let person = self.visitor.as_ref().and_then(|visitor| visitor.user.as_ref());
+        let auth = if person.is_some() { Auth::Token } else { Auth::SharedToken };
+        Caller { who: self.origin(), auth, ..Caller::default() }
     }
 
-    /// Who starts a run.
+    /// Who starts a run. Who shows a token that names nobody acts as the user who runs the server.
     pub(super) fn origin(&self) -> Origin {
         let is_page = self.visitor.as_ref().is_some_and(|visitor| visitor.is_page);
         let face = if is_page { Face::Dashboard } else { Face::Api };
-        Origin { face, ..self.desk().origin().clone() }
+        let server = self.desk().origin().clone();
+        let user = self.visitor.as_ref().and_then(|visitor| visitor.user.clone()).or_else(|| server.user.clone());
+        Origin { face, user, ..server }
     }
 
     /// A place among the streams of whoever calls.

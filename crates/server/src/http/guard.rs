@@ -22,6 +22,7 @@ use crate::connections::{Unread, whole};
 use crate::door::{Foreign, bearer};
 use crate::mcp::http::guarded;
 use crate::mcp::sessions;
+use crate::mcp::tool::TokenOf;
 
 /// The longest body.
 pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
@@ -51,7 +52,7 @@ pub(super) async fn answer(
 }
 
 /// The protocol of editors, for as long as the caller's token is good.
-async fn protocol(site: &Inner, visitor: &Visitor, request: Request) -> Result<Response, Problem> {
+async fn protocol(site: &Inner, visitor: &Visitor, mut request: Request) -> Result<Response, Problem> {
     let Some(protocol) = &site.protocol else { return Err(Problem::missing("There is nothing at this address.")) };
     let is_stream = request.method() == Method::GET;
     let pass = if is_stream { site.passes.stream(&visitor.holder)? } else { site.passes.call(&visitor.holder) };
@@ -59,6 +60,7 @@ async fn protocol(site: &Inner, visitor: &Visitor, request: Request) -> Result<R
     if sessions::id(request.headers()).is_some_and(|session| !site.owners.may_use(&session, key)) {
         return Err(Problem::missing("There is no such session."));
     }
+    request.extensions_mut().insert(TokenOf(visitor.user.clone()));
     let response = tokio::select! {
         response = guarded(protocol, request, &site.limits) => response,
         () = pass.ended() => return Err(Problem::unknown_caller()),
@@ -165,7 +167,7 @@ fn visitor(site: &Inner, headers: &HeaderMap) -> Seen {
     };
     known.map_or(Seen::Wrong, |(key, session)| {
         let is_page = session.is_some();
-        Seen::Known(Visitor { role: key.role, is_page, holder: Holder { key: key.id, session } })
+        Seen::Known(Visitor { role: key.role, is_page, user: key.user, holder: Holder { key: key.id, session } })
     })
 }
 

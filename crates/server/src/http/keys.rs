@@ -1,4 +1,4 @@
-//! Who may come in: tokens, each with a role, kept as hashes.
+//! Who may come in: tokens, each of a person and with a role, kept as hashes.
 //!
 //! A browser that shows a token is signed in: it gets a cookie of its own, which ends when it signs out, with the token, or in time.
 //!
@@ -56,6 +56,12 @@ pub struct Key {
     pub id: String,
     /// What its holder may do.
     pub role: Role,
+    /// The person who holds it. Without one its holder acts as the user who runs the server, and has none of that user's roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// What people call it, such as where it is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// When it was made.
     pub made_at: i64,
     /// Until when it holds; for ever, if nothing is said.
@@ -63,6 +69,19 @@ pub struct Key {
     pub until: Option<i64>,
     /// The hash of the token.
     token: String,
+}
+
+/// What a token is to be.
+#[derive(Debug, Clone)]
+pub struct TokenRequest {
+    /// What its holder may do.
+    pub role: Role,
+    /// The person who holds it.
+    pub user: Option<String>,
+    /// What people call it.
+    pub name: Option<String>,
+    /// Until when it holds; for ever, if nothing is said.
+    pub until: Option<i64>,
 }
 
 /// A browser that is signed in.
@@ -99,6 +118,16 @@ pub struct Minted {
 pub(crate) const SIGNED_IN_MS: i64 = 30 * 24 * 3600 * 1000;
 /// Browsers that one token signs in; the one that was first is then signed out.
 const SESSIONS_MAX: usize = 50;
+/// How exactly it is known when a token was last used.
+const USED_MS: i64 = 60_000;
+/// The longest name of a person or a token.
+const NAME_CHARS_MAX: usize = 80;
+
+/// Whether something can be the name of a person or a token: it is shown in one line, beside others.
+pub fn is_name(text: &str) -> bool {
+    let is_plain = |letter: char| !letter.is_control() && !letter.is_whitespace();
+    (1..=NAME_CHARS_MAX).contains(&text.chars().count()) && text.chars().all(is_plain)
+}
 
 /// A folder with a file for each key, and one with a file for each browser that is signed in.
 #[derive(Debug, Clone)]
@@ -113,11 +142,17 @@ impl Keys {
         Self { folder: data_dir.join("keys"), browsers: data_dir.join("browsers") }
     }
 
-    /// Makes a token.
+    /// Makes a token that names no person.
     pub fn mint(&self, role: Role, now: i64, until: Option<i64>) -> std::io::Result<Minted> {
+        self.make(TokenRequest { role, user: None, name: None, until }, now)
+    }
+
+    /// Makes a token.
+    pub fn make(&self, wanted: TokenRequest, now: i64) -> std::io::Result<Minted> {
+        let TokenRequest { role, user, name, until } = wanted;
         let token = format!("lh_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let id = Uuid::new_v4().simple().to_string()[..8].to_owned();
-        let key = Key { id, role, made_at: now, until, token: hash(&token) };
+        let key = Key { id, role, user, name, made_at: now, until, token: hash(&token) };
         keep(&self.file(&key.id), &key)?;
         Ok(Minted { key, token })
     }
@@ -129,6 +164,7 @@ impl Keys {
         let (mut keys, old): (Vec<Key>, Vec<Key>) = read.partition(|key| key.until.is_none_or(|until| now < until));
         for key in old {
             let _ = std::fs::remove_file(self.file(&key.id));
+            let _ = std::fs::remove_file(self.use_file(&key.id));
         }
         keys.sort_by(|a, b| (a.made_at, &a.id).cmp(&(b.made_at, &b.id)));
         keys
@@ -140,7 +176,26 @@ impl Keys {
         for session in self.sessions().into_iter().filter(|session| is_id && session.key == id) {
             let _ = std::fs::remove_file(self.session_file(&session.id));
         }
+        if is_id {
+            let _ = std::fs::remove_file(self.use_file(id));
+        }
         is_id && std::fs::remove_file(self.file(id)).is_ok()
+    }
+
+    /// When a token, or a browser that it signed in, was last used; to the minute.
+    pub fn used_at(&self, id: &str) -> Option<i64> {
+        std::fs::read_to_string(self.use_file(id)).ok()?.trim().parse().ok()
+    }
+
+    /// Notes that a token was used. Not in the file of the key: whoever writes that could bring back what was revoked.
+    fn note_use(&self, id: &str, now: i64) {
+        if self.used_at(id).is_some_and(|at| (0..USED_MS).contains(&(now - at))) {
+            return;
+        }
+        let file = self.use_file(id);
+        // Where it cannot be written, nothing else depends on it.
+        let _ = file.parent().map_or(Ok(()), private::create_dir_all);
+        let _ = private::replace(&file, now.to_string().as_bytes());
     }
 
     /// Signs a browser in that has shown a token; its cookie.
@@ -175,7 +230,9 @@ impl Keys {
     /// Whose token this is.
     pub(crate) fn by_token(&self, shown: &str, now: i64) -> Option<Key> {
         let shown = hash(shown);
-        self.all(now).into_iter().find(|key| is_same(&key.token, &shown))
+        let key = self.all(now).into_iter().find(|key| is_same(&key.token, &shown))?;
+        self.note_use(&key.id, now);
+        Some(key)
     }
 
     /// Whose cookie this is, and the session of it.
@@ -183,6 +240,7 @@ impl Keys {
         let session: Session = read(&self.session_file(&session_id(shown)))?;
         let is_right = is_same(&session.cookie, &hash(shown)) && now < session.until;
         let key = self.all(now).into_iter().find(|key| is_right && key.id == session.key)?;
+        self.note_use(&key.id, now);
         Some((key, session.id))
     }
 
@@ -193,6 +251,10 @@ impl Keys {
 
     fn session_file(&self, id: &str) -> PathBuf {
         self.browsers.join(format!("{id}.json"))
+    }
+
+    fn use_file(&self, id: &str) -> PathBuf {
+        self.folder.with_file_name("used").join(id)
     }
 
     fn file(&self, id: &str) -> PathBuf {
@@ -300,6 +362,30 @@ mod tests {
         kept["cookie"] = "an older version kept this".into();
         std::fs::write(&file, kept.to_string()).unwrap();
         assert_eq!(keys.by_token(&minted.token, 2), Some(minted.key));
+    }
+
+    #[test]
+    fn a_token_has_its_person_and_tells_when_it_was_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keys::of(folder.path());
+        let (user, name) = (Some("kim".to_owned()), Some("laptop".to_owned()));
+        let minted = keys.make(TokenRequest { role: Role::Operator, user, name, until: None }, 1).unwrap();
+        let id = &minted.key.id;
+        assert_eq!(keys.used_at(id), None);
+        let known = keys.by_token(&minted.token, 5).unwrap();
+        assert_eq!((known.user.as_deref(), known.name.as_deref()), (Some("kim"), Some("laptop")));
+        let cookie = keys.sign_in(&known, 5).unwrap();
+        keys.by_cookie(&cookie, 5 + USED_MS - 1).unwrap();
+        assert_eq!(keys.used_at(id), Some(5), "to the minute");
+        keys.by_cookie(&cookie, 5 + USED_MS).unwrap();
+        assert_eq!(keys.used_at(id), Some(5 + USED_MS));
+        assert!(keys.revoke(id) && keys.used_at(id).is_none());
+    }
+
+    #[test]
+    fn names_fit_in_a_line() {
+        assert!(is_name("kim") && is_name("kim@example.org") && is_name(&"é".repeat(80)));
+        assert!(!is_name("") && !is_name("kim jo") && !is_name("kim\n") && !is_name(&"x".repeat(81)));
     }
 
     #[test]

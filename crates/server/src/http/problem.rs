@@ -112,7 +112,7 @@ impl Problem {
 
     /// The question belongs to somebody else.
     pub(crate) fn not_theirs(why: &str) -> Self {
-        Self::new(StatusCode::CONFLICT, "LH0706", "This question belongs to somebody else.", why)
+        Self::new(StatusCode::FORBIDDEN, "LH0706", "This question is for somebody else to answer.", why)
     }
 
     /// The key was used before.

@@ -86,7 +86,7 @@ pub(super) async fn signal(call: Call) -> Result<Reply, Problem> {
 }
 
 fn by(call: &Call) -> Option<String> {
-    call.origin().name().map(str::to_owned)
+    call.caller().by().map(str::to_owned)
 }
 
 async fn tell(call: Call, message: Message) -> Result<Reply, Problem> {

@@ -75,6 +75,8 @@ mod tests {
             output: None,
             error: None,
             approvals: None,
+            needed: None,
+            approved: Vec::new(),
             shown: String::new(),
             asked_at: 0,
             due: None,

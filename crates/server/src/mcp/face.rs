@@ -15,7 +15,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::desk::Desk;
 use crate::mcp::sessions::{self, PipeSession};
-use crate::mcp::tool::{Call, Caller, Problem, response};
+use crate::mcp::tool::{Call, Caller, Problem, TokenOf, response};
 use crate::mcp::tools::{self, per_workflow};
 use crate::mcp::{answers, compat, complete, prompts, resources};
 
@@ -49,11 +49,13 @@ impl Face {
         let name = context.client_info().map(|client| client.title.unwrap_or(client.name)).unwrap_or_default();
         let name: String = name.chars().filter(|letter| !letter.is_control()).take(80).collect();
         let name = if name.trim().is_empty() { "an MCP client".to_owned() } else { name };
+        let parts = context.extensions.get::<Parts>();
         let session = match &self.pipe {
             Some(pipe) => Some(pipe.of(&name).to_owned()),
-            None => context.extensions.get::<Parts>().and_then(|parts| sessions::id(&parts.headers)),
+            None => parts.and_then(|parts| sessions::id(&parts.headers)),
         };
-        Caller::new(name, session, self.desk.origin())
+        let token = parts.and_then(|parts| parts.extensions.get::<TokenOf>());
+        Caller::new(name, session, self.desk.origin(), token)
     }
 
     /// Workflows of the shelf as they are now.

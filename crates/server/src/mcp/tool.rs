@@ -78,18 +78,39 @@ pub(crate) struct Caller {
     pub(crate) session: Option<String>,
     /// For whom, and out of which runs.
     pub(crate) who: Origin,
+    /// How that is known.
+    pub(crate) auth: Auth,
 }
 
+/// The person whose token a request shows, if it names one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenOf(pub(crate) Option<String>);
+
 impl Caller {
-    /// A client of a server that somebody started.
-    pub(crate) fn new(client: String, session: Option<String>, server: &Origin) -> Self {
-        Self { session, who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
+    /// A client of a server that somebody started. It speaks for that user, unless its token names another person.
+    pub(crate) fn new(client: String, session: Option<String>, server: &Origin, token: Option<&TokenOf>) -> Self {
+        let auth = match token {
+            None => Auth::McpSession,
+            Some(TokenOf(None)) => Auth::SharedToken,
+            Some(TokenOf(Some(_))) => Auth::Token,
+        };
+        let user = token.and_then(|TokenOf(person)| person.clone()).or_else(|| server.user.clone());
+        let who = Origin { face: Face::Mcp, client: Some(client.clone()), user, ..server.clone() };
+        Self { session, who, client, auth }
+    }
+
+    /// What journals call them.
+    pub(crate) fn by(&self) -> Option<String> {
+        self.identity().by().map(str::to_owned)
+    }
+
+    fn identity(&self) -> origin::Caller {
+        origin::Caller { who: self.who.clone(), auth: self.auth, ..origin::Caller::default() }
     }
 
     /// What they say to a question, with what they were shown.
     pub(crate) fn says(&self, asked: &Asked, answer: Answer, said: Option<String>) -> Message {
-        let caller = origin::Caller { who: self.who.clone(), auth: Auth::McpSession, ..origin::Caller::default() };
-        let mut message = Message::answer(asked.path.clone(), answer, caller);
+        let mut message = Message::answer(asked.path.clone(), answer, self.identity());
         if let Message::Answer { shown, comment, .. } = &mut message {
             *shown = Some(asked.shown.clone());
             *comment = said;

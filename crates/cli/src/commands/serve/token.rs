@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use longhaul_core::duration::parse_ms;
 use longhaul_core::explain::moment;
 use longhaul_runtime::{Clock, System};
-use longhaul_server::http::{Keys, Role};
+use longhaul_server::http::{Key, Keys, Role, TokenRequest, is_name};
 use serde_json::json;
 
 use super::place::Place;
@@ -14,16 +15,9 @@ use crate::{identity, ui};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Make another token and show it once
-    Token {
-        /// What its holder may do: viewer (look), operator (start, cancel, answer), admin (everything)
-        #[arg(long, default_value = "viewer")]
-        role: Role,
-        /// Print as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// List the tokens by id; Longhaul does not store the tokens themselves
+    /// Make a token for a person, and show it once
+    Token(New),
+    /// List the tokens: whose they are, what they may do, and when they were last used
     Tokens {
         /// Print as JSON
         #[arg(long)]
@@ -36,11 +30,39 @@ pub(super) enum Command {
     },
 }
 
+#[derive(Debug, clap::Args)]
+pub(super) struct New {
+    /// The person who will use it: what they start and answer is recorded as theirs, and `[roles]` in the settings count for them
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    user: Option<String>,
+    /// What its holder may do: viewer (look), operator (start, tell, answer), admin (everything)
+    #[arg(long, default_value = "viewer")]
+    role: Role,
+    /// What to call it in lists, such as where it is used
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    name: Option<String>,
+    /// How long it holds, such as 90d; until it is revoked, if nothing is said
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    expires: Option<i64>,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    if is_name(text) { Ok(text.to_owned()) } else { Err("a name has 1 to 80 characters and no spaces".to_owned()) }
+}
+
+fn span(text: &str) -> Result<i64, String> {
+    let ms = parse_ms(text).and_then(|ms| i64::try_from(ms).ok()).filter(|ms| *ms > 0);
+    ms.ok_or_else(|| "not a time span such as 90d or 12h".to_owned())
+}
+
 pub(super) fn run(command: &Command, engine: &EngineArgs) -> Result<ExitCode> {
     let keys = Keys::of(&Place::of(engine)?.folder);
     let now = System.now_ms();
     match command {
-        Command::Token { role, json } => made(&keys, *role, now, *json)?,
+        Command::Token(new) => made(&keys, new, now)?,
         Command::Tokens { json } => listed(&keys, now, *json)?,
         Command::Revoke { id } if keys.revoke(id) => ui::say(format!("{id} opens nothing any more")),
         Command::Revoke { id } => bail!("there is no token `{id}`; longhaul serve tokens lists them"),
@@ -48,18 +70,32 @@ pub(super) fn run(command: &Command, engine: &EngineArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn made(keys: &Keys, role: Role, now: i64, json: bool) -> Result<()> {
+fn made(keys: &Keys, new: &New, now: i64) -> Result<()> {
     refuse_inside()?;
-    let minted = keys.mint(role, now, None)?;
-    if json {
-        return ui::print_json(&json!({"id": minted.key.id, "role": role, "token": minted.token}));
+    let until = new.expires.map(|span| now.saturating_add(span));
+    let wanted = TokenRequest { role: new.role, user: new.user.clone(), name: new.name.clone(), until };
+    let minted = keys.make(wanted, now)?;
+    if new.json {
+        let mut shown = row(keys, &minted.key);
+        shown["token"] = json!(minted.token);
+        return ui::print_json(&shown);
     }
     ui::print_line(&minted.token)?;
+    let whose = new.user.as_ref().map_or_else(String::new, |user| format!(" of {user}"));
     ui::say(format!(
-        "a token for the role {role}, shown only this once; take it back with: longhaul serve revoke {}",
-        minted.key.id
+        "a token{whose} for the role {}, shown only this once; take it back with: longhaul serve revoke {}",
+        new.role, minted.key.id
     ));
+    if new.user.is_none() {
+        ui::say(format!("it names no person: {}; --user NAME names one", acts_as()));
+    }
     Ok(())
+}
+
+/// As whom somebody acts whose token names nobody.
+fn acts_as() -> String {
+    let user = identity::origin().user.unwrap_or_default();
+    format!("its holder acts as {user}, who runs the server, and cannot answer where a role is asked")
 }
 
 /// What a step starts must not make itself a way to answer for people.
@@ -71,14 +107,30 @@ pub(super) fn refuse_inside() -> Result<()> {
 }
 
 fn listed(keys: &Keys, now: i64, json: bool) -> Result<()> {
-    let keys = keys.all(now);
+    let all = keys.all(now);
     if json {
-        let row = |key: &longhaul_server::http::Key| json!({"id": key.id, "role": key.role, "made_at": key.made_at, "until": key.until});
-        return ui::print_json(&keys.iter().map(row).collect::<Vec<_>>());
+        return ui::print_json(&all.iter().map(|key| row(keys, key)).collect::<Vec<_>>());
     }
-    for key in keys {
-        let until = key.until.map_or_else(String::new, |until| format!(", until {}", moment(until)));
-        ui::print_line(format!("{}  {:<8}  made {}{until}", key.id, key.role.to_string(), moment(key.made_at)))?;
+    for key in &all {
+        ui::print_line(line(keys, key))?;
+    }
+    if all.iter().any(|key| key.user.is_none()) {
+        ui::say(format!("a token of nobody: {}", acts_as()));
     }
     Ok(())
+}
+
+fn row(keys: &Keys, key: &Key) -> serde_json::Value {
+    json!({
+        "id": key.id, "name": key.name, "user": key.user, "role": key.role, "made_at": key.made_at, "until": key.until,
+        "used_at": keys.used_at(&key.id),
+    })
+}
+
+fn line(keys: &Keys, key: &Key) -> String {
+    let (user, role) = (key.user.as_deref().unwrap_or("nobody"), key.role.to_string());
+    let name = key.name.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+    let used = keys.used_at(&key.id).map_or_else(|| "never used".to_owned(), |at| format!("used {}", moment(at)));
+    let until = key.until.map_or_else(String::new, |until| format!(", until {}", moment(until)));
+    format!("{}  {role:<8}  {user}{name}, made {}{until}, {used}", key.id, moment(key.made_at))
 }

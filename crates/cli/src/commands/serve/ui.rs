@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul_runtime::{Clock, System};
-use longhaul_server::http::{Keys, Role};
+use longhaul_server::http::Keys;
 use serde_json::json;
 
 use super::place::{Place, Standing};
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None => begun(&place, &args.engine)?,
     };
     let now = System.now_ms();
-    let token = Keys::of(&place.folder).mint(Role::Admin, now, Some(now + SIGNED_IN_MS))?.token;
+    let wanted = super::own_token("browser", Some(now + SIGNED_IN_MS));
+    let token = Keys::of(&place.folder).make(wanted, now)?.token;
     let login = format!("{url}/login?token={token}");
     if args.json {
         ui::print_json(&json!({"url": url, "login": login}))?;

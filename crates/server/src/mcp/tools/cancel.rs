@@ -30,7 +30,7 @@ struct Args {
 async fn cancel(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = call.desk.run(&args.run).await?;
-    let message = Message::Cancel { reason: args.reason, by: Some(call.caller.client.clone()) };
+    let message = Message::Cancel { reason: args.reason, by: call.caller.by() };
     call.desk.tell(&run, message, &call.caller.who).await?;
     onwards(&call, &run).await
 }

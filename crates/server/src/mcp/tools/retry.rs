@@ -31,7 +31,7 @@ async fn retry(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = call.desk.run(&args.run).await?;
     let from = args.from.as_ref().map(|step| step.parse().map_err(Problem::new)).transpose()?;
-    let message = Message::Retry { from, by: Some(call.caller.client.clone()) };
+    let message = Message::Retry { from, by: call.caller.by() };
     call.desk.tell(&run, message, &call.caller.who).await?;
     onwards(&call, &run).await
 }

@@ -85,10 +85,11 @@ fn add_step(lines: &mut Vec<String>, step: &view::Step, depth: usize) {
 
 fn question(run: &RunId, asked: &Asked) -> String {
     format!(
-        "STOP: a human decides. `{}` asks: {}. Show it to them, end your turn, and pass on exactly what they say with the tool `answer` \
+        "STOP: a human decides. `{}` asks: {}{}. Show it to them, end your turn, and pass on exactly what they say with the tool `answer` \
          (run {run}; {}). Never decide yourself.",
         asked.path,
         asked.text,
+        asked.progress().map_or_else(String::new, |progress| format!(" ({progress})")),
         decision::takes(asked)
     )
 }

@@ -102,7 +102,7 @@ async fn told(
     let mut message = call.caller.says(asked, answer, reason);
     if let (Message::Answer { key, caller: Some(caller), .. }, Some(secret)) = (&mut message, secret) {
         *key = Some(key_of(&secret));
-        caller.auth = Auth::Token;
+        caller.auth = Auth::Secret;
     }
     Ok(message)
 }
