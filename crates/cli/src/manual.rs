@@ -25,7 +25,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Shelf", &["shelve", "versions", "rollback", "proposals", "triggers"]),
     ("Faces", &["ui", "serve", "mcp"]),
     ("Machines", &["worker", "workers", "leave", "store"]),
-    ("Housekeeping", &["export", "prune", "import", "bench", "completions", "man"]),
+    ("Housekeeping", &["export", "prune", "import", "completions", "man"]),
 ];
 
 /// The command with its groups.

@@ -1,0 +1,13 @@
+//! `longhaul serve`, the real program, spoken to over HTTP.
+
+#![cfg(test)]
+
+mod contract;
+mod hostile;
+mod keys;
+mod patience;
+mod questions;
+pub(crate) mod site;
+mod streams;
+mod traces;
+mod values;
