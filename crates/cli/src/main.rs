@@ -5,7 +5,6 @@
 
 mod amounts;
 mod answering;
-mod bench;
 mod commands;
 mod demo;
 mod duties;

@@ -4,12 +4,11 @@
 
 #![cfg(test)]
 
-mod binary;
-mod snapshot;
+use crate::snapshot;
 
 use std::path::{Path, PathBuf};
 
-use binary::longhaul;
+use crate::binary::longhaul;
 
 /// Files in which the mistake changes nothing of what is done.
 const ONLY_WARNED: &[&str] = &["loop-that-does-nothing.yaml", "work-buddy-stray-instruction.md"];

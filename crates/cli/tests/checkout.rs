@@ -5,14 +5,14 @@
 
 #![cfg(test)]
 
-mod binary;
+use crate::binary;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use binary::{Told, command, told};
+use crate::binary::{Told, command, told};
 use tempfile::TempDir;
 
 /// Somebody with a home, and projects elsewhere.

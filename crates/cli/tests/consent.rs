@@ -4,9 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod binary;
-
-use binary::project::{Project, RUN};
+use crate::binary::project::{Project, RUN};
 use longhaul_core::consent::{Ledger, Request};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Face, Origin};

@@ -2,12 +2,12 @@
 
 #![cfg(test)]
 
-mod binary;
+use crate::binary;
 
 use std::path::Path;
 use std::process::Command;
 
-use binary::{Told, command, told};
+use crate::binary::{Told, command, told};
 use serde_json::Value;
 
 fn demo(folder: &Path, args: &[&str]) -> Told {

@@ -1,12 +1,9 @@
 //! Several workers on several machines, which are processes with names of machines, around one PostgreSQL database.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod binary;
-#[path = "fleet/carry.rs"]
+use crate::binary;
 mod carry;
-#[path = "fleet/fanout.rs"]
 mod fanout;
-#[path = "fleet/slots.rs"]
 mod slots;
 
 use std::path::Path;
@@ -18,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use binary::Told;
+use crate::binary::Told;
 
 const RUN: &str = "the-run";
 

@@ -5,12 +5,11 @@
 
 #![cfg(test)]
 
-mod binary;
-mod snapshot;
+use crate::snapshot;
 
 use std::path::{Path, PathBuf};
 
-use binary::longhaul;
+use crate::binary::longhaul;
 use longhaul_core::catalog::{kinds, manual, schema};
 use longhaul_lang::source::{self, Format, Sources};
 use serde_json::Value;

@@ -5,17 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can not prepare its files must fail")]
 
-#[path = "hostile/child.rs"]
 mod child;
-#[path = "hostile/graphs.rs"]
 mod graphs;
-#[path = "hostile/paths.rs"]
 mod paths;
-#[path = "hostile/quiet.rs"]
 mod quiet;
-#[path = "hostile/templates.rs"]
 mod templates;
-#[path = "hostile/terminal.rs"]
 mod terminal;
-#[path = "hostile/text.rs"]
 mod text;

@@ -4,15 +4,13 @@
 
 #![cfg(test)]
 
-mod binary;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use binary::{Told, command, told};
+use crate::binary::{Told, command, told};
 use serde_json::Value;
 use tempfile::TempDir;
 

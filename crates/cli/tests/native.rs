@@ -5,11 +5,9 @@
 
 #![cfg(test)]
 
-mod binary;
-
 use std::path::{Path, PathBuf};
 
-use binary::longhaul;
+use crate::binary::longhaul;
 use serde_json::Value;
 
 #[test]

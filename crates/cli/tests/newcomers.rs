@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod binary;
-
-use binary::project::{Project, RUN};
+use crate::binary::project::{Project, RUN};
 
 const ECHO: &str = "name: w\ndo:\n  - {id: a, run: echo hello}\n";
 const GATE: &str = "name: w\ndo:\n  - {id: gate, approve: 'Go?'}\n";

@@ -2,11 +2,9 @@
 
 #![cfg(test)]
 
-mod binary;
-
 use std::path::Path;
 
-use binary::longhaul;
+use crate::binary::longhaul;
 use serde_json::Value;
 use tempfile::TempDir;
 

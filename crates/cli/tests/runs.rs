@@ -5,22 +5,17 @@
 
 #![cfg(test)]
 
-#[path = "runs/archive.rs"]
 mod archive;
-mod binary;
-#[path = "runs/damage.rs"]
 mod damage;
-#[path = "runs/pauses.rs"]
 mod pauses;
-#[path = "runs/values.rs"]
 mod values;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use binary::project::{Project, RUN};
-use binary::{Told, told};
+use crate::binary::project::{Project, RUN};
+use crate::binary::{Told, told};
 use serde_json::Value;
 
 impl Project {
@@ -36,11 +31,6 @@ impl Project {
     fn status(&self) -> String {
         let told = self.longhaul(&["status", RUN, "--json"]);
         serde_json::from_str::<Value>(&told.stdout).map_or_else(|_| String::new(), |status| text(&status["status"]))
-    }
-
-    fn log(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.path("log")).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
     }
 
     fn attempt_file(&self, path: &str) -> PathBuf {

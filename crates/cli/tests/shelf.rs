@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod binary;
-
-use binary::{Told, longhaul};
+use crate::binary::{Told, longhaul};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "hosted/bench.rs"]
 mod bench;
 
 use std::task::Poll;

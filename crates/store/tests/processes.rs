@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 const ROLE: &str = "LONGHAUL_STORE_CHILD";
 const FILE: &str = "LONGHAUL_STORE_FILE";
-const CHILD: [&str; 3] = ["child", "--exact", "--nocapture"];
+const CHILD: [&str; 3] = ["processes::child", "--exact", "--nocapture"];
 
 /// What a child does; nothing when the tests are run by a person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -5,7 +5,7 @@ use longhaul_agents::contract::{Entry, Turn};
 use longhaul_core::plan::ErrorClass;
 use serde_json::json;
 
-use crate::bench::{Bench, Limits};
+use crate::conformance::bench::{Bench, Limits};
 
 pub(crate) async fn a_text_is_the_answer(bench: &Bench) {
     let done = bench.play("text Hello there").await;

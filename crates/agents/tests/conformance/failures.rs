@@ -2,7 +2,7 @@
 
 use longhaul_core::plan::ErrorClass;
 
-use crate::bench::Bench;
+use crate::conformance::bench::Bench;
 
 async fn fails(bench: &Bench, scenario: &str, class: ErrorClass) {
     let done = bench.play(scenario).await;

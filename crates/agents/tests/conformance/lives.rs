@@ -5,7 +5,7 @@ use std::time::Duration;
 use longhaul_agents::contract::Stopped;
 use longhaul_core::plan::ErrorClass;
 
-use crate::bench::{Bench, Done, Limits};
+use crate::conformance::bench::{Bench, Done, Limits};
 
 async fn ended(bench: &Bench, scenario: &str, limits: Limits) -> Done {
     let done = bench.run(&bench.setup(scenario), &bench.turn("do it"), limits).await;

@@ -2,7 +2,7 @@
 
 use longhaul_agents::contract::Entry;
 
-use crate::bench::Bench;
+use crate::conformance::bench::Bench;
 
 pub(crate) async fn a_huge_output_is_read(bench: &Bench) {
     let done = bench.play("huge 24; text still here").await;

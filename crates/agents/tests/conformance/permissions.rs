@@ -3,7 +3,7 @@
 use longhaul_agents::contract::{Auth, Entry, Permission, Setup, Turn};
 use serde_json::json;
 
-use crate::bench::{Bench, Limits};
+use crate::conformance::bench::{Bench, Limits};
 
 pub(crate) async fn a_tool_that_was_not_allowed_is_told(bench: &Bench) {
     let done = bench.play("deny rm -rf /; text I could not").await;

@@ -2,7 +2,7 @@
 
 use longhaul_agents::contract::{Entry, Meter, Session, Turn};
 
-use crate::bench::{Bench, Done, Limits, SESSION};
+use crate::conformance::bench::{Bench, Done, Limits, SESSION};
 
 pub(crate) async fn a_session_is_told_before_anything_else(bench: &Bench) {
     let done = bench.play("tool true; text hello").await;

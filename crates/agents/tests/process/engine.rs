@@ -10,7 +10,7 @@ use longhaul_agents::process::{self, Ended, Files, Guard, Mark, guard_main, run}
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, block_on, eventually, runs};
+use crate::process::bench::{Bench, block_on, eventually, runs};
 
 const ROLE: &str = "LONGHAUL_TEST_ROLE";
 const FOLDER: &str = "LONGHAUL_TEST_FOLDER";
@@ -45,7 +45,7 @@ impl Engine {
         let folder = tempfile::tempdir().unwrap();
         let name = Bench::new().mark.attempt.replace('/', "-") + &format!("-{}", std::process::id());
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "engine::role", "--nocapture", "--test-threads=1"]);
+        command.args(["--exact", "process::engine::role", "--nocapture", "--test-threads=1"]);
         command.env(ROLE, format!("{role} {name}")).env(FOLDER, folder.path()).envs(env.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
@@ -94,7 +94,7 @@ fn command(engine: &str, script: &str) -> process::Command {
 fn start_guard(engine: &str) -> Guard {
     let program = folder().join("guard");
     let binary = std::env::current_exe().unwrap();
-    let call = format!("{ROLE}=\"guard $2\" exec '{}' --exact engine::role --nocapture", binary.display());
+    let call = format!("{ROLE}=\"guard $2\" exec '{}' --exact process::engine::role --nocapture", binary.display());
     fs::write(&program, format!("#!/bin/sh\n[ \"$1\" = __guard ] && {call}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     Guard::start(&program, engine).unwrap()
@@ -131,7 +131,7 @@ fn all_gone(engine: &Engine, guard: u32) {
 
 fn marked(engine: &str) -> Vec<u32> {
     let entry = format!("LONGHAUL_ENGINE={engine}");
-    crate::bench::carrying(&entry, &entry)
+    crate::process::bench::carrying(&entry, &entry)
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use longhaul_agents::process::{Ended, Error, InheritEnv};
 use proptest::prelude::*;
 
-use crate::bench::{Bench, finish};
+use crate::process::bench::{Bench, finish};
 
 fn environment(bench: &Bench, inherit: InheritEnv, more: &[(&str, &str)]) -> BTreeMap<String, String> {
     let mut command = bench.command("/usr/bin/env").arg("-0");

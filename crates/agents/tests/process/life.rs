@@ -5,7 +5,7 @@ use std::time::Duration;
 use longhaul_agents::process::{Chunk, Ended, run};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, NONE, block_on, cancel_at, eventually, finish, runs};
+use crate::process::bench::{Bench, NONE, block_on, cancel_at, eventually, finish, runs};
 
 const LONG: Duration = Duration::from_secs(3600);
 const SHORT: Duration = Duration::from_millis(50);

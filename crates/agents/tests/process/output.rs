@@ -6,7 +6,7 @@ use longhaul_agents::machine::Shortage;
 use longhaul_agents::process::{Chunk, Ended, run};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, NONE, block_on, finish};
+use crate::process::bench::{Bench, NONE, block_on, finish};
 
 #[test]
 fn output_is_whole_on_disk_and_cut_in_memory() {

@@ -5,7 +5,7 @@ use std::process::{Child, Command};
 
 use longhaul_agents::process::{Stray, sweep};
 
-use crate::bench::{Bench, eventually, runs};
+use crate::process::bench::{Bench, eventually, runs};
 
 fn of(engine: &str, script: &str) -> Child {
     let marked = [("LONGHAUL_ENGINE", engine), ("LONGHAUL_ATTEMPT", "run/a@1")];

@@ -6,8 +6,8 @@ use longhaul_agents::contract::{Entry, Errand, Meter, Permission, Session};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::bench::{Bench, Story, runs};
-use crate::wires::Wire;
+use crate::serve::bench::{Bench, Story, runs};
+use crate::serve::wires::Wire;
 
 /// The agent. It writes down what it hears in `heard`, and its process id in `pid`.
 const AGENT: &str = r#"

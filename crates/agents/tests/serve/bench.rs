@@ -13,8 +13,8 @@ use longhaul_agents::serve::serve;
 use longhaul_agents::{drivers, notice};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::endpoint::{Answer, Endpoint};
-use crate::wires::Wire;
+use crate::serve::endpoint::{Answer, Endpoint};
+use crate::serve::wires::Wire;
 
 const ROLE: &str = "LONGHAUL_TEST_ROLE";
 /// What the key is in every test; it must never be seen.
@@ -95,7 +95,7 @@ impl Bench {
         let program = self.path("longhaul");
         if !program.exists() {
             let binary = std::env::current_exe().unwrap();
-            let call = format!("{ROLE}=\"$2\" exec '{}' --exact bench::role --nocapture", binary.display());
+            let call = format!("{ROLE}=\"$2\" exec '{}' --exact serve::bench::role --nocapture", binary.display());
             fs::write(&program, format!("#!/bin/sh\n[ \"$1\" = __agent ] && {call}\n")).unwrap();
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         }

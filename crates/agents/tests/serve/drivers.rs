@@ -3,8 +3,8 @@
 use longhaul_agents::contract::{Agent, Auth, Found, Setup};
 use longhaul_agents::drivers;
 
-use crate::bench::Bench;
-use crate::wires::Wire;
+use crate::serve::bench::Bench;
+use crate::serve::wires::Wire;
 
 fn agent(name: &str) -> &'static dyn Agent {
     *drivers::ALL.iter().find(|agent| agent.name() == name).unwrap()

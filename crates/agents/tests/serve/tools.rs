@@ -7,8 +7,8 @@ use longhaul_agents::contract::{Entry, Permission};
 use longhaul_core::Json;
 use serde_json::json;
 
-use crate::bench::{Bench, KEY, runs};
-use crate::wires::Wire;
+use crate::serve::bench::{Bench, KEY, runs};
+use crate::serve::wires::Wire;
 
 const WIRE: Wire = Wire::Messages;
 

@@ -6,9 +6,9 @@ use longhaul_agents::contract::{Entry, Meter, Session};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::bench::{Bench, eventually, runs};
-use crate::endpoint::Answer;
-use crate::wires::{Part, Stop, WIRES, Wire};
+use crate::serve::bench::{Bench, eventually, runs};
+use crate::serve::endpoint::Answer;
+use crate::serve::wires::{Part, Stop, WIRES, Wire};
 
 fn complains(wire: Wire, status: u16, headers: &'static str, kind: &str, message: &str) -> Answer {
     let error = json!({"type": kind, "message": message});
@@ -77,7 +77,7 @@ fn the_key_is_not_repeated_even_by_those_who_were_given_it() {
 fn the_key_is_not_carried_elsewhere() {
     for wire in WIRES {
         let bench = Bench::new(wire);
-        let other = crate::endpoint::Endpoint::start();
+        let other = crate::serve::endpoint::Endpoint::start();
         let to: &'static str = format!("location: http://127.0.0.1:{}/v1\r\n", other.port).leak();
         let story = bench.take([Answer::Status(307, to, String::new())]);
         assert!(story.outcome().contains("status 307 code redirected"), "{}", story.outcome());

@@ -3,8 +3,8 @@
 use longhaul_agents::contract::{Errand, Meter, Session};
 use serde_json::json;
 
-use crate::bench::{Bench, KEY};
-use crate::wires::{Part, Stop, WIRES, Wire};
+use crate::serve::bench::{Bench, KEY};
+use crate::serve::wires::{Part, Stop, WIRES, Wire};
 
 fn resume(id: &str) -> Session {
     Session::Resume { id: id.to_owned(), before: Meter::default() }

@@ -3,7 +3,7 @@
 use longhaul_core::Json;
 use serde_json::json;
 
-use crate::endpoint::Answer;
+use crate::serve::endpoint::Answer;
 
 /// How the endpoint is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

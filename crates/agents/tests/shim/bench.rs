@@ -48,8 +48,8 @@ fn role() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let (role, folder) = role.split_once(' ').unwrap();
     match role {
-        "engine" => crate::engines::read_until_killed(Path::new(folder)),
-        "hasty" => crate::engines::start_and_die(Path::new(folder)),
+        "engine" => crate::shim::engines::read_until_killed(Path::new(folder)),
+        "hasty" => crate::shim::engines::start_and_die(Path::new(folder)),
         _ => panic!("no role {role}"),
     }
 }
@@ -160,7 +160,7 @@ pub(crate) struct Engine {
 impl Engine {
     fn start(role: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "bench::role", "--nocapture", "--test-threads=1"]);
+        command.args(["--exact", "shim::bench::role", "--nocapture", "--test-threads=1"]);
         command.env(ROLE, role).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());

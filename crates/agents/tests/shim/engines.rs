@@ -9,7 +9,7 @@ use longhaul_agents::contract::{Exit, Stopped};
 use longhaul_agents::process::{ENGINE_VARIABLE, Guard, own_name};
 use longhaul_agents::shim::{Attached, Error, Found, Spec, environment};
 
-use crate::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, say, script, shim_in, texts};
+use crate::shim::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, say, script, shim_in, texts};
 
 /// An engine that starts the agent or comes back for it, and says which line it has read, from where it was told. Its guard
 /// ends what it leaves, but for agents.
@@ -125,7 +125,7 @@ fn an_agent_that_nobody_comes_back_for_is_ended() {
     eventually("it is over", || bench.of_attempt("exit.json").exists());
     assert_eq!(bench.left(), NONE);
     eventually("the shim has gone", || {
-        crate::bench::carrying("LONGHAUL_ENGINE=shim").is_empty() || !holds_lock(&bench)
+        crate::shim::bench::carrying("LONGHAUL_ENGINE=shim").is_empty() || !holds_lock(&bench)
     });
     assert_eq!(block_on(bench.ended()).ended, Some(Stopped::Abandoned));
 }

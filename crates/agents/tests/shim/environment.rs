@@ -6,7 +6,7 @@ use std::fs;
 use longhaul_agents::contract::Invocation;
 use longhaul_agents::shim::environment;
 
-use crate::bench::{Bench, exit_of, exited, script};
+use crate::shim::bench::{Bench, exit_of, exited, script};
 
 const CANARY: &str = "canary-1f7a";
 const KEY: &str = "key-93bd";

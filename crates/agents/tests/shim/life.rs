@@ -8,7 +8,9 @@ use longhaul_agents::shim::{Error, Found, Spec};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, script, signal, texts, until};
+use crate::shim::bench::{
+    Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, script, signal, texts, until,
+};
 
 #[tokio::test]
 async fn what_it_is_told_what_it_says_and_how_it_ends_go_through() {

@@ -4,7 +4,7 @@ use std::fs;
 
 use longhaul_agents::contract::Stopped;
 
-use crate::bench::{Bench, exit_of, exited, rest, texts, until};
+use crate::shim::bench::{Bench, exit_of, exited, rest, texts, until};
 
 #[tokio::test]
 async fn a_line_comes_when_it_is_whole_and_the_last_when_nothing_follows() {

@@ -7,7 +7,7 @@ use longhaul_agents::process::{is_dead, sweep};
 use longhaul_agents::shim::{Found, Outcome};
 use rustix::process::Signal;
 
-use crate::bench::{Bench, Engine, NONE, block_on, eventually, exit_of, rest, runs, signal, texts, until};
+use crate::shim::bench::{Bench, Engine, NONE, block_on, eventually, exit_of, rest, runs, signal, texts, until};
 
 /// Twice forked and in a session of its own, one of them deaf.
 const BROOD: &str = "

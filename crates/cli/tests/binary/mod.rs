@@ -1,7 +1,5 @@
 //! The real command, as a child process, with nothing of the user's around it.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 pub(crate) mod project;
 
 use std::path::{Path, PathBuf};

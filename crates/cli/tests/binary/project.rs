@@ -71,6 +71,12 @@ impl Project {
         told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// The lines that its steps wrote to `$LOG`.
+    pub(crate) fn log(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.path("log")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
     /// The last event of a kind.
     pub(crate) fn found(&self, event: &str) -> Value {
         let events = self.ok(&["events", RUN, "--json"]);

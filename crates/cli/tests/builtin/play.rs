@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::binary::{self, Told};
-use crate::chapter::Chapter;
+use crate::builtin::chapter::Chapter;
 
 const RUN: &str = "test";
 /// One attempt at a time, so that what is done at once is done in the same order each time.

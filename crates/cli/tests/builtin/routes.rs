@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::binary::longhaul;
-use crate::root;
+use crate::builtin::root;
 
 fn names() -> Vec<String> {
     let files = std::fs::read_dir(root().join("workflows")).unwrap().map(|entry| entry.unwrap().path());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
-use crate::trial::{ABORTED, RUN, Trial, at_once, end, is_sound, until};
+use crate::crash::trial::{ABORTED, RUN, Trial, at_once, end, is_sound, until};
 
 const WORKFLOW: &str = r"
 name: agents

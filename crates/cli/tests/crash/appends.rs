@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::trial::{ABORTED, RUN, Reference, Trial, at_once, ends_as, fixtures, reference};
+use crate::crash::trial::{ABORTED, RUN, Reference, Trial, at_once, ends_as, fixtures, reference};
 
 /// One crash: before or after the `number`th append. False if there are not so many.
 fn crashes_at(workflow: &str, point: &str, reference: &Reference) -> bool {

@@ -1,6 +1,6 @@
 //! Crashes around the end of a run that fails: whoever is to be told is told.
 
-use crate::trial::{ABORTED, RUN, Trial, is_sound, until};
+use crate::crash::trial::{ABORTED, RUN, Trial, is_sound, until};
 
 const SAD: &str = r#"
 name: sad

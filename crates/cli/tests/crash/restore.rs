@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use crate::agents::Bench;
-use crate::trial::{ABORTED, RUN, at_once, end, is_sound, until};
+use crate::crash::agents::Bench;
+use crate::crash::trial::{ABORTED, RUN, at_once, end, is_sound, until};
 
 const WORKFLOW: &str = r"
 name: agents

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::binary::command;
-use crate::trial::{RUN, left, left_by_the_guard};
+use crate::crash::trial::{RUN, left, left_by_the_guard};
 
 /// Numbers that look random and are the same every time.
 struct Seeded(u64);

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::sync::Mutex;
 
-use crate::trial::{ABORTED, RUN, Reference, Trial, at_once, ends_as, reference, until};
+use crate::crash::trial::{ABORTED, RUN, Reference, Trial, at_once, ends_as, reference, until};
 
 fn detach(trial: &Trial, file: &str, run: &str) {
     let told = trial.longhaul(&["run", file, "the task", "--run-id", run, "--detach"], None);

@@ -1,6 +1,6 @@
 //! Crashes at the writes that are no appends: snapshots, leases, and runs that are forgotten.
 
-use crate::trial::{ABORTED, RUN, Trial, at_once, end, is_sound, lost};
+use crate::crash::trial::{ABORTED, RUN, Trial, at_once, end, is_sound, lost};
 
 /// Goes on only once it is let, so that the engine reaches its point whatever else the machine does.
 const HELD: &str = r#"

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::child::{folder_with, refused, refused_in};
+use crate::hostile::child::{folder_with, refused, refused_in};
 
 fn steps(count: usize, step: impl Fn(usize) -> String) -> String {
     "steps:\n".to_owned() + &(0..count).map(|at| format!("- {{{}}}\n", step(at))).collect::<String>()

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::child::{run, said};
+use crate::hostile::child::{run, said};
 
 const WORKFLOW: &str = "\
 name: trap

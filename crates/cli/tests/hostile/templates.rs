@@ -1,6 +1,6 @@
 //! Templates and expressions that cost more than they say.
 
-use crate::child::refused;
+use crate::hostile::child::refused;
 
 /// A workflow whose prompt is this text.
 fn prompt(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::child::{folder_with, run, said};
+use crate::hostile::child::{folder_with, run, said};
 
 const EVIL: &str = "do:\n- {id: \"a\\e[31m\", run: x, \"wr\\e[2Jng\": 1}\n- {depends_on: \"\\r\\e]0;t\\a\", prompt: \"{{ x\\e }}\"}\n\
     - {agent: \"\\u202evil\\x9b1m\", prompt: x}\n- workflow: \"\\e[31mx\"\n- prompt: {file: \"\\e[31m/x\"}\n\"k\\n\\e\": 1\n";

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::child::{folder_with, refused, refused_in, run, said};
+use crate::hostile::child::{folder_with, refused, refused_in, run, said};
 
 /// Each level is ten of the level below.
 fn bomb(levels: usize, level: impl Fn(usize) -> String) -> String {

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use crate::binary::project::{Project, RUN};
 use crate::binary::told;
-use crate::server::Server;
+use crate::machine::server::Server;
 
 /// Variables with secrets that workflows name.
 const NAMED: usize = 26;

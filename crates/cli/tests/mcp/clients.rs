@@ -7,7 +7,7 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
-use crate::project::Project;
+use crate::mcp::project::Project;
 
 type Client = RunningService<RoleClient, ClientConfig>;
 

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::project::Project;
-use crate::wire::Pipes;
+use crate::mcp::project::Project;
+use crate::mcp::wire::Pipes;
 
 /// What was kept of earlier answers.
 type Kept = HashMap<String, Value>;

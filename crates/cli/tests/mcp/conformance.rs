@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::binary::told;
-use crate::officials::{installed, script};
-use crate::project::Project;
+use crate::mcp::officials::{installed, script};
+use crate::mcp::project::Project;
 
 /// What must hold, by the suite's own names.
 const SCENARIOS: [&str; 12] = [

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::project::Project;
-use crate::wire::{NEWEST, Pipes};
+use crate::mcp::project::Project;
+use crate::mcp::wire::{NEWEST, Pipes};
 
 /// A run that stands at the review of its plan.
 fn at_the_gate(client: &mut Pipes) -> Value {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::project::Project;
-use crate::wire::do_all;
+use crate::mcp::project::Project;
+use crate::mcp::wire::do_all;
 
 fn names(picture: &Value) -> Vec<&str> {
     picture["ready"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect()

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::project::Project;
-use crate::wire::Pipes;
+use crate::mcp::project::Project;
+use crate::mcp::wire::Pipes;
 
 #[test]
 fn lines_that_are_no_messages_are_answered_and_the_server_goes_on() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::binary::told;
-use crate::project::Project;
+use crate::mcp::project::Project;
 
 /// Where `scripts/install-mcp-clients` puts them.
 pub(crate) fn installed(client: &str) -> Option<PathBuf> {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::binary::{Told, command, longhaul, state};
-use crate::wire::Pipes;
+use crate::mcp::wire::Pipes;
 
 /// Three steps side by side, then one that needs them all.
 pub(crate) const THREE: &str = "

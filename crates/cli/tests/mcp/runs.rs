@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::project::Project;
-use crate::wire::Pipes;
+use crate::mcp::project::Project;
+use crate::mcp::wire::Pipes;
 
 #[test]
 fn the_engine_runs_a_workflow_to_its_end() {

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Web};
-use crate::wire::{NEWEST, WITH_SESSION};
+use crate::mcp::project::{Project, Web};
+use crate::mcp::wire::{NEWEST, WITH_SESSION};
 
 /// What came back.
 struct Answer {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::project::{COMMANDS, Project};
-use crate::wire::Pipes;
+use crate::mcp::project::{COMMANDS, Project};
+use crate::mcp::wire::Pipes;
 
 #[test]
 fn tools_say_what_they_take_and_what_they_do() {

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use longhaul_store::conformance::proxy::{Line, Proxy};
 use longhaul_store::conformance::server;
 
-use crate::machine::Machine;
+use crate::postgres::machine::Machine;
 
 const WORK: &str = "name: work\ndo:\n  - {id: one, run: 'printf one'}\n";
 

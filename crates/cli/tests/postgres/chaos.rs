@@ -22,8 +22,8 @@ use longhaul_store::conformance::{event, id, making};
 use longhaul_store::{Append, Error, EventId, Postgres, PostgresOptions, Query, Store};
 use serde_json::Value;
 
-use crate::machine::Machine;
-use crate::trial::{alive, until};
+use crate::crash::trial::{alive, until};
+use crate::postgres::machine::Machine;
 use host::{Host, Ill};
 use visitor::{Acknowledged, Visitor, follow};
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use longhaul_store::conformance::server;
 
-use crate::trial::{ABORTED, Reference, Trial, at_once, ends_as, reference};
+use crate::crash::trial::{ABORTED, Reference, Trial, at_once, ends_as, reference};
 
 /// One crash. False if there are not so many writes.
 fn crashes_at(workflow: &str, point: &str, reference: &Reference) -> bool {

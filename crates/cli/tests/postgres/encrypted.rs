@@ -3,7 +3,7 @@
 use longhaul_store::conformance::encrypted::Encrypted;
 use serde_json::json;
 
-use crate::machine::Machine;
+use crate::postgres::machine::Machine;
 
 const WORK: &str = "
 name: work

@@ -8,7 +8,7 @@ use longhaul_store::conformance::proxy::{Line, Proxy};
 use longhaul_store::conformance::server;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::trial::{RUN, Trial, alive, end, is_sound, until};
+use crate::crash::trial::{RUN, Trial, alive, end, is_sound, until};
 
 const WORK: &str = r#"
 name: work

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use longhaul_store::conformance::server::Server;
 
-use crate::machine::{Machine, Process};
-use crate::trial::{RUN, alive, end, is_sound, until};
+use crate::crash::trial::{RUN, alive, end, is_sound, until};
+use crate::postgres::machine::{Machine, Process};
 
 /// A network, and the link that leads into it. Gone with the test.
 struct Link {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::binary::{self, Told};
-use crate::trial::until;
+use crate::crash::trial::until;
 
 const RUN: &str = "the-run";
 

@@ -4,8 +4,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::site::{Client, Server};
-use crate::trial::Trial;
+use crate::crash::trial::Trial;
+use crate::serve::site::{Client, Server};
 
 /// Short, so that a test does not wait for a minute.
 pub(crate) const LEASE_MS: &str = "3000";

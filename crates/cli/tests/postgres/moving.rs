@@ -5,8 +5,8 @@ use std::process::Stdio;
 use longhaul_store::conformance::server;
 use serde_json::Value;
 
-use crate::machine::Process;
-use crate::trial::{RUN, Trial, end, is_sound, until};
+use crate::crash::trial::{RUN, Trial, end, is_sound, until};
+use crate::postgres::machine::Process;
 
 const WORK: &str = r#"
 name: work

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use longhaul_store::conformance::server;
 use serde_json::{Value, json};
 
-use crate::machine::{Machine, Node};
-use crate::site::Happened;
-use crate::trial::{alive, is_sound, until};
+use crate::crash::trial::{alive, is_sound, until};
+use crate::postgres::machine::{Machine, Node};
+use crate::serve::site::Happened;
 
 /// Two that serve, and one that works.
 fn three(text: &str) -> [Machine; 3] {

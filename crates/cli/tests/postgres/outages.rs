@@ -11,7 +11,7 @@ use longhaul_store::conformance::server;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::trial::{RUN, Trial, alive, end, is_sound, until};
+use crate::crash::trial::{RUN, Trial, alive, end, is_sound, until};
 
 /// Short, so that a test can wait for its end.
 const LEASE_MS: u64 = 3000;

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::binary::{Told, told};
-use crate::machine::{Machine, Process};
-use crate::trial::until;
+use crate::crash::trial::until;
+use crate::postgres::machine::{Machine, Process};
 
 /// Whoever records an event, alpha makes the steps.
 const WORK: &str = "

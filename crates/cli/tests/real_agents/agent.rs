@@ -96,7 +96,7 @@ macro_rules! with_agents {
             $(
                 #[test]
                 fn $agent() {
-                    crate::agent::with(stringify!($agent), super::$case);
+                    crate::real_agents::agent::with(stringify!($agent), super::$case);
                 }
             )+
         }

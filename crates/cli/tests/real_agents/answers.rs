@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::agent::{Agent, with_agents};
-use crate::project::{KEY, Project};
+use crate::real_agents::agent::{Agent, with_agents};
+use crate::real_agents::project::{KEY, Project};
 
 const STEPS: &str = r#"
 do:

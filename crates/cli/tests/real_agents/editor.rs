@@ -2,9 +2,9 @@
 
 use std::process::Stdio;
 
-use crate::agent::{Agent, with_agents};
 use crate::binary::told;
-use crate::project::{KEY, Project, RUN};
+use crate::real_agents::agent::{Agent, with_agents};
+use crate::real_agents::project::{KEY, Project, RUN};
 
 const STEPS: &str = "
 do:

@@ -1,7 +1,7 @@
 //! What endpoints do to agents, and what becomes of a run.
 
-use crate::agent::{Agent, with_agents};
-use crate::project::{Project, RUN};
+use crate::real_agents::agent::{Agent, with_agents};
+use crate::real_agents::project::{Project, RUN};
 
 /// One prompt, with little patience.
 const STEPS: &str = "do: [{id: a, prompt: Do it., retry: {max: 3, backoff: 1s}, timeout: 2m, output: {as: done}}]";

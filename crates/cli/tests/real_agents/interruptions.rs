@@ -1,7 +1,7 @@
 //! Engines that are killed, agents that are killed, runs that are cancelled.
 
-use crate::agent::{Agent, with_agents};
-use crate::project::{Project, RUN};
+use crate::real_agents::agent::{Agent, with_agents};
+use crate::real_agents::project::{Project, RUN};
 
 const STEPS: &str = "do: [{id: a, prompt: Do it., output: {as: done}}]";
 

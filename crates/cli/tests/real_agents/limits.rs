@@ -1,7 +1,7 @@
 //! Limits that hours lift: the run waits, and nobody is held for that.
 
-use crate::agent::{Agent, with_agents};
-use crate::project::{Project, RUN};
+use crate::real_agents::agent::{Agent, with_agents};
+use crate::real_agents::project::{Project, RUN};
 
 const STEPS: &str = "do: [{id: a, prompt: Do it., output: {as: done}}]";
 

@@ -8,8 +8,8 @@ use longhaul_testkit::model_server::ModelServer;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::agent::Agent;
 use crate::binary::{Told, command, told};
+use crate::real_agents::agent::Agent;
 
 /// The run of every project.
 pub(crate) const RUN: &str = "run-1";

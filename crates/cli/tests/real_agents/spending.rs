@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::agent::{Agent, with_agents};
-use crate::project::{Project, RUN};
+use crate::real_agents::agent::{Agent, with_agents};
+use crate::real_agents::project::{Project, RUN};
 
 const STEPS: &str = "do: [{id: a, prompt: Do it., output: {as: done}}]";
 

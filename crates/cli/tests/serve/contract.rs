@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::binary::command;
-use crate::site::{Client, Project};
+use crate::serve::site::{Client, Project};
 
 /// Asks, and holds the answer to what the document says of the route.
 struct Checked {

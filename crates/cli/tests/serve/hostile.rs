@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::site::Project;
+use crate::serve::site::Project;
 
 fn packages() -> Option<PathBuf> {
     let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/schemathesis");

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use serde_json::json;
 
-use crate::site::Project;
+use crate::serve::site::Project;
 
 #[test]
 fn a_token_is_shown_once_and_opens_as_its_role_says_until_it_is_revoked() {

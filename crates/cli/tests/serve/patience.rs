@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::binary::command;
-use crate::site::{Client, Project, Server, Stream};
+use crate::serve::site::{Client, Project, Server, Stream};
 
 /// A server with other limits.
 fn serve(project: &Project, listen: &str, limits: &[(&str, &str)]) -> Server {

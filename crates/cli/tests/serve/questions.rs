@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::site::{Client, Project};
+use crate::serve::site::{Client, Project};
 
 /// The open question of a run, once it is asked.
 fn asked(client: &Client, run: &str) -> Value {

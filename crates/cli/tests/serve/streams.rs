@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::site::{Client, Happened, Project};
+use crate::serve::site::{Client, Happened, Project};
 
 fn begun(client: &Client, key: &str) -> String {
     let made = client.make("/api/v1/runs", key, &json!({"workflow": "steps"}));

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use crate::binary::command;
-use crate::site::Project;
+use crate::serve::site::Project;
 
 /// Takes one request, and answers that all is well.
 fn received(listener: &TcpListener) -> (String, Value) {

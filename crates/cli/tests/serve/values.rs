@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::site::Project;
+use crate::serve::site::Project;
 
 /// Sends a run on its way, and answers it once it is over.
-fn ended(client: &crate::site::Client, key: &str, order: &Value) -> Value {
+fn ended(client: &crate::serve::site::Client, key: &str, order: &Value) -> Value {
     until(client, key, order, "run_finished")
 }
 
 /// Sends a run on its way, and answers it once something has happened in it.
-fn until(client: &crate::site::Client, key: &str, order: &Value, event: &str) -> Value {
+fn until(client: &crate::serve::site::Client, key: &str, order: &Value, event: &str) -> Value {
     let made = client.make("/api/v1/runs", key, order).json();
     let run = made["run"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
     client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until(event);
@@ -60,7 +60,7 @@ fn a_served_run_reads_only_listed_variables() {
         std::fs::write(home.join("config.toml"), settings).unwrap();
         let mut command = crate::binary::command(project.path(), &["serve", "--json", "--listen", "127.0.0.1:0"]);
         command.env("CANARY", "the-canary");
-        crate::site::Server::of(command)
+        crate::serve::site::Server::of(command)
     };
     let server = serve("");
     let token = server.first_token();

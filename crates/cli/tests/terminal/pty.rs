@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::binary::command;
-use crate::screen::Screen;
+use crate::terminal::screen::Screen;
 
 /// What takes longer than this does not come any more.
 const PATIENCE: Duration = Duration::from_secs(60);

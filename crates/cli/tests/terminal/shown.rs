@@ -1,7 +1,7 @@
 //! What commands printed, as people and programs get it.
 
 use crate::binary::project::{Project, RUN};
-use crate::pty::Session;
+use crate::terminal::pty::Session;
 
 /// Sets the clipboard and the title, clears the screen, goes back in the line, turns the direction of writing.
 const HOSTILE: &str = "name: w\ndo:\n  - id: a\n    run: |\n      \

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::binary::project::{Project, RUN};
-use crate::one;
+use crate::tools::one;
 
 #[test]
 fn a_step_sees_runs_their_status_and_what_they_left() {
@@ -42,13 +42,13 @@ fn arguments_that_do_not_fit_are_refused() {
 /// Consent is asked for a tool as for anything else.
 #[test]
 fn a_risky_tool_waits_for_a_person() {
-    let project = crate::project(&one("tool: hand.echo, args: {n: 1}, risk: high"));
+    let project = crate::tools::project(&one("tool: hand.echo, args: {n: 1}, risk: high"));
     assert_eq!(project.run().code, 3);
     assert!(project.log().is_empty(), "nothing is started before");
     project.ok(&["approve", RUN]);
     project.ok(&["resume", RUN]);
     assert_eq!(project.found("run_finished")["outputs"]["said"], json!({"n": 1}));
-    let denied = crate::project(&one("tool: hand.echo, consent: individual"));
+    let denied = crate::tools::project(&one("tool: hand.echo, consent: individual"));
     assert_eq!(denied.run().code, 3);
     denied.ok(&["deny", RUN]);
     assert_eq!(denied.longhaul(&["resume", RUN]).code, 1);

@@ -94,8 +94,8 @@ fn what_takes_too_long_is_tried_once_more_if_that_is_wanted() {
 
 #[test]
 fn nothing_outside_of_the_package_is_called() {
-    let project = Project::new(&crate::one("tool: python.call, args: {callable: os.getcwd}"));
+    let project = Project::new(&crate::tools::one("tool: python.call, args: {callable: os.getcwd}"));
     assert!(project.failed().1.starts_with("Import path `os.getcwd` rejected"));
-    let other = Project::new(&crate::one("tool: python.eval"));
+    let other = Project::new(&crate::tools::one("tool: python.eval"));
     assert_eq!(other.failed().1, "`python` has no tool `eval`; it has: call");
 }

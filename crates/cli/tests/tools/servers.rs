@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use serde_json::json;
 
 use crate::binary::project::{Project, RUN};
-use crate::{one, project};
+use crate::tools::{one, project};
 
 #[test]
 fn data_is_the_output_and_arguments_are_data() {
@@ -94,7 +94,7 @@ fn a_run_that_is_cancelled_takes_its_call_back() {
 #[test]
 fn secrets_are_in_nothing_that_is_kept() {
     let project = Project::new(&one("tool: hand.env, args: {name: KEY}"));
-    let settings = format!("[mcp.servers.hand]\n{}env = {{ KEY = '${{TOKEN_OF_MINE}}' }}\n", crate::by_hand());
+    let settings = format!("[mcp.servers.hand]\n{}env = {{ KEY = '${{TOKEN_OF_MINE}}' }}\n", crate::tools::by_hand());
     project.user_settings(&settings);
     let mut command = project.command(&["run", "w.yaml", "--run-id", RUN]);
     let told = crate::binary::told(command.env("TOKEN_OF_MINE", "hush-hush-42").output().unwrap());

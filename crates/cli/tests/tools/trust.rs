@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::binary::project::Project;
-use crate::{by_hand, one};
+use crate::tools::{by_hand, one};
 
 fn shared(project: &Project) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/server.py");
@@ -37,7 +37,7 @@ fn settings_of_a_checkout_name_no_server_by_themselves() {
 
 #[test]
 fn a_server_that_nobody_configured_is_found_by_checking() {
-    let project = crate::project(&one("tool: hnad.echo"));
+    let project = crate::tools::project(&one("tool: hnad.echo"));
     let told = project.longhaul(&["check", "w.yaml"]);
     assert_eq!(told.code, 1);
     assert!(told.stdout.contains("did you mean `hand`?"), "{}{}", told.stdout, told.stderr);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::binary::command;
-use crate::office::{NOTICE, Office};
-use crate::wire::Pipes;
+use crate::mcp::wire::Pipes;
+use crate::valet::office::{NOTICE, Office};
 
 const DELETE: &str = "delete_workflow";
 

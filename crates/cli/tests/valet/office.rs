@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::binary::{Told, command, longhaul};
-use crate::wire::Pipes;
+use crate::mcp::wire::Pipes;
 
 /// A notice.
 pub(crate) const NOTICE: &str = r#"{"steps":[{"type":"notify","content":"x"}]}"#;

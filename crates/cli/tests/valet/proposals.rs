@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::office::{NOTICE, OPEN, Office};
+use crate::valet::office::{NOTICE, OPEN, Office};
 
 const BETTER: &str = r#"{"steps":[{"type":"notify","content":"better"}],"constraints":{"allowSelfModification":true}}"#;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::office::Office;
+use crate::valet::office::Office;
 
 const GATES: &str = r#"{"steps":[
   {"id":"g1","type":"approval","prompt":"First?"},

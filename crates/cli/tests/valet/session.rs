@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::binary::{Told, command, told};
-use crate::office::{OPEN, Office};
+use crate::valet::office::{OPEN, Office};
 
 /// Says something to a server that a step started, and keeps what it answers; and does so again after a gate.
 const SPEAK: &str = "

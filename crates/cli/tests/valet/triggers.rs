@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::office::{NOTICE, Office};
+use crate::valet::office::{NOTICE, Office};
 
 #[test]
 fn a_trigger_is_made_once_by_its_name() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::office::{NOTICE, Office};
+use crate::valet::office::{NOTICE, Office};
 
 #[test]
 fn there_are_twenty_two_actions() {

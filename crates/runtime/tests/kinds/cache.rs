@@ -3,7 +3,7 @@
 use longhaul_core::plan::Outcome;
 use longhaul_core::state::State;
 
-use crate::bench::Bench;
+use crate::kinds::bench::Bench;
 
 fn step(cache: &str, command: &str) -> String {
     format!(

@@ -10,7 +10,7 @@ use longhaul_runtime::{Engine, Idle, Message};
 use longhaul_store::{Options as StoreOptions, Sqlite};
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, finish, plan, start};
+use crate::kinds::bench::{Bench, finish, plan, start};
 
 /// A run that waits for a signal, so that the test says when it ends.
 fn waiting(max: u32, when_full: &str) -> longhaul_core::plan::Plan {

@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio_rustls::TlsAcceptor;
 
-use crate::bench::Bench;
+use crate::kinds::bench::Bench;
 
 const TELLS: &str = "steps:\n  - {id: tell, notify: email, text: hello}\n";
 const PASSWORD: &str = "open sesame";

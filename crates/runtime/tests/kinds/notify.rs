@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::bench::{Bench, finish, plan, start};
+use crate::kinds::bench::{Bench, finish, plan, start};
 
 /// Text that tries to be more than text.
 const HOSTILE: &str = "\"quoted\" 'single' $(touch owned) `x`\n.\nline\\two <!channel>";

@@ -37,8 +37,14 @@ pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     accepts.split(',').map(str::trim).any(|coding| {
         let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        name.trim().eq_ignore_ascii_case("gzip") && !["q=0", "q=0.0"].contains(&quality.trim())
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused(quality)
     })
+}
+
+/// A quality of zero refuses, with however many digits it is written.
+fn is_refused(quality: &str) -> bool {
+    let number = quality.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+    number.and_then(|(_, number)| number.trim().parse::<f32>().ok()) == Some(0.0)
 }
 
 fn is_text(response: &Response) -> bool {
@@ -47,4 +53,22 @@ fn is_text(response: &Response) -> bool {
         .iter()
         .any(|text| kind.starts_with(text))
         && !kind.starts_with("text/event-stream")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_taken_unless_its_quality_is_zero() {
+        let takes = |accepts: &'static str| {
+            takes_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accepts))]))
+        };
+        for accepts in ["gzip", "br, GZIP;q=0.5", "deflate, gzip; q=1.000", "gzip;q=0.001"] {
+            assert!(takes(accepts), "{accepts}");
+        }
+        for refuses in ["", "br", "gzip;q=0", "gzip; Q=0.000", "x-gzip"] {
+            assert!(!takes(refuses), "{refuses}");
+        }
+    }
 }

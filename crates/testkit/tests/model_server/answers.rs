@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{APIS, post, question, server, streaming, words};
+use crate::model_server::client::{APIS, post, question, server, streaming, words};
 
 #[test]
 fn every_api_gets_the_text_in_its_own_words() {

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use longhaul_testkit::model_server::{ModelServer, Outcome};
 
-use crate::client::{post, question, send, server};
+use crate::model_server::client::{post, question, send, server};
 
 fn outcome(server: &ModelServer) -> Outcome {
     let log = server.wait(|log| log.first().is_some_and(|entry| entry.outcome.is_some()));

@@ -1,6 +1,6 @@
 //! Errors in the shape of each API.
 
-use crate::client::{APIS, post, question, server, streaming};
+use crate::model_server::client::{APIS, post, question, server, streaming};
 
 /// Status of a failure in each API.
 fn statuses(step: &str) -> Vec<u16> {

@@ -3,7 +3,7 @@
 use longhaul_testkit::model_server::Outcome;
 use serde_json::{Value, json};
 
-use crate::client::{ask, post, question, said, server, words};
+use crate::model_server::client::{ask, post, question, said, server, words};
 
 const CHAT: &str = "/v1/chat/completions";
 

@@ -2,7 +2,7 @@
 
 use longhaul_testkit::model_server::Script;
 
-use crate::client::{said, server};
+use crate::model_server::client::{said, server};
 
 #[test]
 fn texts_of_several_lines_keep_their_shape() {

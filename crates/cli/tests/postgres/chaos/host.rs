@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use longhaul_store::conformance::proxy::{Line, Proxy};
 use longhaul_store::conformance::server::Server;
 
-use crate::machine::Machine;
-use crate::site::Client;
+use crate::postgres::machine::Machine;
+use crate::serve::site::Client;
 
 /// A process, its machine, and its line to the database.
 pub(crate) struct Host {

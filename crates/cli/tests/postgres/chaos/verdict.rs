@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::visitor::Acknowledged;
-use crate::trial::is_sound;
+use crate::crash::trial::is_sound;
 
 /// The run is sound, no result in it is stale, and it came to the end that it should.
 pub(crate) fn holds(run: &str, events: &[Value], acknowledged: &Acknowledged) {

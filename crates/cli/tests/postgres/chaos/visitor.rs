@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Dice;
-use crate::site::{Answer, Client};
+use crate::serve::site::{Answer, Client};
 
 /// What was acknowledged, by the ids of runs.
 #[derive(Default)]

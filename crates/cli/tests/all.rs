@@ -1,0 +1,35 @@
+//! All tests that use this crate from outside, as one program.
+//! `cargo test -p longhaul --test all valet::` runs one of its parts.
+
+mod absent;
+mod authoring;
+mod binary;
+mod broken;
+mod builtin;
+mod checkout;
+mod complete;
+mod consent;
+mod crash;
+mod demo;
+mod fleet;
+mod gates;
+mod generated;
+mod hostile;
+mod init;
+mod live;
+mod machine;
+mod mcp;
+mod native;
+mod newcomers;
+mod personas;
+mod postgres;
+mod purity;
+mod real_agents;
+mod runs;
+mod serve;
+mod shelf;
+mod shim;
+mod snapshot;
+mod terminal;
+mod tools;
+mod valet;

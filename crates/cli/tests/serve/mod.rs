@@ -1,0 +1,14 @@
+//! `longhaul serve`, the real program, spoken to over HTTP.
+
+#![cfg(test)]
+
+mod contract;
+mod hostile;
+mod keys;
+mod patience;
+mod people;
+mod questions;
+pub(crate) mod site;
+mod streams;
+mod traces;
+mod values;

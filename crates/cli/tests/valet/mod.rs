@@ -1,0 +1,11 @@
+//! `longhaul mcp --compat valet`, the real program, spoken to over pipes.
+
+#![cfg(test)]
+
+mod grants;
+mod office;
+mod proposals;
+mod runs;
+mod session;
+mod triggers;
+mod workflows;

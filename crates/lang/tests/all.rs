@@ -1,0 +1,5 @@
+//! All tests that use this crate from outside, as one program.
+//! `cargo test -p longhaul-lang --test all fuzz_smoke::` runs one of its parts.
+
+mod codes;
+mod fuzz_smoke;

@@ -1,0 +1,7 @@
+//! All tests that use this crate from outside, as one program.
+//! `cargo test -p longhaul-runtime --test all schedule::` runs one of its parts.
+
+mod hosted;
+mod kinds;
+mod pace;
+mod schedule;

@@ -1,0 +1,10 @@
+//! All tests that use this crate from outside, as one program.
+//! `cargo test -p longhaul-testkit --test all views::` runs one of its parts.
+
+mod fleet;
+mod histories;
+mod loops;
+mod model_server;
+mod sim;
+mod spec;
+mod views;
