@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::RunStarted;
 use crate::origin::{Auth, Caller, Face, Origin, SOME_RUN};
+use crate::rejection::{Rejection, Remedy};
 
 /// Who may answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +64,9 @@ impl fmt::Display for Approvers {
     }
 }
 
+/// What is left where a run would decide about itself.
+const LET_A_PERSON: &str = "let a person do it outside of the run";
+
 /// What the settings say about answers, as a run was started with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Approvals {
@@ -75,12 +79,13 @@ pub struct Approvals {
 }
 
 /// Why somebody may not answer, and who may; `None` if they may. Whoever shows the secret of a question was given it.
-pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&Caller>) -> Option<String> {
+pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&Caller>) -> Option<Rejection> {
     if let Some(run) = caller.and_then(|caller| related(started, caller)) {
-        return Some(format!(
-            "{run} can not answer for itself: what a step starts may not answer what its run asks, nor a run that it \
-             started, nor one that started it; let a person do it outside of the run"
-        ));
+        let why = format!(
+            "{run} cannot answer for itself: what a step starts may not answer what its run asks, nor a run that it \
+             started, nor one that started it"
+        );
+        return Some(Rejection::forbidden(why).say(LET_A_PERSON));
     }
     let settings = started.approvals.clone().unwrap_or_default();
     let owner = started.owner.as_ref()?;
@@ -90,7 +95,7 @@ pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&C
         Approvers::Role(role) => lacks(role, caller),
         Approvers::Initiator => {
             let Some(caller) = caller else {
-                return Some(format!("{}, and nobody said who answers", elsewhere(owner)));
+                return Some(Rejection::forbidden(format!("{}, and nobody said who answers", elsewhere(owner))));
             };
             foreign(owner, caller, settings.strict)
         }
@@ -99,13 +104,13 @@ pub fn refusal(started: &RunStarted, gate: Option<&Approvers>, caller: Option<&C
 
 /// Why a process may not cancel, pause or restart a run; `None` if it may. What a step starts may not decide what becomes of
 /// its own run, nor of one that started that; runs that it started itself are its own affair.
-pub fn own_affair(run: &str, who: &Origin) -> Option<String> {
+pub fn own_affair(run: &str, who: &Origin) -> Option<Rejection> {
     let own = who.inside.iter().find(|mine| *mine == run || *mine == SOME_RUN)?;
     let own = if own == SOME_RUN { "a run" } else { own };
-    Some(format!(
-        "a step of {own} can not decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it; let a \
-         person do it outside of the run"
-    ))
+    let why = format!(
+        "a step of {own} cannot decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it"
+    );
+    Some(Rejection::forbidden(why).say(LET_A_PERSON))
 }
 
 /// The run that a process would answer for although it comes out of it.
@@ -120,32 +125,24 @@ fn related(started: &RunStarted, caller: &Caller) -> Option<String> {
     own.into_iter().chain(forked).chain(above).find(|run| inside.iter().any(|mine| mine == run)).map(str::to_owned)
 }
 
-fn lacks(role: &str, caller: Option<&Caller>) -> Option<String> {
+fn lacks(role: &str, caller: Option<&Caller>) -> Option<Rejection> {
     let has = caller.is_some_and(|caller| caller.roles.iter().any(|own| own == role));
-    (!has).then(|| format!("only `{role}` may answer this; the settings say who that is, under `[roles]`"))
+    let why = || Rejection::forbidden(format!("only `{role}` may answer this"));
+    (!has).then(|| why().say("the settings say who that is, under `[roles]`"))
 }
 
-fn foreign(owner: &Origin, caller: &Caller, strict: bool) -> Option<String> {
+fn foreign(owner: &Origin, caller: &Caller, strict: bool) -> Option<Rejection> {
     let own_user = owner.user.is_none() || owner.user == caller.who.user;
     let may_override = !strict && own_user && caller.auth == Auth::OsUser;
     if is_initiator(owner, &caller.who) || (may_override && caller.overrides) {
         return None;
     }
-    let remedy = match (may_override, caller.overrides) {
-        (true, _) => instead(caller.who.face),
-        (false, true) => "; the policy lets nobody answer in its place",
-        (false, false) => "",
-    };
-    Some(format!("{}: answer there{remedy}", elsewhere(owner)))
-}
-
-/// How somebody answers in the place of another one, as their face lets them say it.
-fn instead(face: Face) -> &'static str {
-    match face {
-        Face::Cli => "; or answer in its place, with --override",
-        Face::Api => "; or answer in its place, with `override: true`",
-        Face::Dashboard | Face::Mcp | Face::Trigger => "; or answer in its place",
-    }
+    let rejection = Rejection::forbidden(format!("{}: answer there", elsewhere(owner)));
+    Some(match (may_override, caller.overrides) {
+        (true, _) => rejection.with(Remedy::AnswerInstead),
+        (false, true) => rejection.say("the policy lets nobody answer in its place"),
+        (false, false) => rejection,
+    })
 }
 
 fn elsewhere(owner: &Origin) -> String {
@@ -179,7 +176,8 @@ mod tests {
     fn said(run: serde_json::Value, gate: Option<&str>, caller: serde_json::Value) -> String {
         let gate: Option<Approvers> = gate.map(|gate| gate.parse().unwrap());
         let caller: Option<Caller> = serde_json::from_value(caller).unwrap();
-        refusal(&started(run), gate.as_ref(), caller.as_ref()).unwrap_or_else(|| "may".to_owned())
+        refusal(&started(run), gate.as_ref(), caller.as_ref())
+            .map_or_else(|| "may".to_owned(), |rejection| rejection.to_string())
     }
 
     fn claude() -> serde_json::Value {
@@ -210,7 +208,7 @@ mod tests {
         assert!(bob.ends_with("the policy lets nobody answer in its place"), "{bob}");
         let said_at = |face: &str| said(run(), None, json!({"who": {"face": face, "user": "jane"}}));
         assert!(said_at("dashboard").ends_with("command line: answer there; or answer in its place"));
-        assert!(said_at("api").ends_with("with `override: true`"));
+        assert!(said_at("api").ends_with("command line: answer there; or answer in its place"));
         assert!(said(run(), None, json!(null)).ends_with("nobody said who answers"));
         assert_eq!(said(json!({}), None, json!(null)), "may", "a run that nobody owns");
     }
@@ -224,8 +222,7 @@ mod tests {
         let other = said(run(), None, json!({"who": other, "auth": "mcp_session", "overrides": true}));
         assert!(other.starts_with("this run was started by Claude Code (session s-1): answer there"), "{other}");
         let terminal = said(run(), None, json!({"who": {"user": "jane"}}));
-        let expected =
-            "this run was started by Claude Code (session s-1): answer there; or answer in its place, with --override";
+        let expected = "this run was started by Claude Code (session s-1): answer there; or answer in its place";
         assert_eq!(terminal, expected);
         assert_eq!(said(run(), None, json!({"who": {"user": "jane"}, "overrides": true})), "may");
     }
@@ -273,16 +270,13 @@ mod tests {
             for gate in [None, Some("anyone"), Some("role:ops")] {
                 for auth in ["os_user", "token", "mcp_session"] {
                     let said = said(run.clone(), gate, inside(&["run-1"], auth));
-                    assert!(said.starts_with("run-1 can not answer for itself"), "{said}");
+                    assert!(said.starts_with("run-1 cannot answer for itself"), "{said}");
                 }
             }
         }
-        assert!(said(child(), None, inside(&["run-0"], "os_user")).starts_with("run-0 can not"), "who started it");
-        assert!(
-            said(child(), None, inside(&["run-2", "run-0"], "os_user")).starts_with("run-0 can not"),
-            "its sibling"
-        );
-        assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run can not"));
+        assert!(said(child(), None, inside(&["run-0"], "os_user")).starts_with("run-0 cannot"), "who started it");
+        assert!(said(child(), None, inside(&["run-2", "run-0"], "os_user")).starts_with("run-0 cannot"), "its sibling");
+        assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run cannot"));
         assert_eq!(said(child(), None, inside(&["run-9"], "os_user")), "may", "a run that has nothing to do with it");
     }
 

@@ -217,7 +217,7 @@ fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<Kind> {
 
 async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: bool) -> Result<ExitCode> {
     let shelf = engine.shelf().await?;
-    let Some((id, armed)) = shelf.trigger(name) else { bail!("{}", shelf.no_trigger(name).0) };
+    let Some((id, armed)) = shelf.trigger(name) else { return Err(shelf.no_trigger(name).into()) };
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
         bail!("`{name}` starts no workflow; it goes off at its times alone")

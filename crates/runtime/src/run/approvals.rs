@@ -47,7 +47,7 @@ impl Engine {
         );
         if decides {
             let who = with_ancestors(&self.shared, who.clone()).await?;
-            own_affair(run.as_str(), &who).map_or(Ok(()), |why| Err(Error::Refused(why)))?;
+            own_affair(run.as_str(), &who).map_or(Ok(()), Err)?;
         }
         self.tell(run, message, None).await
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::State;
 use longhaul_core::status;
 use longhaul_store::{Append, Posted, Problem, Query, RunRow, TaskEnd};
@@ -138,7 +139,7 @@ pub(crate) fn is_over(row: &RunRow) -> bool {
 pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result<Posted, Error> {
     let row = shared.store.run(run).await?.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
     if is_over(&row) {
-        return Err(Error::Refused(format!("{run} is over: {}", row.head.status)));
+        return Err(Rejection::untimely(format!("{run} is over: {}", row.head.status)).into());
     }
     let event = Event::RunFinished { outcome: Outcome::Cancelled, message: Some(why), outputs: Default::default() };
     let envelope = Envelope { v: VERSION, seq: row.last_seq + 1, at: shared.clock.now_ms(), event };

@@ -4,8 +4,9 @@ use axum::http::StatusCode;
 use longhaul_core::approval;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
-use longhaul_core::origin::Caller;
+use longhaul_core::origin::{Caller, Face};
 use longhaul_core::path::StepPath;
+use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::view::{self, Asked};
 use longhaul_runtime::{Error, Loaded, Message};
 use longhaul_store::{Query, RunRow};
@@ -13,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::{Call, Reply, path_of};
-use super::problem::Problem;
+use super::problem::{Problem, remedy};
 use super::rows::row;
 use super::tell::Told;
 use crate::desk::Desk;
@@ -115,11 +116,12 @@ pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> R
 fn here(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Here {
     let Some(why) = refusal(loaded, path, caller) else { return Here { ok: true, why: None, overrides: false } };
     let instead = Caller { overrides: true, ..caller.clone() };
-    Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why) }
+    let words = |known: &Remedy| if caller.who.face == Face::Api { remedy(known) } else { known.plain() };
+    Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why.in_words(words)) }
 }
 
 /// Why somebody may not answer, and who may.
-fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<String> {
+fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<Rejection> {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let gate = state.find(path).and_then(|inst| plan.step(inst.step).approvals.as_ref());
     approval::refusal(state.started.as_ref()?, gate, Some(caller))
@@ -161,25 +163,11 @@ pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::unreadable("Only time can say that nobody answered."));
     }
     let path = path_of(&body.path)?;
-    let (run, loaded) = call.load().await?;
-    let asked = view::questions(&loaded.plan.0, &loaded.state).into_iter().find(|asked| asked.path == path);
-    let Some(asked) = asked else {
-        return Err(Problem::untimely(format!("`{path}` asks nothing, or has been answered")));
-    };
+    let run = call.run().await?;
     let caller = Caller { overrides: body.overrides, ..call.caller() };
-    let known = call.desk().engine().identified(caller.clone()).await?;
-    if let Some(why) = refusal(&loaded, &path, &known) {
-        return Err(Problem::not_theirs(&why));
-    }
-    if body.shown.as_ref().is_some_and(|shown| *shown != asked.shown) {
-        return Err(Problem::untimely(format!("`{path}` asks something else by now")));
-    }
     let mut message = Message::answer(path, body.answer, caller);
     if let Message::Answer { comment, shown, .. } = &mut message {
         (*comment, *shown) = (body.comment, body.shown);
-    }
-    if let Some(why) = message.misfit(&loaded) {
-        return Err(Problem::unfit(why));
     }
     call.desk().engine().tell(&run, message, None).await?;
     Reply::json_with(StatusCode::ACCEPTED, &Told::of(&run))

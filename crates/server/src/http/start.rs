@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use longhaul_core::Json;
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
+use longhaul_core::rejection::Rejection;
 use longhaul_runtime::{Error, ForkRequest, StartRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +56,7 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
     if let Some(reply) = mark.answered(&call).await? {
         return Ok(reply);
     }
-    call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.0))?;
+    call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))?;
     let name = body.workflow;
     let (plan, workflow_dir) = aside(call.desk(), move |desk| super::workflows::plan(desk, &name)).await?;
     let request = StartRequest {
@@ -81,7 +82,7 @@ pub(super) async fn fork(call: Call) -> Result<Reply, Problem> {
     let first = || loaded.state.steps().first().map(|step| step.path.clone());
     let at = match &body.from {
         Some(text) => path_of(text)?,
-        None => first().ok_or_else(|| Problem::untimely("no step of this run was reached yet"))?,
+        None => first().ok_or_else(|| Rejection::untimely("no step of this run was reached yet"))?,
     };
     let request = ForkRequest {
         at,

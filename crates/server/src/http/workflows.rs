@@ -201,7 +201,7 @@ pub(super) async fn aside<T: Send + 'static>(
 }
 
 async fn refreshed(desk: &Desk) -> Result<(), Problem> {
-    desk.refresh_shelf().await.map_err(|problem| Problem::failing(problem.0))
+    desk.refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))
 }
 
 fn unknown(name: &str) -> Problem {

@@ -26,7 +26,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
                 "`{name}` is there already; choose another name, or remove it: longhaul store logout {name}"
             )
         }
-        longhaul_store::Error::Io(why) if why.contains("already exists") => {
+        longhaul_store::Error::RoleTaken(_) => {
             anyhow::anyhow!(
                 "the database has a role of this name that is no login of this store; choose another name, or have it removed: longhaul store logout \
                  {name} says how"

@@ -82,7 +82,7 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
         let disk = call.desk.disk();
         disk.described(Kind::Skill, name).ok_or_else(|| Problem::unknown("skill", name, disk.names(Kind::Skill)))
     };
-    let described = described.map_err(|problem| Problem::new(format!("{}\n\n{USAGE}", problem.0)))?;
+    let described = described.map_err(|problem| Problem::new(format!("{}\n\n{USAGE}", problem.text)))?;
     let inputs = [("skill".to_owned(), described.text.into())].into_iter().collect();
     alone(call, "skill", SKILL, Order { task, inputs, run: None }).await
 }
