@@ -59,6 +59,8 @@ use crate::tools::ToolServer;
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
+/// Changes of the store within this time are looked at together.
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// How an engine works.
 #[derive(Debug, Clone)]
@@ -515,9 +517,24 @@ impl Engine {
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
                 () = news.notified() => {}
+                () = self.moved_by_others(run, state.seq) => {}
                 () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
             }
         }
+    }
+
+    /// Waits until another process has recorded something after an event: a command records beside whoever drives the run.
+    async fn moved_by_others(&self, run: &RunId, seq: u64) {
+        let mut changes = self.shared.store.watch();
+        changes.mark_changed();
+        while changes.changed().await.is_ok() {
+            tokio::time::sleep(TOGETHER).await;
+            changes.borrow_and_update();
+            if self.row(run).await.is_ok_and(|row| row.is_some_and(|row| row.last_seq > seq)) {
+                return;
+            }
+        }
+        std::future::pending().await
     }
 
     /// As a task of its own: there its attempts are beside it, on the same thread as often as not, and a step need not
@@ -604,7 +621,7 @@ impl Shared {
         let mut loaded = match (run_loop::load(self, run).await, &message) {
             (Err(error), Message::Cancel { reason, .. }) if error.is_damage() => {
                 let why = reason.clone().unwrap_or_else(|| format!("it could not be read: {error}"));
-                return damaged::give_up(self, run, why).await;
+                return damaged::give_up(self, run, why).await.map(|_| Posted::New);
             }
             (loaded, _) => loaded?,
         };

@@ -6,6 +6,7 @@
 mod backends;
 mod channels;
 mod clock;
+mod command;
 mod engine;
 mod execute;
 mod fleet;
@@ -18,6 +19,7 @@ mod trust;
 pub use backends::{AUTO, Backends, Profile, SCRIPTED, permission};
 pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
 pub use clock::{Clock, System, clock_of};
+pub use command::{Applied, Follow};
 pub use engine::{Engine, Error, Options, Pulse, Said, StartRequest, Values};
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
