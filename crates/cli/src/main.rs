@@ -16,7 +16,6 @@ mod live;
 mod manual;
 mod office;
 mod onlooker;
-mod opening;
 mod rejected;
 mod screen;
 mod story;

@@ -68,7 +68,7 @@ pub enum Remedy {
     GiveInput(String),
     /// Answer in the place of whoever started the run.
     AnswerInstead,
-    /// Look at the run again, then decide.
+    /// Look at what is asked now, then answer.
     LookAgain,
     /// Try again.
     TryAgain,
@@ -91,7 +91,7 @@ impl Remedy {
             Self::Say(text) => text.clone(),
             Self::GiveInput(name) => format!("give the input `{name}`"),
             Self::AnswerInstead => "or answer in its place".to_owned(),
-            Self::LookAgain => "look at it again, then decide".to_owned(),
+            Self::LookAgain => "look at it again, then answer".to_owned(),
             Self::TryAgain => "try again".to_owned(),
             Self::CancelFirst => "cancel it first".to_owned(),
             Self::ListRuns => "list the runs".to_owned(),

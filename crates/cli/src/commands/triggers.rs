@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use longhaul_app::{App, Order};
 use longhaul_core::Json;
 use longhaul_core::explain::moment;
 use longhaul_core::plan::Plan;
@@ -10,7 +11,7 @@ use longhaul_core::shelf::schedule::Times;
 use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger, Webhook};
 use longhaul_core::shelf::{Armed, Arming};
 use longhaul_project::disk::Disk;
-use longhaul_runtime::{Engine, StartRequest};
+use longhaul_runtime::Engine;
 use serde_json::{Value, json};
 
 use super::versions::{person, tell};
@@ -176,7 +177,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
         name: args.name.clone(),
         enabled: !args.disabled,
         workflow: args.workflow.clone(),
-        kind: kind(args, plan.as_ref().map(|(plan, _)| plan))?,
+        kind: kind(args, plan.as_ref().map(|startable| &startable.plan))?,
         mapping: paths.map(|(name, path)| (name.to_owned(), path.to_owned())).collect(),
     };
     let arming = Arming { id: None, trigger, by };
@@ -225,20 +226,19 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }
-    let (plan, workflow_dir) = office::plan(disk, workflow)?;
-    let mut given = inputs::read(input, Some(&plan))?;
+    let startable = office::plan(disk, workflow)?;
+    let plan = &startable.plan;
+    let mut given = inputs::read(input, Some(plan))?;
     let payload = Json::Object(given.clone().into_iter().collect());
     // What is only there to be mapped is no variable of the run.
     let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
     given.retain(|name, _| declared(name) || !trigger.reads(name));
-    let request = StartRequest {
+    let order = Order {
         inputs: trigger.variables(&payload, &given),
         trigger: json!({"type": "manual", "trigger": id, "name": trigger.name}),
-        owner: Some(identity::origin()),
-        workflow_dir,
-        ..StartRequest::default()
+        ..Order::default()
     };
-    let run = engine.start(&plan, request).await?;
+    let run = App::new(engine.clone()).start(&startable, order, &identity::caller()).await?;
     if json {
         ui::print_json(&json!({"run": run, "trigger": id}))?;
     } else {

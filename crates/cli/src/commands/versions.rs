@@ -10,7 +10,7 @@ use longhaul_project::disk::{Disk, text_of};
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui, width};
+use crate::{identity, rejected, ui, width};
 
 /// Put a workflow on the shelf, or a new version of it
 ///
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             return list_all(&all, args.json);
         };
         let Some((_, kept)) = shelf.workflow(name) else {
-            let refusal = shelf.kept(name).err().map(|refusal| refusal.0);
+            let refusal = shelf.kept(name).err().map(|rejection| rejected::words(&rejection));
             bail!("{}", refusal.unwrap_or_default());
         };
         if let Some(hash) = &args.text {

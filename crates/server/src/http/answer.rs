@@ -1,6 +1,6 @@
 //! Questions: all that are open, who may answer them, and the answers.
 
-use axum::http::StatusCode;
+use longhaul_app::{Command, GivenAnswer};
 use longhaul_core::approval;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
@@ -8,7 +8,7 @@ use longhaul_core::origin::{Caller, Face};
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::view::{self, Asked};
-use longhaul_runtime::{Error, Loaded, Message};
+use longhaul_runtime::{Error, Loaded};
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::call::{Call, Reply, path_of};
 use super::problem::{Problem, remedy};
 use super::rows::row;
-use super::tell::Told;
+use super::tell::command;
 use crate::desk::Desk;
 
 /// Runs that are read at once.
@@ -163,12 +163,7 @@ pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::unreadable("Only time can say that nobody answered."));
     }
     let path = path_of(&body.path)?;
-    let run = call.run().await?;
     let caller = Caller { overrides: body.overrides, ..call.caller() };
-    let mut message = Message::answer(path, body.answer, caller);
-    if let Message::Answer { comment, shown, .. } = &mut message {
-        (*comment, *shown) = (body.comment, body.shown);
-    }
-    call.desk().engine().tell(&run, message, None).await?;
-    Reply::json_with(StatusCode::ACCEPTED, &Told::of(&run))
+    let said = GivenAnswer { comment: body.comment, shown: body.shown, ..GivenAnswer::to(path, body.answer) };
+    command(&call, Command::Answer(said), caller).await
 }

@@ -88,10 +88,14 @@ impl Caller {
         Self { session, who: Origin { face: Face::Mcp, client: Some(client.clone()), ..server.clone() }, client }
     }
 
+    /// The caller as the application knows them.
+    pub(crate) fn known(&self) -> origin::Caller {
+        origin::Caller { who: self.who.clone(), auth: Auth::McpSession, ..origin::Caller::default() }
+    }
+
     /// What they say to a question, with what they were shown.
     pub(crate) fn says(&self, asked: &Asked, answer: Answer, said: Option<String>) -> Message {
-        let caller = origin::Caller { who: self.who.clone(), auth: Auth::McpSession, ..origin::Caller::default() };
-        let mut message = Message::answer(asked.path.clone(), answer, caller);
+        let mut message = Message::answer(asked.path.clone(), answer, self.known());
         if let Message::Answer { shown, comment, .. } = &mut message {
             *shown = Some(asked.shown.clone());
             *comment = said;
