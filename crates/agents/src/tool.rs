@@ -79,11 +79,14 @@ pub struct Answer {
     /// Why it came to nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// Whether no conversation with the server came about. What it printed mostly says why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreached: bool,
 }
 
 impl Answer {
     fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
-        Self { output: Json::Null, failure: Some(Failure::new(class, message)) }
+        Self { failure: Some(Failure::new(class, message)), ..Self::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The `longhaul` command.
 //!
 //! Data goes to stdout, talk to stderr. Exit codes: 0 all is well, 1 the answer is no (errors were found, a
-//! run failed), 2 the question was wrong (unknown command, no such file).
+//! run failed, somebody else was first), 2 the question was wrong (unknown command, no such file), 75 try again later.
 
 mod amounts;
 mod answering;
@@ -15,7 +15,7 @@ mod live;
 mod manual;
 mod office;
 mod onlooker;
-mod opening;
+mod rejected;
 mod screen;
 mod story;
 mod trial;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Err(error) if ui::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             ui::complain(&error);
-            ExitCode::from(2)
+            ExitCode::from(rejected::exit_code_of(&error))
         }
     }
 }

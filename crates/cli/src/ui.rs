@@ -132,7 +132,8 @@ pub(crate) fn say(text: impl std::fmt::Display) {
 /// Says what went wrong, with its causes.
 pub(crate) fn complain(error: &anyhow::Error) {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let causes: Vec<String> = error.chain().map(|cause| longhaul_lang::diagnostic::plain(&cause.to_string())).collect();
+    let causes: Vec<String> =
+        error.chain().map(|cause| longhaul_lang::diagnostic::plain(&crate::rejected::cause(cause))).collect();
     say(format!("{red}error{red:#}: {}", causes.join(": ")));
 }
 

@@ -194,7 +194,7 @@ fn a_step_does_not_answer_for_its_run() {
     {
         let project = answering_itself(how);
         let out = project.out();
-        assert!(out.contains("run-1 can not answer for itself") && out.contains("code 2"), "{how}: {out}");
+        assert!(out.contains("run-1 cannot answer for itself") && out.contains("code 1"), "{how}: {out}");
         assert_eq!(project.found("answered"), Value::Null, "{how}");
     }
 }
@@ -206,7 +206,7 @@ fn a_step_that_hides_where_it_comes_from_does_not_answer() {
 env -i HOME=$HOME PATH=$PATH sh -c '(read go <start; '$LONGHAUL' approve run-1 go >orphan 2>&1; echo >end) &'
 echo >start; read go <end; cat orphan; false";
     let project = answering_itself(orphan);
-    assert!(project.out().contains("a step of a run can not answer for itself"), "{}", project.out());
+    assert!(project.out().contains("a step of a run cannot answer for itself"), "{}", project.out());
     assert_eq!(project.found("answered"), Value::Null);
 }
 
@@ -217,7 +217,7 @@ fn a_run_that_a_step_started_is_not_its_to_answer() {
     let project = Project::new(parent);
     std::fs::write(project.path("child.yaml"), child).unwrap();
     project.ok(&["run", "w.yaml", "--run-id", RUN]);
-    assert!(project.out().contains("run-1 can not answer for itself"), "{}", project.out());
+    assert!(project.out().contains("run-1 cannot answer for itself"), "{}", project.out());
     project.ok(&["approve", "child-1"]);
     assert_eq!(project.longhaul(&["resume", "child-1"]).code, 0, "a person outside of it may");
 }

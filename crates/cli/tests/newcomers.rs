@@ -292,7 +292,7 @@ fn a_step_can_not_end_its_own_run() {
     let project = Project::new(&format!("name: w\ndo:\n  - id: a\n    run: |\n      {tries}\n"));
     assert_eq!(project.run().code, 0);
     let said = std::fs::read_to_string(project.path("out")).unwrap();
-    assert_eq!(said.matches("a step of run-1 can not decide what becomes of run-1").count(), 3, "{said}");
+    assert_eq!(said.matches("a step of run-1 cannot decide what becomes of run-1").count(), 3, "{said}");
 }
 
 #[test]

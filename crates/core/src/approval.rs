@@ -12,11 +12,15 @@ use crate::event::{Answer, RunStarted};
 use crate::origin::{Auth, Caller, Face, Origin, SOME_RUN};
 use crate::path::StepPath;
 use crate::plan::Plan;
+use crate::rejection::{Rejection, Remedy};
 use crate::state::State;
 
 pub(crate) use people::not_a_vote;
 pub use people::{Approval, needed, progress};
 pub use rule::{ApprovalRule, Approvers};
+
+/// What is left where a run would decide about itself.
+const LET_A_PERSON: &str = "let a person do it outside of the run";
 
 /// What the settings say about answers, as a run was started with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,7 +40,7 @@ pub fn refusal(
     path: &StepPath,
     caller: Option<&Caller>,
     answer: Option<&Answer>,
-) -> Option<String> {
+) -> Option<Rejection> {
     let started = state.started.as_ref()?;
     let step = state.find(path);
     let rule = step.and_then(|step| plan.step(step.step).approvals.as_ref());
@@ -46,12 +50,13 @@ pub fn refusal(
 }
 
 /// Why somebody is not among those who are asked. Whoever shows the secret of a question was given it.
-fn not_asked(started: &RunStarted, from: Option<&Approvers>, caller: Option<&Caller>) -> Option<String> {
+fn not_asked(started: &RunStarted, from: Option<&Approvers>, caller: Option<&Caller>) -> Option<Rejection> {
     if let Some(run) = caller.and_then(|caller| related(started, caller)) {
-        return Some(format!(
-            "{run} can not answer for itself: what a step starts may not answer what its run asks, nor a run that it \
-             started, nor one that started it; let a person do it outside of the run"
-        ));
+        let why = format!(
+            "{run} cannot answer for itself: what a step starts may not answer what its run asks, nor a run that it \
+             started, nor one that started it"
+        );
+        return Some(Rejection::forbidden(why).say(LET_A_PERSON));
     }
     let settings = started.approvals.clone().unwrap_or_default();
     let owner = started.owner.as_ref()?;
@@ -62,7 +67,7 @@ fn not_asked(started: &RunStarted, from: Option<&Approvers>, caller: Option<&Cal
         Approvers::Users(users) => not_among(users, caller),
         Approvers::Initiator => {
             let Some(caller) = caller else {
-                return Some(format!("{}, and nobody said who answers", elsewhere(owner)));
+                return Some(Rejection::forbidden(format!("{}, and nobody said who answers", elsewhere(owner))));
             };
             foreign(owner, caller, settings.strict)
         }
@@ -71,13 +76,13 @@ fn not_asked(started: &RunStarted, from: Option<&Approvers>, caller: Option<&Cal
 
 /// Why a process may not cancel, pause or restart a run; `None` if it may. What a step starts may not decide what becomes of
 /// its own run, nor of one that started that; runs that it started itself are its own affair.
-pub fn own_affair(run: &str, who: &Origin) -> Option<String> {
+pub fn own_affair(run: &str, who: &Origin) -> Option<Rejection> {
     let own = who.inside.iter().find(|mine| *mine == run || *mine == SOME_RUN)?;
     let own = if own == SOME_RUN { "a run" } else { own };
-    Some(format!(
-        "a step of {own} can not decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it; let a \
-         person do it outside of the run"
-    ))
+    let why = format!(
+        "a step of {own} cannot decide what becomes of {run}: nothing that a run starts may cancel, pause or restart it"
+    );
+    Some(Rejection::forbidden(why).say(LET_A_PERSON))
 }
 
 /// The run that a process would answer for although it comes out of it.
@@ -92,51 +97,37 @@ fn related(started: &RunStarted, caller: &Caller) -> Option<String> {
     own.into_iter().chain(forked).chain(above).find(|run| inside.iter().any(|mine| mine == run)).map(str::to_owned)
 }
 
-fn lacks(role: &str, caller: Option<&Caller>) -> Option<String> {
+fn lacks(role: &str, caller: Option<&Caller>) -> Option<Rejection> {
     let has = caller.is_some_and(|caller| caller.roles.iter().any(|own| own == role));
-    (!has).then(|| {
-        let shared = shared(caller).map(|why| format!("; {why}")).unwrap_or_default();
-        format!("only `{role}` may answer this; the settings say who that is, under `[roles]`{shared}")
-    })
+    let why = || Rejection::forbidden(format!("only `{role}` may answer this{}", shared(caller)));
+    (!has).then(|| why().say("the settings say who that is, under `[roles]`"))
 }
 
-fn not_among(users: &[String], caller: Option<&Caller>) -> Option<String> {
+fn not_among(users: &[String], caller: Option<&Caller>) -> Option<Rejection> {
     let person = caller.and_then(Caller::person);
     let is_one = person.is_some_and(|person| users.iter().any(|user| user == person));
-    (!is_one).then(|| {
-        let shared = shared(caller).map(|why| format!("; {why}")).unwrap_or_default();
-        format!("only {} may answer this{shared}", users.join(" or "))
-    })
+    (!is_one).then(|| Rejection::forbidden(format!("only {} may answer this{}", users.join(" or "), shared(caller))))
 }
 
-/// Why somebody with a token has no role, where the token names nobody.
-fn shared(caller: Option<&Caller>) -> Option<&'static str> {
+/// What to add for a token that names no person.
+fn shared(caller: Option<&Caller>) -> &'static str {
     let is_shared = caller.is_some_and(|caller| caller.auth == Auth::SharedToken);
-    is_shared.then_some("the token names no person, so it has no role")
+    if is_shared { ", and the token names no person" } else { "" }
 }
 
-fn foreign(owner: &Origin, caller: &Caller, strict: bool) -> Option<String> {
+fn foreign(owner: &Origin, caller: &Caller, strict: bool) -> Option<Rejection> {
     let own_user = owner.user.is_none() || owner.user == caller.who.user;
     let is_person = matches!(caller.auth, Auth::OsUser | Auth::Token | Auth::SharedToken);
     let may_override = !strict && own_user && is_person && caller.who.face != Face::Mcp;
     if is_initiator(owner, &caller.who) || (may_override && caller.overrides) {
         return None;
     }
-    let remedy = match (may_override, caller.overrides) {
-        (true, _) => instead(caller.who.face),
-        (false, true) => "; the policy lets nobody answer in its place",
-        (false, false) => "",
-    };
-    Some(format!("{}: answer there{remedy}", elsewhere(owner)))
-}
-
-/// How somebody answers in the place of another one, as their face lets them say it.
-fn instead(face: Face) -> &'static str {
-    match face {
-        Face::Cli => "; or answer in its place, with --override",
-        Face::Api => "; or answer in its place, with `override: true`",
-        Face::Dashboard | Face::Mcp | Face::Trigger => "; or answer in its place",
-    }
+    let rejection = Rejection::forbidden(format!("{}: answer there", elsewhere(owner)));
+    Some(match (may_override, caller.overrides) {
+        (true, _) => rejection.with(Remedy::AnswerInstead),
+        (false, true) => rejection.say("the policy lets nobody answer in its place"),
+        (false, false) => rejection,
+    })
 }
 
 fn elsewhere(owner: &Origin) -> String {
@@ -170,7 +161,7 @@ mod tests {
     fn said(run: serde_json::Value, gate: Option<&str>, caller: serde_json::Value) -> String {
         let gate: Option<Approvers> = gate.map(|gate| gate.parse().unwrap());
         let caller: Option<Caller> = serde_json::from_value(caller).unwrap();
-        not_asked(&started(run), gate.as_ref(), caller.as_ref()).unwrap_or_else(|| "may".to_owned())
+        in_words(not_asked(&started(run), gate.as_ref(), caller.as_ref()))
     }
 
     /// What is said to an approval where others were given before.
@@ -180,9 +171,12 @@ mod tests {
         let approval = |by: &&str| Approval { by: (*by).to_owned(), at: 1, comment: None };
         let given: Vec<Approval> = given.iter().map(approval).collect();
         let started = started(json!({"owner": "jane"}));
-        not_asked(&started, Some(&rule.from), Some(&caller))
-            .or_else(|| people::refusal(&started, &rule, &given, Some(&caller), None))
-            .unwrap_or_else(|| "may".to_owned())
+        let refused = not_asked(&started, Some(&rule.from), Some(&caller));
+        in_words(refused.or_else(|| people::refusal(&started, &rule, &given, Some(&caller), None)))
+    }
+
+    fn in_words(refused: Option<Rejection>) -> String {
+        refused.map_or_else(|| "may".to_owned(), |rejection| rejection.to_string())
     }
 
     fn token(user: &str) -> serde_json::Value {
@@ -250,7 +244,7 @@ mod tests {
         ana["overrides"] = json!(true);
         assert!(said(run(), None, ana).ends_with("the policy lets nobody answer in its place"));
         let shared = json!({"who": {"face": "api", "user": "root"}, "auth": "shared_token"});
-        assert!(said(run(), Some("role:ops"), shared).ends_with("the token names no person, so it has no role"));
+        assert!(said(run(), Some("role:ops"), shared).contains("the token names no person"));
     }
 
     fn claude() -> serde_json::Value {
@@ -281,7 +275,7 @@ mod tests {
         assert!(bob.ends_with("the policy lets nobody answer in its place"), "{bob}");
         let said_at = |face: &str| said(run(), None, json!({"who": {"face": face, "user": "jane"}}));
         assert!(said_at("dashboard").ends_with("command line: answer there; or answer in its place"));
-        assert!(said_at("api").ends_with("with `override: true`"));
+        assert!(said_at("api").ends_with("command line: answer there; or answer in its place"));
         assert!(said(run(), None, json!(null)).ends_with("nobody said who answers"));
         assert_eq!(said(json!({}), None, json!(null)), "may", "a run that nobody owns");
     }
@@ -295,8 +289,7 @@ mod tests {
         let other = said(run(), None, json!({"who": other, "auth": "mcp_session", "overrides": true}));
         assert!(other.starts_with("this run was started by Claude Code (session s-1): answer there"), "{other}");
         let terminal = said(run(), None, json!({"who": {"user": "jane"}}));
-        let expected =
-            "this run was started by Claude Code (session s-1): answer there; or answer in its place, with --override";
+        let expected = "this run was started by Claude Code (session s-1): answer there; or answer in its place";
         assert_eq!(terminal, expected);
         assert_eq!(said(run(), None, json!({"who": {"user": "jane"}, "overrides": true})), "may");
     }
@@ -344,16 +337,13 @@ mod tests {
             for gate in [None, Some("anyone"), Some("role:ops")] {
                 for auth in ["os_user", "token", "mcp_session"] {
                     let said = said(run.clone(), gate, inside(&["run-1"], auth));
-                    assert!(said.starts_with("run-1 can not answer for itself"), "{said}");
+                    assert!(said.starts_with("run-1 cannot answer for itself"), "{said}");
                 }
             }
         }
-        assert!(said(child(), None, inside(&["run-0"], "os_user")).starts_with("run-0 can not"), "who started it");
-        assert!(
-            said(child(), None, inside(&["run-2", "run-0"], "os_user")).starts_with("run-0 can not"),
-            "its sibling"
-        );
-        assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run can not"));
+        assert!(said(child(), None, inside(&["run-0"], "os_user")).starts_with("run-0 cannot"), "who started it");
+        assert!(said(child(), None, inside(&["run-2", "run-0"], "os_user")).starts_with("run-0 cannot"), "its sibling");
+        assert!(said(child(), None, inside(&["*"], "os_user")).starts_with("a step of a run cannot"));
         assert_eq!(said(child(), None, inside(&["run-9"], "os_user")), "may", "a run that has nothing to do with it");
     }
 }

@@ -129,6 +129,14 @@ pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
     Ok(advance)
 }
 
+/// Takes one thing in and decides nothing: an engine decides what follows.
+pub fn note(planner: Planner<'_>, state: &mut State, event: Event, at: i64) -> Result<Advance, Illegal> {
+    let mut advance = Advance::default();
+    let event = told::held(planner, state, event);
+    record(planner, state, event, at, &mut advance)?;
+    Ok(advance)
+}
+
 fn record(
     planner: Planner<'_>,
     state: &mut State,

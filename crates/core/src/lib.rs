@@ -18,6 +18,7 @@ pub mod origin;
 pub mod path;
 pub mod plan;
 pub mod policy;
+pub mod rejection;
 pub mod report;
 pub mod schema;
 pub mod shelf;

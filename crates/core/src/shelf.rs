@@ -25,16 +25,6 @@ pub use fold::{Armed, Kept, Proposal, Shelf, Status, Version};
 pub use propose::{EXPIRY_MS, Proposing};
 use trigger::Trigger;
 
-/// Why something can not be written, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal(pub String);
-
-impl Refusal {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-}
-
 /// Why a version was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -44,10 +44,11 @@ impl Unread {
 
 /// One JSON value. A number that would be changed, or a value that is too deep, is refused.
 pub fn read(text: &str) -> Result<Json, Unread> {
-    let value: Json = serde_json::from_str(text).map_err(|error| match error.to_string() {
-        said if said.starts_with("recursion limit") => Unread::Lossy(TOO_DEEP.to_owned()),
-        said => Unread::NotJson(said),
-    })?;
+    let value: Json =
+        serde_json::from_str(text).map_err(|error| match is_nested_deeper(before(&error, text), DEPTH_MAX) {
+            true => Unread::Lossy(TOO_DEEP.to_owned()),
+            false => Unread::NotJson(error.to_string()),
+        })?;
     if let Some(number) = whole_numbers(text).find(|number| !is_kept(number)) {
         return Err(Unread::Lossy(format!("the number {number} does not fit into 64 bits; write it as text")));
     }
@@ -57,6 +58,30 @@ pub fn read(text: &str) -> Result<Json, Unread> {
 /// Whether a whole number stays what it is.
 fn is_kept(number: &str) -> bool {
     number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok()
+}
+
+/// The part of a text that was read as JSON before the error.
+fn before<'t>(error: &serde_json::Error, text: &'t str) -> &'t str {
+    let lines: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    text.get(..lines + error.column()).unwrap_or_default()
+}
+
+/// Whether brackets are nested more deeply than so many levels, outside of strings.
+fn is_nested_deeper(text: &str, levels: usize) -> bool {
+    let (mut depth, mut rest) = (0_usize, text);
+    while let Some(at) = rest.find(['"', '[', ']', '{', '}']) {
+        let (sign, after) = (rest.as_bytes()[at], &rest[at + 1..]);
+        rest = if sign == b'"' { after_string(after) } else { after };
+        match sign {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > levels {
+            return true;
+        }
+    }
+    false
 }
 
 /// The whole numbers of a JSON text that may be too large, as they are written.
@@ -104,7 +129,12 @@ mod tests {
         assert!(read(&nested(DEPTH_MAX - 1)).is_ok());
         for levels in [DEPTH_MAX, 126, 127, 128, 10_000] {
             assert_eq!(read(&nested(levels)), Err(Unread::Lossy(TOO_DEEP.to_owned())), "{levels}");
+            let over_lines = format!("{{\"a\":\n{}}}", nested(levels));
+            assert_eq!(read(&over_lines), Err(Unread::Lossy(TOO_DEEP.to_owned())), "{levels}");
         }
+        let colours = "\u{1b}[32mgreen ".repeat(200);
+        assert!(matches!(read(&colours), Err(Unread::NotJson(_))), "brackets of a text that is not JSON");
+        assert!(matches!(read(&format!("[1] {colours}")), Err(Unread::NotJson(_))));
     }
 
     #[test]

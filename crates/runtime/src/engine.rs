@@ -21,6 +21,7 @@ use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
 use longhaul_core::policy::Policy;
+use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::schema::mismatch;
 use longhaul_core::shelf::Shelf;
 use longhaul_core::state::State;
@@ -56,6 +57,8 @@ use longhaul_config::{Backends, Channel, ToolServer, Values};
 
 /// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
+/// Changes of the store within this time are looked at together.
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// How an engine works.
 #[derive(Debug, Clone)]
@@ -135,9 +138,9 @@ pub enum Error {
     /// More than one run begins like this.
     #[error("`{0}` is not unique: {1}")]
     Ambiguous(String, String),
-    /// What is asked does not fit the run.
-    #[error("{0}")]
-    Refused(String),
+    /// The command was rejected; the kind says why.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
     /// What was submitted is not what the step promises; the step stays open.
     #[error("`{step}` stays open: {why}")]
     Misfit {
@@ -146,9 +149,6 @@ pub enum Error {
         /// Why it does not fit.
         why: String,
     },
-    /// An input is missing, unknown, or of the wrong type.
-    #[error("{0}")]
-    Input(String),
     /// The history of a run makes no sense.
     #[error("the history is damaged: {0}; `longhaul export` prints what can be read, `longhaul cancel` ends the run")]
     Damaged(String),
@@ -164,6 +164,22 @@ impl Error {
     /// Whether the history of one run is at fault: that must not keep anybody from the others.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_) | Self::Newer(_) | Self::Store(longhaul_store::Error::Corrupt(_)))
+    }
+
+    /// The error as every interface sees it. Its kind decides what follows.
+    pub fn rejection(&self) -> Rejection {
+        use longhaul_store::Error as Stored;
+        match self {
+            Self::Rejected(rejection) => rejection.clone(),
+            Self::UnknownRun(_) => Rejection::not_found(self.to_string()).with(Remedy::ListRuns),
+            Self::Store(Stored::UnknownRun) => Rejection::not_found("there is no such run").with(Remedy::ListRuns),
+            Self::Ambiguous(..) => Rejection::not_found(self.to_string()).say("give more of its id"),
+            Self::Misfit { .. } | Self::Store(Stored::TooLarge { .. }) => Rejection::invalid(self.to_string()),
+            Self::Store(Stored::Busy) => Rejection::busy(self.to_string()),
+            Self::Store(_) | Self::Damaged(_) | Self::Newer(_) | Self::Files(_) => {
+                Rejection::unavailable(self.to_string())
+            }
+        }
     }
 
     pub(crate) fn encoding(error: serde_json::Error) -> Self {
@@ -327,7 +343,7 @@ impl Engine {
             driver: request.driver,
         };
         if let Some(Err(problem)) = group(plan, &started) {
-            return Err(Error::Input(format!("`concurrency.group` can not be rendered: {}", problem.0)));
+            return Err(invalid(format!("`concurrency.group` cannot be rendered: {}", problem.0)));
         }
         let index = Index::of(plan);
         let mut state = State::default();
@@ -478,9 +494,24 @@ impl Engine {
             tokio::select! {
                 () = stop.cancelled() => return Ok(idle),
                 () = news.notified() => {}
+                () = self.moved_by_others(run, state.seq) => {}
                 () = tokio::time::sleep(pause.unwrap_or(LOOK_ANYWAY)) => {}
             }
         }
+    }
+
+    /// Waits until another process has recorded something after an event: a command records beside whoever drives the run.
+    async fn moved_by_others(&self, run: &RunId, seq: u64) {
+        let mut changes = self.shared.store.watch();
+        changes.mark_changed();
+        while changes.changed().await.is_ok() {
+            tokio::time::sleep(TOGETHER).await;
+            changes.borrow_and_update();
+            if self.row(run).await.is_ok_and(|row| row.is_some_and(|row| row.last_seq > seq)) {
+                return;
+            }
+        }
+        std::future::pending().await
     }
 
     /// As a task of its own: there its attempts are beside it, on the same thread as often as not, and a step need not
@@ -491,7 +522,7 @@ impl Engine {
         match AbortOnDropHandle::new(task).await.map_err(JoinError::try_into_panic) {
             Ok(idle) => idle,
             Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            Err(Err(_)) => Err(Error::Refused("the process is about to end".to_owned())),
+            Err(Err(_)) => Err(Error::Rejected(Rejection::unavailable("the process is about to end"))),
         }
     }
 
@@ -567,7 +598,7 @@ impl Shared {
         let mut loaded = match (run_loop::load(self, run).await, &message) {
             (Err(error), Message::Cancel { reason, .. }) if error.is_damage() => {
                 let why = reason.clone().unwrap_or_else(|| format!("it could not be read: {error}"));
-                return damaged::give_up(self, run, why).await;
+                return damaged::give_up(self, run, why).await.map(|_| Posted::New);
             }
             (loaded, _) => loaded?,
         };
@@ -576,7 +607,7 @@ impl Shared {
             loaded.state.paused = paused;
         }
         if let Some(why) = message.misfit(&loaded) {
-            return Err(Error::Refused(why));
+            return Err(why.into());
         }
         let body = serde_json::to_string(&message).map_err(Error::encoding)?;
         let dedup = dedup.unwrap_or_else(|| Uuid::now_v7().to_string());
@@ -637,36 +668,41 @@ fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String
             (None, Some(default)) => default.clone(),
             (None, None) if input.optional => Json::Null,
             (None, None) => {
-                return Err(Error::Input(format!("the input `{name}` is missing; give it with --input {name}=…")));
+                let missing = Rejection::invalid(format!("the input `{name}` is missing"));
+                return Err(missing.with(Remedy::GiveInput(name.to_string())).into());
             }
         };
         if is_too_deep(&value) {
-            return Err(Error::Input(format!("the input `{name}` cannot be used: {TOO_DEEP}")));
+            return Err(invalid(format!("the input `{name}` cannot be used: {TOO_DEEP}")));
         }
         let optional = value.is_null() && input.optional;
         if let Some(why) = mismatch(&input.schema, &value).filter(|_| !optional) {
-            return Err(Error::Input(format!("the input `{name}` does not fit: {why}")));
+            return Err(invalid(format!("the input `{name}` does not fit: {why}")));
         }
         inputs.insert(name.as_str().to_owned(), value);
     }
     for (name, value) in given.iter().filter(|(name, _)| !inputs.contains_key(name.as_str())).collect::<Vec<_>>() {
         if !unit.compat.contains(&Compat::OpenInputs) {
-            return Err(Error::Input(unknown_input(unit, name)));
+            return Err(unknown_input(unit, name).into());
         }
         if is_too_deep(value) {
-            return Err(Error::Input(format!("the input `{name}` cannot be used: {TOO_DEEP}")));
+            return Err(invalid(format!("the input `{name}` cannot be used: {TOO_DEEP}")));
         }
         inputs.insert(name.clone(), value.clone());
     }
     Ok(inputs)
 }
 
-fn unknown_input(unit: &Unit, name: &str) -> String {
+fn invalid(message: String) -> Error {
+    Rejection::invalid(message).into()
+}
+
+fn unknown_input(unit: &Unit, name: &str) -> Rejection {
     let known: Vec<&str> = unit.inputs.keys().map(|name| name.as_str()).collect();
-    match known.as_slice() {
-        [] => format!("there is no input `{name}`; `{}` has no inputs but its task", unit.name),
-        known => format!("there is no input `{name}`; the inputs are: {}", known.join(", ")),
-    }
+    Rejection::invalid(format!("there is no input `{name}`")).say(match known.as_slice() {
+        [] => format!("`{}` has no inputs but its task", unit.name),
+        known => format!("the inputs are: {}", known.join(", ")),
+    })
 }
 
 /// Short, sortable by time, easy to type: no letters that look like others.

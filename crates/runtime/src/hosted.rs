@@ -16,6 +16,7 @@ use longhaul_core::event::{Envelope, Event, Failure, Result as Left, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::{Phase, State};
 use longhaul_core::view::{self, Held};
 use tokio::time::Instant;
@@ -104,12 +105,12 @@ impl Engine {
     pub async fn heartbeat(&self, run: &RunId, step: &str, heartbeat: Heartbeat, client: &str) -> Result<Held, Error> {
         let until = held_until(self.now_ms());
         let seen = |loaded: &Loaded| {
-            let (path, attempt) = named(&loaded.state, step, heartbeat.attempt, client).map_err(Error::Refused)?;
+            let (path, attempt) = named(&loaded.state, step, heartbeat.attempt, client)?;
             Ok((path.clone(), Event::HeartbeatSeen { path, attempt, hint: heartbeat.hint.clone(), until }))
         };
         let path = self.tell_hosted(run, seen).await?;
         let held = view::held(&self.load(run).await?.state, self.now_ms());
-        let gone = || Error::Refused(format!("`{path}` has moved on"));
+        let gone = || Error::Rejected(Rejection::conflict(format!("`{path}` has moved on")));
         held.into_iter().find(|held| held.path == path).ok_or_else(gone)
     }
 
@@ -137,8 +138,8 @@ impl Engine {
     async fn hosted(&self, run: &RunId) -> Result<Loaded, Error> {
         let loaded = self.load(run).await?;
         if !loaded.state.is_hosted() {
-            let why = format!("the engine drives {run}; only a run that was started for a host hands its steps out");
-            return Err(Error::Refused(why));
+            let why = format!("the engine runs {run}; only a run that was started for a client hands its steps out");
+            return Err(Rejection::invalid(why).into());
         }
         Ok(loaded)
     }
@@ -153,7 +154,9 @@ impl Engine {
             let pause = HASTE.min(until.saturating_duration_since(Instant::now()));
             match tokio::time::timeout(pause, &mut drive).await {
                 Ok(Ok(idle)) => return idle.map(drop),
-                Ok(Err(error)) => return Err(Error::Refused(format!("the run can not be driven: {error}"))),
+                Ok(Err(error)) => {
+                    return Err(Rejection::unavailable(format!("the run cannot be driven: {error}")).into());
+                }
                 Err(_) if Instant::now() >= until || has_work(&self.load(run).await?.state, client) => return Ok(()),
                 Err(_) => {}
             }
@@ -215,7 +218,7 @@ impl Engine {
             let (path, event) = said(&loaded)?;
             let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
             if let Some(why) = misfit(planner, &loaded.state, &event) {
-                return Err(Error::Refused(why));
+                return Err(why.into());
             }
             match record_alone(&self.shared, run, &mut loaded, std::slice::from_ref(&event)).await {
                 Ok(()) => {
@@ -238,7 +241,7 @@ impl Engine {
         submission: &Submission,
         client: &str,
     ) -> Result<(StepPath, Event), Error> {
-        let (path, attempt) = named(&loaded.state, step, submission.attempt, client).map_err(Error::Refused)?;
+        let (path, attempt) = named(&loaded.state, step, submission.attempt, client)?;
         let by = Some(client.to_owned());
         let mut done = Done { result: Left { usage: submission.usage, by, ..Left::default() }, failure: None };
         if let Some(error) = &submission.error {
@@ -289,6 +292,6 @@ fn has_work(state: &State, client: &str) -> bool {
     state.is_finished() || state.handed().any(|step| step.hand.as_ref().is_none_or(|hand| hand.by == client))
 }
 
-fn busy(run: &RunId) -> Error {
-    Error::Refused(format!("others move {run} on all the time; try again"))
+pub(crate) fn busy(run: &RunId) -> Error {
+    Rejection::busy(format!("others move {run} on all the time")).into()
 }

@@ -18,6 +18,7 @@ pub use fleet::membership::Membership;
 pub use fleet::roster::{Duty, OpenDuty, Present, Roster};
 pub use hosted::{Handed, Heartbeat, HostStatus, PATIENCE, Submission, Work};
 pub use run::approvals::key_of;
+pub use run::command::{Applied, Follow};
 pub use run::damaged::Readable;
 pub use run::fork::ForkRequest;
 pub use run::message::Message;

@@ -5,6 +5,7 @@ pub(crate) mod approvals;
 pub(crate) mod awake;
 pub(crate) mod blockers;
 pub(crate) mod codec;
+pub(crate) mod command;
 pub(crate) mod damaged;
 pub(crate) mod exclusive;
 pub(crate) mod fork;

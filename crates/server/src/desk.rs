@@ -3,23 +3,27 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use indexmap::IndexMap;
+use longhaul_app::workflow::{self, Unplanned};
+use longhaul_app::{App, Command};
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::origin;
 use longhaul_core::plan::Plan;
 use longhaul_core::shelf::Shelf;
-use longhaul_lang::{Report, Request};
+use longhaul_lang::Report;
 use longhaul_project::kept::Shelves;
 use longhaul_project::{Disk, Entry, Origin, Project};
-use longhaul_runtime::{Engine, Loaded, Message, StartRequest};
+use longhaul_runtime::{Applied, Engine, Follow, Loaded, Message, Startable};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::mcp::compat::ToolSet;
 use crate::mcp::tool::{Caller, Problem};
+use crate::mcp::tools::workflow_check::in_words;
 use crate::mcp::watch;
 
 /// What a server is opened with.
@@ -94,6 +98,10 @@ impl Desk {
         &self.inner.setup.engine
     }
 
+    pub(crate) fn app(&self) -> App {
+        App::new(self.inner.setup.engine.clone())
+    }
+
     pub(crate) fn origin(&self) -> &origin::Origin {
         &self.inner.setup.origin
     }
@@ -139,20 +147,12 @@ impl Desk {
 
     /// A run with its plan and state.
     pub(crate) async fn load(&self, id: &str) -> Result<(RunId, Loaded), Problem> {
-        let run = self.run(id).await?;
-        let loaded = self.engine().load(&run).await?;
-        Ok((run, loaded))
+        Ok(self.app().load(id).await?)
     }
 
     /// A workflow of the library, by name alone: a client does not choose files.
     pub(crate) fn workflow(&self, name: &str) -> Result<(Entry, Report), Problem> {
-        let disk = self.disk();
-        let Some(entry) = disk.library.find(name) else {
-            let known: Vec<String> = disk.library.all().into_iter().map(|entry| entry.name).collect();
-            return Err(Problem::unknown("workflow", name, &known));
-        };
-        let report = disk.check(&entry, None).map_err(|error| Problem::new(format!("{error:#}")))?;
-        Ok((entry, report))
+        workflow::named(&self.disk(), name).map_err(|why| unplanned(name, &why))
     }
 
     /// Every workflow that can be found, one a name: the first place in which it is found wins.
@@ -189,32 +189,22 @@ impl Desk {
 
     /// The plan of a workflow that has no errors.
     pub(crate) fn plan(&self, name: &str) -> Result<(Entry, Plan), Problem> {
+        let (entry, startable) = self.startable(name)?;
+        Ok((entry, startable.plan))
+    }
+
+    fn startable(&self, name: &str) -> Result<(Entry, Startable), Problem> {
         let (entry, report) = self.workflow(name)?;
-        let refused = || {
-            let found = crate::mcp::tools::workflow_check::in_words(&report);
-            Problem::new(format!("the workflow `{name}` has errors; nothing was started\n\n{found}"))
-        };
-        if report.has_errors() {
-            return Err(refused());
-        }
-        let plan = report.workflows.iter().find_map(|workflow| workflow.plan.clone()).ok_or_else(refused)?;
-        Ok((entry, plan))
+        let startable = workflow::planned(&entry, report).map_err(|why| unplanned(name, &why))?;
+        Ok((entry, startable))
     }
 
     /// The plan of a text that is no file.
     pub(crate) fn plan_of(&self, name: &str, text: &str) -> Result<Plan, Problem> {
-        let request = Request {
-            file: format!("{name}.yaml"),
-            name: name.to_owned(),
-            text: text.to_owned(),
-            ..Request::default()
-        };
-        let report = longhaul_lang::check(request, &self.disk());
-        report
-            .workflows
-            .iter()
-            .find_map(|workflow| workflow.plan.clone())
-            .ok_or_else(|| Problem::new(crate::mcp::tools::workflow_check::in_words(&report)))
+        workflow::of_text(&self.disk(), name, text).map_err(|why| match why {
+            Unplanned::Mistakes(report) => Problem::new(in_words(&report)),
+            other => unplanned(name, &other),
+        })
     }
 
     /// Records the beginning of a run of a workflow.
@@ -225,31 +215,22 @@ impl Desk {
         driver: Driver,
         caller: &Caller,
     ) -> Result<RunId, Problem> {
-        let (entry, plan) = self.plan(workflow)?;
-        let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
-        let workflow_dir = std::path::absolute(here).unwrap_or_default();
-        self.start_plan(&plan, workflow_dir, order, driver, caller).await
+        let (_, startable) = self.startable(workflow)?;
+        self.start_plan(&startable, order, driver, caller).await
     }
 
     /// Records the beginning of a run of a plan.
     pub(crate) async fn start_plan(
         &self,
-        plan: &Plan,
-        workflow_dir: PathBuf,
+        startable: &Startable,
         order: Order,
         driver: Driver,
         caller: &Caller,
     ) -> Result<RunId, Problem> {
-        let request = StartRequest {
-            task: order.task,
-            inputs: order.inputs,
-            run: order.run,
-            trigger: Some(RunTrigger::mcp(&caller.client)),
-            owner: Some(caller.who.clone()),
-            workflow_dir,
-            driver,
-        };
-        Ok(self.engine().start(plan, request).await?)
+        let Order { task, inputs, run } = order;
+        let trigger = Some(RunTrigger::mcp(&caller.client));
+        let order = longhaul_app::Order { task, inputs, run, trigger, driver };
+        Ok(self.app().start(startable, order, &caller.known()).await?)
     }
 
     /// Drives a run for as long as this server lives, unless it does already.
@@ -265,15 +246,31 @@ impl Desk {
         });
     }
 
-    /// Tells a run something. One that the engine drives has taken it in by then, unless that takes too long.
-    pub(crate) async fn tell(&self, run: &RunId, message: Message, who: &origin::Origin) -> Result<(), Problem> {
-        let before = self.engine().load(run).await?.state;
-        self.engine().tell_as(run, message, who).await?;
-        if !before.is_hosted() {
-            self.drive(run);
-            watch::moved_on(self, run, before.seq).await?;
+    /// Carries a command out. A run that the engine drives has moved on because of it by then, unless that takes too long.
+    pub(crate) async fn command(&self, run: &RunId, command: Command, caller: &Caller) -> Result<Applied, Problem> {
+        let applied = self.app().command_within(run, command, &caller.known(), Duration::ZERO).await?;
+        self.go_on(&applied).await?;
+        Ok(applied)
+    }
+
+    /// The same for a command that is put together already.
+    pub(crate) async fn send(&self, run: &RunId, message: Message, caller: &Caller) -> Result<Applied, Problem> {
+        let applied = self.engine().command(run, message, &caller.who, Duration::ZERO).await?;
+        self.go_on(&applied).await?;
+        Ok(applied)
+    }
+
+    /// Drives a run that has something to do, and waits until it has begun to.
+    async fn go_on(&self, applied: &Applied) -> Result<(), Problem> {
+        match applied.then {
+            Follow::Finished { .. } | Follow::Client => return Ok(()),
+            Follow::Waits | Follow::Paused => {
+                self.drive(&applied.run);
+                return Ok(());
+            }
+            Follow::Continues | Follow::NeedsEngine | Follow::Stored => self.drive(&applied.run),
         }
-        Ok(())
+        watch::moved_on(self, &applied.run, applied.seq).await
     }
 
     /// Lets what is under way come to an end that is recorded.
@@ -285,6 +282,18 @@ impl Desk {
 
     fn driven(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
         self.inner.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why nothing can be started, for a model to read.
+fn unplanned(name: &str, why: &Unplanned) -> Problem {
+    match why {
+        Unplanned::Unknown { name, known } => Problem::unknown("workflow", name, known),
+        Unplanned::Unreadable(_) => why.rejection(name).into(),
+        Unplanned::Mistakes(report) => {
+            let found = in_words(report);
+            Problem::new(format!("the workflow `{name}` has errors; nothing was started\n\n{found}"))
+        }
     }
 }
 

@@ -64,6 +64,9 @@ pub enum Error {
         /// The newest version that this program knows.
         known: u32,
     },
+    /// The database has a role of this name that is no login of the store.
+    #[error("the database already has a role of this name: {0}")]
+    RoleTaken(String),
     /// Whoever asks may not do that. Asking again changes nothing.
     #[error("the store does not allow that: {0}")]
     Denied(String),

@@ -58,9 +58,9 @@ pub(super) async fn made(ask: Ask, cancel: CancellationToken) -> Answer {
     let (client, process) = tokio::select! {
         greeted = greeting => match greeted {
             Ok(greeted) => greeted,
-            Err(failure) => return Answer { output: Json::Null, failure: Some(failure) },
+            Err(failure) => return Answer { failure: Some(failure), unreached: true, ..Answer::default() },
         },
-        why = &mut stop => return Answer { output: Json::Null, failure: Some(why.failure()) },
+        why = &mut stop => return Answer { failure: Some(why.failure()), ..Answer::default() },
     };
     let answer = talk(client.peer(), ask, &mut stop).await;
     // A server that can not be left in time is ended with us.
@@ -106,7 +106,7 @@ async fn greet(server: &Server) -> Result<(Client, Option<Child>), Failure> {
 
 fn unfriendly(class: ErrorClass, error: &ClientInitializeError) -> Failure {
     let class = if error.is_authorization_required() { ErrorClass::Auth } else { class };
-    Failure::new(class, format!("the tool server can not be talked to: {error}"))
+    Failure::new(class, format!("the tool server cannot be talked to: {error}"))
 }
 
 fn headers_of(headers: &IndexMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
@@ -122,7 +122,7 @@ fn headers_of(headers: &IndexMap<String, String>) -> Result<HashMap<HeaderName, 
 async fn talk(peer: &Peer<RoleClient>, ask: Ask, stop: &mut (impl Future<Output = Stop> + Unpin)) -> Answer {
     let listed = tokio::select! {
         listed = peer.list_all_tools() => listed,
-        why = &mut *stop => return Answer { output: Json::Null, failure: Some(why.failure()) },
+        why = &mut *stop => return Answer { failure: Some(why.failure()), ..Answer::default() },
     };
     let names: Vec<String> = match listed {
         Ok(tools) => tools.into_iter().map(|tool| tool.name.into_owned()).collect(),
@@ -150,7 +150,7 @@ async fn call(peer: &Peer<RoleClient>, ask: Ask, stop: &mut (impl Future<Output 
             let failure = why.failure();
             // A server that does not listen any more is ended all the same.
             let _ = tokio::time::timeout(FAREWELL, handle.cancel(Some(failure.message.clone()))).await;
-            Answer { output: Json::Null, failure: Some(failure) }
+            Answer { failure: Some(failure), ..Answer::default() }
         }
     }
 }
@@ -193,7 +193,7 @@ fn judged(result: ServerResult) -> Answer {
     let is_error = result.is_error == Some(true);
     let output = said(result);
     let failure = is_error.then(|| Failure::new(ErrorClass::Failed, told(&output)));
-    Answer { output, failure }
+    Answer { output, failure, unreached: false }
 }
 
 /// What a failed tool says of itself, in a sentence.

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use longhaul_app::{App, Order};
 use longhaul_core::Json;
 use longhaul_core::event::{Answer, Envelope, Event, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
 use longhaul_project::{Disk, Project};
-use longhaul_runtime::{Engine, Message, StartRequest};
+use longhaul_runtime::{Engine, Message};
 use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -84,18 +85,16 @@ impl<'a> Demo<'a> {
     /// Records the run; nothing is done yet.
     async fn start(args: &'a Args, folder: &'a Folder) -> Result<Self> {
         let project = Project { root: folder.repository(), user: None };
-        let (plan, workflow_dir) = office::plan(&Disk::new(project.clone()), WORKFLOW)?;
+        let startable = office::plan(&Disk::new(project.clone()), WORKFLOW)?;
         let engine =
             office::open_in(project, &EngineArgs::of(&folder.store()), &AgentArgs::scripted(folder.replies()))?;
-        let request = StartRequest {
+        let order = Order {
             task: TASK.to_owned(),
             run: RunId::new(RUN),
             trigger: Some(RunTrigger::manual()),
-            owner: Some(identity::origin()),
-            workflow_dir,
-            ..StartRequest::default()
+            ..Order::default()
         };
-        let run = engine.start(&plan, request).await?;
+        let run = App::new(engine.clone()).start(&startable, order, &identity::caller()).await?;
         Ok(Self { args, folder, engine, run })
     }
 

@@ -82,13 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 let shelf = engine.shelf().await?;
                 let base = match base {
                     Some(base) => base.clone(),
-                    None => shelf
-                        .kept(workflow)
-                        .map_err(|refusal| anyhow::Error::msg(refusal.0))?
-                        .current()
-                        .text
-                        .hash
-                        .clone(),
+                    None => shelf.kept(workflow)?.current().text.hash.clone(),
                 };
                 let origin = identity::origin();
                 let (diff, run, by) = (notes.clone(), origin.inside.first().cloned(), origin.user);

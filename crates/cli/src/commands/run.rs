@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
+use longhaul_app::{App, Order, workflow};
 use longhaul_core::Json;
 use longhaul_core::decide::group;
 use longhaul_core::event::{Driver, RunTrigger};
@@ -16,7 +17,7 @@ use longhaul_core::state::{Phase, State, StepInst};
 use longhaul_core::status::RunStatus;
 use longhaul_lang::diagnostic;
 use longhaul_project::{Disk, Entry, Origin, Project};
-use longhaul_runtime::{Engine, Idle, StartRequest};
+use longhaul_runtime::{Engine, Idle};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -112,11 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if report.has_errors() {
         return super::refuse(&report);
     }
-    let Some(plan) = report.workflows.into_iter().find_map(|workflow| workflow.plan) else {
-        bail!("there is nothing to run")
-    };
-    let here = if entry.dir.as_os_str().is_empty() { std::path::Path::new(".") } else { &entry.dir };
-    let workflow_dir = std::path::absolute(here).unwrap_or_default();
+    let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
     office::block_on(async {
         let engine = office::open(&args.engine, &args.agents)?;
         let wanted = args.run_id.as_deref().map(parse_id).transpose()?.filter(|_| !args.fresh);
@@ -124,13 +121,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             Some(run) => engine.find(run.as_str()).await.ok().filter(|found| found == run),
             None => None,
         };
-        let request = StartRequest {
+        let order = Order {
             task: args.task.clone(),
-            inputs: given(args, &plan)?,
+            inputs: given(args, &startable.plan)?,
             run: wanted,
             trigger: Some(RunTrigger::manual()),
-            owner: Some(identity::origin()),
-            workflow_dir,
             driver: Driver::Engine,
         };
         let (run, shown) = match known {
@@ -141,7 +136,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             // Of the first event, the line that names the run tells people enough.
             None => {
                 office::warn_of_no_project(&engine)?;
-                (engine.start(&plan, request).await?, u64::from(!args.manner.json))
+                let app = App::new(engine.clone());
+                (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
         };
         say_where(args, &run)?;

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use longhaul_app::opening;
 use longhaul_project::{Project, state};
 use longhaul_runtime::{Clock, is_dead};
 use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
-use crate::{opening, ui};
+use crate::ui;
 
 /// Check, back up and copy the store; make logins for workers
 #[derive(Debug, clap::Args)]

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use longhaul_app::{App, Command, CommandOutcome, GivenAnswer, outcome};
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
-use longhaul_core::origin::{Auth, Caller};
+use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_runtime::{Engine, Loaded, Message, Present, is_dead, key_of};
-use serde_json::json;
+use longhaul_runtime::{Applied, Message};
 
 use crate::office::{self, EngineArgs};
 use crate::{answering, identity, ui};
@@ -96,18 +96,35 @@ pub(crate) enum What {
 
 pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
-        let run = engine.find(&args.run).await?;
-        let message = match (engine.load(&run).await, what) {
-            // One that cannot be read can be ended all the same.
-            (Err(error), What::Cancel) if error.is_damage() => {
-                Message::Cancel { reason: args.reason.clone(), by: identity::caller().who.name().map(str::to_owned) }
+        let app = App::new(office::open_what_is_there(&args.engine)?);
+        let run = app.find(&args.run).await?;
+        let caller = Caller { overrides: args.overrides, ..identity::caller() };
+        let applied = match (&args.value, args.step.is_some() && may_be_a_value(what)) {
+            (None, false) => app.command(&run, command(args, what, None)?, &caller).await?,
+            // What is typed is a number, a list or a text: whatever fits what is asked.
+            _ => {
+                let message = fitting(&app, &run, args, what, &caller).await?;
+                app.send(&run, message, &caller).await?
             }
-            (loaded, _) => readings(args, what, &loaded?)?,
         };
-        engine.tell_as(&run, message, &identity::origin()).await?;
-        told(&engine, &run, args.json).await
+        print(&applied, args.json)
     })
+}
+
+/// Whether one word after the run can be the value, with the step left out.
+fn may_be_a_value(what: What) -> bool {
+    matches!(what, What::Answer | What::Edit)
+}
+
+async fn fitting(app: &App, run: &RunId, args: &Args, what: What, caller: &Caller) -> Result<Message> {
+    let loaded = app.engine().load(run).await?;
+    let shifted = without_step(args, what, &loaded.state);
+    let args = shifted.as_ref().unwrap_or(args);
+    let make = |value| Ok(command(args, what, value)?.message(&loaded.state, caller)?);
+    match &args.value {
+        Some(text) => answering::fitting(text, &loaded, |value| make(Some(value))),
+        None => make(None),
+    }
 }
 
 /// What is about the whole run.
@@ -122,42 +139,22 @@ pub(crate) fn cancel(args: CancelArgs) -> Result<ExitCode> {
 
 pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
     office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
-        let run = engine.find(&args.run).await?;
+        let app = App::new(office::open_what_is_there(&args.engine)?);
+        let run = app.find(&args.run).await?;
         let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
-        let by = identity::caller().who.name().map(str::to_owned);
-        engine.tell_as(&run, Message::Retry { from, by }, &identity::origin()).await?;
-        told(&engine, &run, args.json).await
+        let applied = app.command(&run, Command::Retry { from }, &identity::caller()).await?;
+        print(&applied, args.json)
     })
 }
 
-async fn told(engine: &Engine, run: &RunId, json: bool) -> Result<ExitCode> {
+/// Says what came of a command.
+fn print(applied: &Applied, json: bool) -> Result<ExitCode> {
     if json {
-        ui::print_json(&json!({"run": run, "told": true}))?;
+        ui::print_json(&CommandOutcome::of(applied))?;
     } else {
-        ui::say(format!("told {run}; {}", what_follows(engine, run).await));
+        ui::say(outcome::sentence(applied));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// It is told, whether or not it can be said who drives it. Who has a login makes steps, and decides nothing.
-async fn what_follows(engine: &Engine, run: &RunId) -> String {
-    let workers = engine.roster().await.map(|roster| roster.workers).unwrap_or_default();
-    let drives = |worker: &Present| !worker.silent && worker.login.is_none() && !is_dead(&worker.id);
-    match workers.into_iter().find(drives) {
-        Some(worker) => format!("it goes on by itself: the worker {} is there", ui::clean(&worker.name)),
-        None => format!("it goes on by itself if something drives it, else: longhaul resume {run}"),
-    }
-}
-
-fn readings(args: &Args, what: What, loaded: &Loaded) -> Result<Message> {
-    let shifted = without_step(args, what, &loaded.state);
-    let args = shifted.as_ref().unwrap_or(args);
-    let make = |value| message(args, what, value, &loaded.state);
-    match &args.value {
-        Some(text) => answering::fitting(text, loaded, |value| make(Some(value))),
-        None => make(None),
-    }
 }
 
 /// The same with the value in its place, where the step was left out: one word that no step is called by.
@@ -167,61 +164,32 @@ fn without_step(args: &Args, what: What, state: &State) -> Option<Args> {
     (!is_step).then(|| Args { step: None, value: Some(word.clone()), ..args.clone() })
 }
 
-fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Result<Message> {
-    let caller = identity::caller();
-    let by = caller.who.name().map(str::to_owned);
-    let answer = |answer| reply(args, asked(args, state)?, answer, &caller);
-    match what {
-        What::Approve => match value {
-            Some(choice) => answer(Answer::Value { value: choice }),
-            None => answer(Answer::Approve),
-        },
-        What::Deny => answer(Answer::Deny { reason: args.reason.clone() }),
+fn command(args: &Args, what: What, value: Option<Json>) -> Result<Command> {
+    Ok(match what {
+        What::Approve => answer(args, value.map_or(Answer::Approve, |value| Answer::Value { value }))?,
+        What::Deny => answer(args, Answer::Deny { reason: args.reason.clone() })?,
         What::Edit => match value {
-            Some(value) => answer(Answer::Edit { value }),
+            Some(value) => answer(args, Answer::Edit { value })?,
             None => bail!("what should it be instead? longhaul edit RUN STEP VALUE"),
         },
         What::Answer => match value {
-            Some(value) => answer(Answer::Value { value }),
+            Some(value) => answer(args, Answer::Value { value })?,
             None => bail!("what is the answer? longhaul answer RUN STEP VALUE"),
         },
         What::Signal => match &args.step {
-            Some(name) => Ok(Message::Signal { name: name.clone(), data: value.unwrap_or_default(), by }),
+            Some(name) => Command::Signal { name: name.clone(), data: value.unwrap_or_default() },
             None => bail!("which signal? longhaul signal RUN NAME [VALUE]"),
         },
-        What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
-        What::Pause => Ok(Message::Pause { by }),
-        What::Unpause => Ok(Message::Unpause { by }),
-        What::Leave => match &state.host {
-            Some(host) => Ok(Message::Leave { host: host.clone(), by }),
-            None => bail!("its files are on no machine of several"),
-        },
-    }
+        What::Cancel => Command::Cancel { reason: args.reason.clone() },
+        What::Pause => Command::Pause,
+        What::Unpause => Command::Unpause,
+        What::Leave => Command::Abandon,
+    })
 }
 
 /// An answer, with whatever was said beside it.
-fn reply(args: &Args, path: StepPath, answer: Answer, caller: &Caller) -> Result<Message> {
-    let auth = if args.secret.is_some() { Auth::Secret } else { caller.auth };
-    let mut message = Message::answer(path, answer, Caller { auth, overrides: args.overrides, ..caller.clone() });
-    if let Message::Answer { comment, key, .. } = &mut message {
-        comment.clone_from(&args.comment);
-        *key = args.secret.as_deref().map(key_of);
-    }
-    Ok(message)
-}
-
-/// The step that is meant: the one named, or the only one that asks.
-fn asked(args: &Args, state: &State) -> Result<StepPath> {
-    if let Some(step) = &args.step {
-        return step.parse().map_err(anyhow::Error::msg);
-    }
-    let open: Vec<&StepPath> = state.questions().map(|(step, _)| &step.path).collect();
-    match open.as_slice() {
-        [one] => Ok((*one).clone()),
-        [] => bail!("this run asks nothing at the moment"),
-        several => bail!(
-            "several steps ask: {}; name one",
-            several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-        ),
-    }
+fn answer(args: &Args, answer: Answer) -> Result<Command> {
+    let step = args.step.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
+    let (comment, secret) = (args.comment.clone(), args.secret.clone());
+    Ok(Command::Answer(GivenAnswer { step, comment, secret, ..GivenAnswer::new(answer) }))
 }

@@ -79,8 +79,8 @@ async fn all(args: &Args, disk: &Disk, files: &[(PathBuf, String)]) -> Result<Ve
     for (file, named) in files {
         let tests = Tests::read(file)?;
         let workflow = tests.workflow.as_ref().unwrap_or(named);
-        let (plan, dir) = office::plan(disk, workflow).with_context(|| disk::shown(file))?;
-        let subject = Subject { plan, dir, project: disk.project.root.clone() };
+        let startable = office::plan(disk, workflow).with_context(|| disk::shown(file))?;
+        let subject = Subject { plan: startable.plan, dir: startable.dir, project: disk.project.root.clone() };
         let is_wanted = |test: &&Test| args.only.as_ref().is_none_or(|text| test.name.contains(text));
         for test in tests.tests.iter().filter(is_wanted) {
             let outcome = one(&subject, file, test).await;

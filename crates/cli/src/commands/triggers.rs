@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use longhaul_app::{App, Order};
 use longhaul_core::Json;
 use longhaul_core::event::RunTrigger;
 use longhaul_core::explain::moment;
@@ -11,7 +12,7 @@ use longhaul_core::shelf::schedule::Times;
 use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger, Webhook};
 use longhaul_core::shelf::{Armed, Arming};
 use longhaul_project::disk::Disk;
-use longhaul_runtime::{Engine, StartRequest};
+use longhaul_runtime::Engine;
 use serde_json::{Value, json};
 
 use super::versions::{person, tell};
@@ -177,7 +178,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
         name: args.name.clone(),
         enabled: !args.disabled,
         workflow: args.workflow.clone(),
-        kind: kind(args, plan.as_ref().map(|(plan, _)| plan))?,
+        kind: kind(args, plan.as_ref().map(|startable| &startable.plan))?,
         mapping: paths.map(|(name, path)| (name.to_owned(), path.to_owned())).collect(),
     };
     let arming = Arming { id: None, trigger, by };
@@ -218,7 +219,7 @@ fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<Kind> {
 
 async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: bool) -> Result<ExitCode> {
     let shelf = engine.shelf().await?;
-    let Some((id, armed)) = shelf.trigger(name) else { bail!("{}", shelf.no_trigger(name).0) };
+    let Some((id, armed)) = shelf.trigger(name) else { return Err(shelf.no_trigger(name).into()) };
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
         bail!("`{name}` starts no workflow; it goes off at its times alone")
@@ -226,20 +227,19 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }
-    let (plan, workflow_dir) = office::plan(disk, workflow)?;
-    let mut given = inputs::read(input, Some(&plan))?;
+    let startable = office::plan(disk, workflow)?;
+    let plan = &startable.plan;
+    let mut given = inputs::read(input, Some(plan))?;
     let payload = Json::Object(given.clone().into_iter().collect());
     // What is only there to be mapped is no variable of the run.
     let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
     given.retain(|name, _| declared(name) || !trigger.reads(name));
-    let request = StartRequest {
+    let order = Order {
         inputs: trigger.variables(&payload, &given),
         trigger: Some(RunTrigger::fired(id, &trigger.name)),
-        owner: Some(identity::origin()),
-        workflow_dir,
-        ..StartRequest::default()
+        ..Order::default()
     };
-    let run = engine.start(&plan, request).await?;
+    let run = App::new(engine.clone()).start(&startable, order, &identity::caller()).await?;
     if json {
         ui::print_json(&json!({"run": run, "trigger": id}))?;
     } else {

@@ -10,7 +10,7 @@ use longhaul_project::disk::{Disk, text_of};
 use serde_json::{Value, json};
 
 use crate::office::{self, AgentArgs, EngineArgs};
-use crate::{identity, ui, width};
+use crate::{identity, rejected, ui, width};
 
 /// Store a workflow in the registry, or a new version of it
 ///
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let engine = office::open(&args.engine, &AgentArgs::default())?;
         let (shelf, name) = (engine.shelf().await?, &args.name);
         let Some((_, kept)) = shelf.workflow(name) else {
-            let refusal = shelf.kept(name).err().map(|refusal| refusal.0);
+            let refusal = shelf.kept(name).err().map(|rejection| rejected::words(&rejection));
             bail!("{}", refusal.unwrap_or_default());
         };
         if let Some(hash) = &args.text {

@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use longhaul_app::{App, Forking};
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Engine, ForkRequest, Pulse, Wanted};
+use longhaul_runtime::{Engine, Pulse, Wanted};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use crate::duties::Duties;
 use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
-use crate::{inputs, ui};
+use crate::{identity, inputs, ui};
 
 /// Run queued and waiting runs, and fire schedules, until stopped
 #[derive(Debug, clap::Args)]
@@ -118,13 +119,13 @@ pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
         let at = args.at.parse().map_err(anyhow::Error::msg)?;
         let loaded = engine.load(&run).await?;
         let inputs = inputs::read(&args.input, Some(&loaded.plan.0))?;
-        let request = ForkRequest { inputs, ..ForkRequest::from(at) };
-        let forked = engine.fork(&run, request).await?;
+        let forking = Forking { at: Some(at), inputs, ..Forking::default() };
+        let forked = App::new(engine.clone()).fork(&run, forking, &identity::caller()).await?;
         if args.json {
             ui::print_json(&serde_json::json!({"run": forked, "from": run}))?;
         } else {
             ui::print_line(&forked)?;
-            ui::say(format!("go on with: longhaul resume {forked}"));
+            ui::say(format!("continue with: longhaul resume {forked}"));
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use anyhow::Result;
+use longhaul_app::{App, outcome};
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
 use longhaul_core::status::RunStatus;
@@ -17,7 +18,7 @@ use super::painter::Painter;
 use super::table::{Entry, Place, Wish, frame, press};
 use super::terminal::{self, Terminal};
 use super::watch::Watch;
-use crate::identity;
+use crate::{identity, rejected};
 
 /// How often the runs are looked at.
 const TICK: Duration = Duration::from_millis(500);
@@ -121,9 +122,9 @@ impl Top {
             Wish::Cancel(run) => (run, Message::Cancel { reason: None, by }),
             Wish::Open(_) | Wish::Leave => return,
         };
-        self.place.news = Some(match self.engine.tell_as(&run, message, &identity::origin()).await {
-            Ok(_) => format!("told {run}; if nothing drives it: longhaul resume {run}"),
-            Err(error) => error.to_string(),
+        self.place.news = Some(match App::new(self.engine.clone()).send(&run, message, &identity::caller()).await {
+            Ok(applied) => format!("{run}: {}", outcome::sentence(&applied)),
+            Err(error) => rejected::words(&error.rejection()),
         });
     }
 }

@@ -287,7 +287,8 @@ impl Watch {
     }
 
     async fn tell(&self, message: Message) -> Result<()> {
-        self.engine.tell_as(&self.run, message, &identity::origin()).await?;
+        // This screen drives the run, or shows what becomes of it: nobody need be waited for.
+        self.engine.command(&self.run, message, &identity::origin(), Duration::ZERO).await?;
         Ok(())
     }
 

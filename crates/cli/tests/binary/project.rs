@@ -84,11 +84,11 @@ impl Project {
         events.rfind(|found| found["event"] == event).unwrap_or_default()
     }
 
-    /// What is refused names the reason, ends with 2, and leaves the run as it was.
+    /// What is rejected names the reason, does not end with 0, and leaves the run as it was.
     pub(crate) fn refuses(&self, args: &[&str], reason: &str) {
         let before = self.events();
         let told = self.longhaul(args);
-        assert_eq!(told.code, 2, "{args:?}: {}{}", told.stdout, told.stderr);
+        assert!([1, 2].contains(&told.code), "{args:?}: {}{}", told.stdout, told.stderr);
         assert!(told.stderr.contains(reason), "{args:?}: {}", told.stderr);
         assert_eq!(self.events(), before, "{args:?}");
     }

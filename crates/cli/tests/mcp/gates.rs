@@ -58,6 +58,18 @@ fn the_words_of_a_human_decide() {
     assert_eq!(denied["status"], "failed", "{denied}");
 }
 
+#[test]
+fn a_second_answer_is_told_who_was_first() {
+    let project = Project::new();
+    let (mut ed, mut zed) = (project.pipes("ed"), project.pipes("ed"));
+    let run = at_the_gate(&mut ed);
+    let step = json!("plan");
+    let after = ed.call("answer", json!({"run": run, "step": step, "decision": "approve"}));
+    assert_eq!((&after["outcome"]["outcome"], &after["outcome"]["by"]), (&json!("approved"), &json!("ed")), "{after}");
+    let late = zed.refused("answer", json!({"run": run, "step": step, "decision": "deny"}));
+    assert!(late.contains("ed approved it at"), "{late}");
+}
+
 /// A server whose client can ask whoever is behind it.
 fn asking(project: &Project, person: Value) -> Pipes {
     let mut client = Pipes::silent(project.command(&[]));

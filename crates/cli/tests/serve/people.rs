@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::patience::{begin, say};
-use crate::site::{Answer, Client, Project, Server};
+use crate::serve::patience::{begin, say};
+use crate::serve::site::{Answer, Client, Project, Server};
 
 const ROLE: &str = "do: [{id: go, approve: 'Release it?', approvals: 'role:release'}]";
 const TWO: &str = "do: [{id: go, approve: 'Release it?', approvals: {from: role:release, count: 2}}]";

@@ -31,13 +31,32 @@ fn whoever_started_a_run_answers_in_place() {
     assert_eq!((odd.status, &odd.json()["code"]), (422, &json!("LH0708")));
     assert_eq!(say(json!({"path": "go", "answer": "timed_out"})).status, 400);
     let told = say(json!({"path": "go", "answer": "approve", "shown": question["shown"], "comment": "fine"}));
-    assert_eq!((told.status, told.json()), (202, json!({"run": run, "told": true})));
+    let outcome = told.json();
+    assert_eq!(
+        (told.status, &outcome["run"], &outcome["outcome"]),
+        (200, &json!(run), &json!("approved")),
+        "{outcome}"
+    );
+    assert_eq!(
+        (&outcome["step"], &outcome["text"]),
+        (&json!("go"), &json!("Approved. The run continues.")),
+        "{outcome}"
+    );
+    let by = outcome["by"].clone();
+    assert!(by.is_string() && outcome["at"].is_i64() && outcome["seq"].is_u64(), "{outcome}");
     let events = page.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("run_finished");
     let answered = events.iter().find(|event| event.data["event"] == "answered").unwrap();
     assert_eq!(answered.data["caller"]["who"]["face"], "dashboard");
     assert_eq!(answered.data["comment"], "fine");
-    let late = say(json!({"path": "go", "answer": "approve"}));
+    let late = say(json!({"path": "go", "answer": {"deny": {}}}));
     assert_eq!((late.status, &late.json()["code"]), (409, &json!("LH0705")));
+    let first = &late.json()["first"];
+    assert_eq!(
+        (&first["what"], &first["by"], &first["at"]),
+        (&json!("approved"), &by, &outcome["at"]),
+        "{}",
+        late.body
+    );
 }
 
 #[test]
@@ -56,7 +75,7 @@ fn a_question_of_another_face_is_explained_and_answered_only_in_its_place() {
         (refused.status, &refused.json()["code"], &refused.json()["detail"]),
         (403, &json!("LH0706"), &json!(why))
     );
-    assert_eq!(client.post(&path, &json!({"path": "go", "answer": "approve", "override": true})).status, 202);
+    assert_eq!(client.post(&path, &json!({"path": "go", "answer": "approve", "override": true})).status, 200);
     client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until("run_finished");
 }
 
@@ -75,16 +94,16 @@ fn a_run_takes_what_it_is_told_and_says_when_it_does_not() {
     untimely("unpause");
     untimely("retry");
     let events = |kind: &str| client.stream(&format!("/api/v1/runs/{run}/stream"), &[]).until(kind);
-    assert_eq!(tell("pause", json!({})).status, 202);
+    assert_eq!(tell("pause", json!({})).status, 200);
     events("paused");
     untimely("pause");
-    assert_eq!(tell("unpause", json!({})).status, 202);
+    assert_eq!(tell("unpause", json!({})).status, 200);
     events("unpaused");
-    assert_eq!(tell("cancel", json!({"reason": "enough"})).status, 202);
+    assert_eq!(tell("cancel", json!({"reason": "enough"})).status, 200);
     events("run_finished");
     untimely("cancel");
     assert_eq!(client.json(&format!("/api/v1/runs/{run}"))["status"], "cancelled");
-    assert_eq!(tell("retry", json!({})).status, 202);
+    assert_eq!(tell("retry", json!({})).status, 200);
     events("reopened");
     assert_eq!(tell("signal", json!({"data": 1})).status, 400);
 }
@@ -106,4 +125,35 @@ fn what_one_run_asks_is_shown_although_another_is_damaged() {
     let questions = client.json("/api/v1/questions");
     assert_eq!(questions["questions"].as_array().unwrap().len(), 1);
     assert_eq!(questions["questions"][0]["run"], "whole");
+}
+
+/// Of many who answer at the same moment, over two servers of one store, one is applied. The others are told who was first.
+#[test]
+fn of_many_who_answer_at_once_one_is_applied_and_the_others_know_by_whom() {
+    let project = Project::new();
+    assert_eq!(project.longhaul(&["run", "gate", "--run-id", "crowd"]).code, 3);
+    let servers = [project.serve(&["--no-drive"]), project.serve(&["--no-drive", "--port", "0"])];
+    let clients: Vec<Client> = (0..8).map(|at| servers[at % 2].client(&servers[at % 2].first_token())).collect();
+    let answers: Vec<(u16, Value)> = std::thread::scope(|scope| {
+        let ask = |(at, client): (usize, Client)| {
+            let answer = if at % 3 == 0 { json!("approve") } else { json!({"deny": {}}) };
+            let body = json!({"path": "go", "answer": answer, "override": true});
+            scope.spawn(move || {
+                let told = client.post("/api/v1/runs/crowd/answer", &body);
+                (told.status, told.json())
+            })
+        };
+        let asked: Vec<_> = clients.into_iter().enumerate().map(ask).collect();
+        asked.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let (applied, rejected): (Vec<_>, Vec<_>) = answers.iter().partition(|(status, _)| *status == 200);
+    assert_eq!((applied.len(), rejected.len()), (1, 7), "{answers:?}");
+    let (_, outcome) = applied[0];
+    for (status, body) in rejected {
+        assert_eq!((*status, &body["kind"]), (409, &json!("conflict")), "{body}");
+        let first = &body["first"];
+        assert_eq!((&first["what"], &first["by"], &first["at"]), (&outcome["outcome"], &outcome["by"], &outcome["at"]));
+    }
+    let events = project.longhaul(&["events", "crowd", "--json"]).stdout;
+    assert_eq!(events.lines().filter(|line| line.contains(r#""event":"answered""#)).count(), 1, "{events}");
 }

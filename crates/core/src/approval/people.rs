@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::ApprovalRule;
 use crate::event::{Answer, QuestionKind, RunStarted};
 use crate::origin::{Auth, Caller};
+use crate::rejection::Rejection;
 
 /// An approval that was given while more are needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,17 +44,18 @@ pub(super) fn refusal(
     given: &[Approval],
     caller: Option<&Caller>,
     answer: Option<&Answer>,
-) -> Option<String> {
+) -> Option<Rejection> {
     let owner = started.owner.as_ref().filter(|_| rule.needs_people())?;
-    let Some(person) = caller.and_then(Caller::person) else { return Some(unnamed(caller)) };
+    let Some(person) = caller.and_then(Caller::person) else { return Some(Rejection::forbidden(unnamed(caller))) };
     if rule.not_starter && owner.user.as_deref() == Some(person) {
-        return Some(format!("{person} started this run; somebody else has to answer"));
+        return Some(Rejection::forbidden(format!("{person} started this run")).say("somebody else has to answer"));
     }
     let has_approved = given.iter().any(|approval| approval.by == person);
     let is_denial = matches!(answer, Some(Answer::Deny { .. }));
     (has_approved && !is_denial).then(|| {
         let (given, count) = (given.len(), rule.count);
-        format!("{person} has approved this already ({given} of {count}); somebody else has to approve next")
+        Rejection::conflict(format!("{person} has approved this already ({given} of {count})"))
+            .say("somebody else has to approve next")
     })
 }
 

@@ -6,6 +6,7 @@
 use super::Decision;
 use crate::event::{Event, Gone, QuestionKind};
 use crate::explain::moment;
+use crate::rejection::Rejection;
 use crate::state::{Missed, State, StepInst};
 
 /// To wait for longer.
@@ -43,11 +44,11 @@ fn is_whole(state: &State) -> bool {
 }
 
 /// Why a run has no use for the news that its machine is missed.
-pub(super) fn misfit(state: &State, host: &str, then: Gone) -> Option<String> {
+pub(super) fn misfit(state: &State, host: &str, then: Gone) -> Option<Rejection> {
     match then {
         Gone::Pause => None,
-        _ if state.missed.is_some() => Some(format!("that `{host}` is missed is known")),
-        _ if state.waiting_for(host).is_empty() => Some(format!("nothing waits for `{host}`")),
+        _ if state.missed.is_some() => Some(Rejection::conflict(format!("that `{host}` is missed is known"))),
+        _ if state.waiting_for(host).is_empty() => Some(Rejection::untimely(format!("nothing waits for `{host}`"))),
         Gone::Ask | Gone::Rebuild => None,
     }
 }

@@ -8,10 +8,13 @@ use crate::Json;
 use crate::event::Event;
 use crate::id::StepId;
 use crate::path::StepPath;
+use crate::rejection::Rejection;
 use crate::state::{Phase, State, StepInst, StepNo};
 
 /// How long a step is kept for a client from which nothing is heard.
 const CLAIM_MS: i64 = 2 * 60 * 60 * 1000;
+/// What a client does that has no step.
+const ASK_FIRST: &str = "ask for the next steps first";
 /// A claim that was renewed so recently is not renewed again: asking often must not fill the journal.
 const RENEWED_MS: i64 = 60 * 1000;
 
@@ -46,7 +49,7 @@ pub(super) fn is_handed_out(planner: Planner<'_>, state: &State, at: StepNo) -> 
 }
 
 /// Why something that a client says about an attempt does not fit; `None` if it does, or if it is about something else.
-pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<String> {
+pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::AttemptSucceeded { path, attempt, result } if result.by.is_some() => {
             closed(planner, state, path, *attempt).or_else(|| unfit(planner, state, path, &result.output))
@@ -58,54 +61,59 @@ pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Opti
             let other = |hand: &&crate::state::Hand| hand.by != *by;
             let holder = || state.find(path)?.hand.as_deref().filter(other);
             closed(planner, state, path, *attempt)
-                .or_else(|| holder().map(|hand| format!("`{path}` is handed out to {}", hand.by)))
+                .or_else(|| holder().map(|hand| Rejection::conflict(format!("`{path}` is handed out to {}", hand.by))))
         }
         Event::HeartbeatSeen { path, attempt, .. } => closed(planner, state, path, *attempt).or_else(|| {
             let taken = state.find(path).is_some_and(|step| step.hand.is_some());
-            (!taken).then(|| format!("nobody has taken `{path}`; ask for the next steps first"))
+            (!taken).then(|| Rejection::untimely(format!("no client has taken `{path}`")).say(ASK_FIRST))
         }),
         _ => None,
     }
 }
 
 /// Why nothing can be said about an attempt.
-fn closed(planner: Planner<'_>, state: &State, path: &StepPath, attempt: u32) -> Option<String> {
+fn closed(planner: Planner<'_>, state: &State, path: &StepPath, attempt: u32) -> Option<Rejection> {
     let Some(inst) = state.find(path) else { return Some(unreached(planner, path)) };
     match &inst.phase {
         Phase::Handed if inst.attempts == attempt => None,
-        Phase::Handed if attempt < inst.attempts => Some(format!(
-            "attempt {attempt} of `{path}` was given up; it is handed out anew, as attempt {}",
+        Phase::Handed if attempt < inst.attempts => Some(Rejection::conflict(format!(
+            "attempt {attempt} of `{path}` was given up; it is handed out again, as attempt {}",
             inst.attempts
-        )),
-        Phase::Handed => Some(format!("`{path}` has no attempt {attempt}; attempt {} is handed out", inst.attempts)),
-        Phase::Attempt => Some(format!("`{path}` is done by the engine")),
+        ))),
+        Phase::Handed => Some(Rejection::not_found(format!(
+            "`{path}` has no attempt {attempt}; attempt {} is handed out",
+            inst.attempts
+        ))),
+        Phase::Attempt => Some(Rejection::untimely(format!("`{path}` is done by the engine"))),
         Phase::Done | Phase::Judge | Phase::Question if inst.attempts > 0 => {
-            Some(format!("`{path}` has been submitted already"))
+            Some(Rejection::conflict(format!("`{path}` has been submitted already")))
         }
-        Phase::Done => Some(format!("`{path}` is over")),
-        _ => Some(format!("`{path}` is not handed out; ask for the next steps first")),
+        Phase::Done => Some(Rejection::untimely(format!("`{path}` is over"))),
+        _ => Some(Rejection::untimely(format!("`{path}` is not handed out")).say(ASK_FIRST)),
     }
 }
 
-fn unreached(planner: Planner<'_>, path: &StepPath) -> String {
+fn unreached(planner: Planner<'_>, path: &StepPath) -> Rejection {
     let id = path.segments().last().map(|segment| &segment.id);
     match planner.plan.steps.iter().any(|step| Some(&step.id) == id) {
-        true => format!("`{path}` is not ready yet: what it depends on is not done"),
-        false => format!("there is no step `{path}`"),
+        true => Rejection::untimely(format!("`{path}` is not ready yet: what it depends on is not done")),
+        false => Rejection::not_found(format!("there is no step `{path}`")),
     }
 }
 
-fn unfit(planner: Planner<'_>, state: &State, path: &StepPath, output: &Json) -> Option<String> {
+fn unfit(planner: Planner<'_>, state: &State, path: &StepPath, output: &Json) -> Option<Rejection> {
     let schema = planner.plan.step(state.find(path)?.step).output.schema.as_ref();
-    against(schema, output).map(|why| format!("this can not be the result of `{path}`: {why}"))
+    against(schema, output).map(|why| Rejection::invalid(format!("this cannot be the result of `{path}`: {why}")))
 }
 
 /// The attempt that a client means by an address or the id of a step.
 ///
 /// With a number, address and number are taken by the word. Without one it must be a step that the client holds: what it
 /// sends could else be the late result of an attempt that somebody else was given meanwhile.
-pub fn named(state: &State, text: &str, attempt: Option<u32>, client: &str) -> Result<(StepPath, u32), String> {
-    let path = text.parse::<StepPath>().map_err(|why| format!("`{text}` is not the address of a step: {why}"))?;
+pub fn named(state: &State, text: &str, attempt: Option<u32>, client: &str) -> Result<(StepPath, u32), Rejection> {
+    let path = text
+        .parse::<StepPath>()
+        .map_err(|why| Rejection::invalid(format!("`{text}` is not the address of a step: {why}")))?;
     if let Some(attempt) = attempt {
         let open = meant(state, text).filter(|step| step.attempts == attempt && state.find(&path).is_none());
         return Ok((open.map_or(path, |step| step.path.clone()), attempt));
@@ -113,11 +121,14 @@ pub fn named(state: &State, text: &str, attempt: Option<u32>, client: &str) -> R
     match meant(state, text) {
         Some(step) => match &step.hand {
             Some(hand) if hand.by == client => Ok((step.path.clone(), step.attempts)),
-            Some(hand) => Err(format!(
-                "`{}` is handed out to {}; who works for them names the attempt, which is {}",
-                step.path, hand.by, step.attempts
-            )),
-            None => Err(format!("`{}` is not handed out to you any more; ask for the next steps first", step.path)),
+            Some(hand) => {
+                let how = format!("who works for them names the attempt, which is {}", step.attempts);
+                Err(Rejection::conflict(format!("`{}` is handed out to {}", step.path, hand.by)).say(how))
+            }
+            None => {
+                let why = format!("`{}` is not handed out to you any more", step.path);
+                Err(Rejection::conflict(why).say(ASK_FIRST))
+            }
         },
         // The number does not matter: what is said about it is why.
         None => Ok((path.clone(), state.find(&path).map_or(1, |step| step.attempts))),

@@ -9,7 +9,8 @@ use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
 use crate::origin::{Auth, Caller};
 use crate::path::StepPath;
-use crate::plan::{Form, Step, Wait};
+use crate::plan::{Form, Outcome, Step, Wait};
+use crate::rejection::{Rejection, Remedy};
 use crate::schema::mismatch;
 use crate::state::{Phase, Question, State, StepInst};
 use crate::view;
@@ -21,7 +22,7 @@ const SCHEMA_CHARS_MAX: usize = 300;
 pub(super) fn held(planner: Planner<'_>, state: &State, event: Event) -> Event {
     let Some(what) = word(&event) else { return event };
     match (misfit(planner, state, &event), event) {
-        (Some(why), _) => Event::Refused { what: what.to_owned(), why },
+        (Some(why), _) => Event::Refused { what: what.to_owned(), why: why.to_string() },
         (None, Event::Answered { path, answer, by, caller, comment, key, .. }) => {
             let asking = asking(state, &path);
             let shown = asking.map(|(step, question)| view::shown(planner.plan, step, question));
@@ -61,10 +62,10 @@ fn word(event: &Event) -> Option<&'static str> {
 }
 
 /// Why something that a run is told does not fit, and what would; `None` if it does.
-pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<String> {
+pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::Reopened { .. } => stays_shut(planner, state, event),
-        _ if state.is_finished() => Some("the run is over".to_owned()),
+        _ if state.is_finished() => Some(over(state)),
         Event::Answered { path, answer, caller, shown, key, .. } => {
             let asking = asking(state, path);
             let caller = caller.as_deref().map(|caller| by_secret(caller, key.as_deref()));
@@ -74,25 +75,51 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
                 .or_else(|| not_seen(planner, asking?, shown.as_deref()?))
         }
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
-        Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
-        Event::ConsentRevoked { .. } if state.consent_revoked => Some("its consent is revoked already".to_owned()),
-        Event::HostSettled { .. } => state.host.as_ref().map(|host| format!("its files are on `{host}`")),
+        Event::Paused { .. } if state.paused => Some(Rejection::conflict("it is paused already")),
+        Event::ConsentRevoked { .. } if state.consent_revoked => {
+            Some(Rejection::conflict("its consent is revoked already"))
+        }
+        Event::HostSettled { .. } => {
+            state.host.as_ref().map(|host| Rejection::conflict(format!("its files are on `{host}`")))
+        }
         Event::HostMissed { host, .. } | Event::HostLeft { host, .. } if state.host.as_ref() != Some(host) => {
-            Some(format!("its files are not on `{host}`"))
+            Some(Rejection::untimely(format!("its files are not on `{host}`")))
         }
         Event::HostMissed { host, then, .. } => gone::misfit(state, host, *then),
-        Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
+        Event::Unpaused { .. } if !state.paused => Some(Rejection::untimely("it is not paused")),
         _ => hosted::misfit(planner, state, event),
     }
 }
 
+/// The run is over, and how.
+fn over(state: &State) -> Rejection {
+    let how = state.finished.as_ref().map(|finished| match finished.outcome {
+        Outcome::Success => ": it succeeded",
+        Outcome::Failure => ": it failed",
+        Outcome::Cancelled => ": it was cancelled",
+    });
+    Rejection::untimely(format!("the run is over{}", how.unwrap_or_default()))
+}
+
+fn unreached(path: &StepPath) -> Rejection {
+    Rejection::not_found(format!("no step `{path}` was reached"))
+}
+
+/// The step asks nothing: because it has been answered, or at all.
+fn unasked(inst: &StepInst) -> Rejection {
+    match inst.answer {
+        Some(_) => Rejection::conflict(format!("`{}` has been answered", inst.path)),
+        None => Rejection::untimely(format!("`{}` asks nothing", inst.path)),
+    }
+}
+
 /// Whether a run can start again is found out by trying.
-fn stays_shut(planner: Planner<'_>, state: &State, event: &Event) -> Option<String> {
+fn stays_shut(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     if !state.is_finished() {
-        return Some("the run is not over".to_owned());
+        return Some(Rejection::untimely("the run is not over"));
     }
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: state.now, event: event.clone() };
-    state.clone().apply(planner.plan, planner.index, &envelope).err().map(|illegal| illegal.0)
+    state.clone().apply(planner.plan, planner.index, &envelope).err().map(|illegal| Rejection::untimely(illegal.0))
 }
 
 /// The step and its question, while it is open.
@@ -102,14 +129,14 @@ fn asking<'s>(state: &'s State, path: &StepPath) -> Option<(&'s StepInst, &'s Qu
 }
 
 /// Who answers by a secret must have the one of this very question. It is looked at before all else.
-fn wrong_key(asking: Option<(&StepInst, &Question)>, key: Option<&str>, caller: Option<&Caller>) -> Option<String> {
+fn wrong_key(asking: Option<(&StepInst, &Question)>, key: Option<&str>, caller: Option<&Caller>) -> Option<Rejection> {
     let expected = asking.and_then(|(_, question)| question.key.as_deref());
     let is_needed = caller.is_some_and(|caller| caller.auth == Auth::Secret);
     match key {
         Some(key) if expected != Some(key) => {
-            Some("the secret is not the one of an open question of this step".to_owned())
+            Some(Rejection::forbidden("the secret is not the one of an open question of this step"))
         }
-        None if is_needed => Some("the secret of the question is missing".to_owned()),
+        None if is_needed => Some(Rejection::forbidden("the secret of the question is missing")),
         _ => None,
     }
 }
@@ -144,16 +171,16 @@ fn missing(
 }
 
 /// Who was shown something else than is asked now has not answered that.
-fn not_seen(planner: Planner<'_>, (step, question): (&StepInst, &Question), shown: &str) -> Option<String> {
+fn not_seen(planner: Planner<'_>, (step, question): (&StepInst, &Question), shown: &str) -> Option<Rejection> {
     let path = &step.path;
     (view::shown(planner.plan, step, question) != shown)
-        .then(|| format!("`{path}` asks something else by now; look at it again, then answer"))
+        .then(|| Rejection::conflict(format!("`{path}` asks something else by now")).with(Remedy::LookAgain))
 }
 
-fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &Answer) -> Option<String> {
-    let Some(inst) = state.find(path) else { return Some(format!("no step `{path}` was reached")) };
+fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &Answer) -> Option<Rejection> {
+    let Some(inst) = state.find(path) else { return Some(unreached(path)) };
     let Some(question) = inst.asks() else {
-        return Some(format!("`{path}` asks nothing, or has been answered"));
+        return Some(unasked(inst));
     };
     let output = planner.plan.step(inst.step).output.schema.as_ref();
     let answer = meant(question, answer.clone());
@@ -177,7 +204,7 @@ fn unanswerable(planner: Planner<'_>, state: &State, path: &StepPath, answer: &A
         | (QuestionKind::Operator, Answer::Edit { value }) => against(output, &value),
         (_, Answer::Approve | Answer::Deny { .. } | Answer::Skip) => None,
     };
-    refused.map(|why| format!("this can not be the answer to `{path}`: {why}"))
+    refused.map(|why| Rejection::invalid(format!("this cannot be the answer to `{path}`: {why}")))
 }
 
 /// A yes or no in words, where that is a choice: `yes`, `true`, `no`, `false`.
@@ -217,11 +244,11 @@ pub(super) fn against(schema: Option<&Json>, value: &Json) -> Option<String> {
 }
 
 /// A signal goes to who has waited the longest. One that comes early must fit somebody who may wait for it later.
-fn unwanted(planner: Planner<'_>, state: &State, name: &str, data: &Json) -> Option<String> {
+fn unwanted(planner: Planner<'_>, state: &State, name: &str, data: &Json) -> Option<Rejection> {
     let waits = |phase: &Phase| matches!(phase, Phase::Waiting { signal: Some(signal), .. } if signal == name);
     if let Some(inst) = state.waiting().find(|inst| waits(&inst.phase)) {
         let why = signal_misfit(planner.plan.step(inst.step), data);
-        return why.map(|why| format!("`{}` waits for another `{name}`: {why}", inst.path));
+        return why.map(|why| Rejection::invalid(format!("`{}` waits for another `{name}`: {why}", inst.path)));
     }
     let mut refusals = Vec::new();
     for step in &planner.plan.steps {
@@ -231,7 +258,8 @@ fn unwanted(planner: Planner<'_>, state: &State, name: &str, data: &Json) -> Opt
             _ => {}
         }
     }
-    refusals.into_iter().next().map(|why| format!("nobody waits for such a `{name}`: {why}"))
+    let why = refusals.into_iter().next();
+    why.map(|why| Rejection::invalid(format!("no step waits for such a `{name}`: {why}")))
 }
 
 /// Why a `wait` does not take what a signal carries; `None` if it does.

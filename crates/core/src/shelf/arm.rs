@@ -2,7 +2,8 @@
 
 use super::fold::same;
 use super::trigger::{Kind, Trigger};
-use super::{Entry, Refusal, Shelf};
+use super::{Entry, Shelf};
+use crate::rejection::Rejection;
 
 /// What somebody wants of a trigger.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Arming {
 
 impl Shelf {
     /// The id of the trigger that is to be written, and what is; nothing, if it is like that already.
-    pub fn arm(&self, arming: &Arming) -> Result<(String, Option<Entry>), Refusal> {
+    pub fn arm(&self, arming: &Arming) -> Result<(String, Option<Entry>), Rejection> {
         let trigger = &arming.trigger;
         if let Some(refusal) = trigger.misfit() {
             return Err(refusal);
@@ -36,32 +37,32 @@ impl Shelf {
     }
 
     /// What is to be written to take a trigger away.
-    pub fn disarm(&self, name: &str, by: Option<String>) -> Result<Entry, Refusal> {
+    pub fn disarm(&self, name: &str, by: Option<String>) -> Result<Entry, Rejection> {
         let (id, _) = self.trigger(name).ok_or_else(|| self.no_trigger(name))?;
         Ok(Entry::Disarmed { trigger: id.to_owned(), by })
     }
 
     /// What there is to say about a trigger that is not there.
-    pub fn no_trigger(&self, name: &str) -> Refusal {
+    pub fn no_trigger(&self, name: &str) -> Rejection {
         let known: Vec<&str> = self.triggers.values().map(|armed| armed.trigger.name.as_str()).collect();
-        Refusal(if known.is_empty() {
+        Rejection::not_found(if known.is_empty() {
             format!("there is no trigger `{name}`, and no other one")
         } else {
             format!("there is no trigger `{name}`; there are: {}", known.join(", "))
         })
     }
 
-    fn is_free(&self, id: &str, trigger: &Trigger) -> Result<(), Refusal> {
+    fn is_free(&self, id: &str, trigger: &Trigger) -> Result<(), Rejection> {
         let path = |trigger: &Trigger| match &trigger.kind {
             Kind::Webhook(webhook) => Some(webhook.path.trim_matches('/').to_owned()),
             _ => None,
         };
         let others = || self.triggers.iter().filter(|(other, _)| *other != id).map(|(_, armed)| &armed.trigger);
         if others().any(|other| same(&other.name, &trigger.name)) {
-            return Err(Refusal(format!("another trigger is called `{}`", trigger.name)));
+            return Err(Rejection::conflict(format!("another trigger is called `{}`", trigger.name)));
         }
         if let Some(own) = path(trigger).filter(|own| others().any(|other| path(other).as_ref() == Some(own))) {
-            return Err(Refusal(format!("another trigger is called at `/webhooks/{own}`")));
+            return Err(Rejection::conflict(format!("another trigger is called at `/webhooks/{own}`")));
         }
         Ok(())
     }

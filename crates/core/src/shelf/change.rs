@@ -3,8 +3,9 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Kept, Refusal, Shelf, Source};
+use super::{Entry, Kept, Shelf, Source};
 use crate::Json;
+use crate::rejection::{Rejection, Remedy};
 
 /// The shortest beginning of a hash that stands for it.
 const HASH_DIGITS_MIN: usize = 8;
@@ -88,11 +89,11 @@ pub struct Change {
 
 impl Shelf {
     /// What is to be written to save a workflow, new or not. Nothing, if nothing changes.
-    pub fn save(&self, workflow: &str, change: &Change) -> Result<Vec<Entry>, Refusal> {
+    pub fn save(&self, workflow: &str, change: &Change) -> Result<Vec<Entry>, Rejection> {
         let known = self.workflows.get(workflow);
         if !is_name(workflow) {
-            return Err(Refusal::new(format!(
-                "`{workflow}` can not be the name of a workflow: 1 to 64 letters, digits, dashes, underscores and dots, a letter or digit first"
+            return Err(Rejection::invalid(format!(
+                "`{workflow}` cannot be the name of a workflow: 1 to 64 letters, digits, dashes, underscores and dots, a letter or digit first"
             )));
         }
         if let Some(base) = &change.base {
@@ -116,14 +117,10 @@ impl Shelf {
     }
 
     /// What is to be written to take up an earlier version; nothing, if it is current.
-    pub fn rollback(&self, workflow: &str, hash: &str, change: &Change) -> Result<Option<Entry>, Refusal> {
+    pub fn rollback(&self, workflow: &str, hash: &str, change: &Change) -> Result<Option<Entry>, Rejection> {
         let kept = self.kept(workflow)?;
-        let unknown = || {
-            Refusal::new(format!(
-                "`{workflow}` has no version {hash}; longhaul registry versions {workflow} lists them"
-            ))
-        };
-        let target = kept.find(hash).ok_or_else(unknown)?;
+        let unknown = || Rejection::not_found(format!("`{workflow}` has no version {hash}"));
+        let target = kept.find(hash).ok_or_else(|| unknown().with(Remedy::ListVersions(workflow.to_owned())))?;
         if target.text.raw == kept.current().text.raw {
             return Ok(None);
         }
@@ -133,32 +130,32 @@ impl Shelf {
     }
 
     /// What is to be written to take a workflow off the shelf.
-    pub fn remove(&self, workflow: &str, by: Option<String>) -> Result<Entry, Refusal> {
+    pub fn remove(&self, workflow: &str, by: Option<String>) -> Result<Entry, Rejection> {
         self.kept(workflow)?;
         Ok(Entry::Removed { workflow: workflow.to_owned(), by })
     }
 
     /// A workflow that must be there.
-    pub fn kept(&self, workflow: &str) -> Result<&Kept, Refusal> {
+    pub fn kept(&self, workflow: &str) -> Result<&Kept, Rejection> {
         self.workflows.get(workflow).ok_or_else(|| self.unknown(workflow))
     }
 
-    fn unknown(&self, workflow: &str) -> Refusal {
+    fn unknown(&self, workflow: &str) -> Rejection {
         let known: Vec<&str> = self.workflows.keys().map(String::as_str).collect();
-        Refusal::new(if known.is_empty() {
+        Rejection::not_found(if known.is_empty() {
             format!("there is no workflow `{workflow}` on the shelf, and no other one")
         } else {
             format!("there is no workflow `{workflow}` on the shelf; there are: {}", known.join(", "))
         })
     }
 
-    fn slug_is_free(&self, workflow: &str, slug: Option<&str>) -> Result<(), Refusal> {
+    fn slug_is_free(&self, workflow: &str, slug: Option<&str>) -> Result<(), Rejection> {
         let Some(slug) = slug else { return Ok(()) };
         let taken = |(name, kept): (&String, &Kept)| {
             name != workflow && (name == slug || kept.about.slug.as_deref() == Some(slug))
         };
         if self.workflows.iter().any(taken) {
-            return Err(Refusal::new(format!("another workflow is called `{slug}`; choose another slug")));
+            return Err(Rejection::conflict(format!("another workflow is called `{slug}`")).say("choose another slug"));
         }
         Ok(())
     }
@@ -181,18 +178,18 @@ pub(super) fn saved(workflow: &str, text: Text, version: Option<String>, change:
 }
 
 /// Refuses what was written without having seen what is current.
-pub(super) fn fits(workflow: &str, known: Option<&Kept>, base: &str) -> Result<(), Refusal> {
+pub(super) fn fits(workflow: &str, known: Option<&Kept>, base: &str) -> Result<(), Rejection> {
     let Some(known) = known else {
-        return Err(Refusal::new(format!("there is no workflow `{workflow}` on the shelf to base anything on")));
+        return Err(Rejection::not_found(format!(
+            "there is no workflow `{workflow}` on the shelf to base anything on"
+        )));
     };
     let current = &known.current().text;
     if current.is_called(base) {
         return Ok(());
     }
-    Err(Refusal::new(format!(
-        "`{workflow}` has changed since {base}: it is at {} now; look at it again and base the change on that",
-        current.hash
-    )))
+    let why = format!("`{workflow}` has changed since {base}: it is at {} now", current.hash);
+    Err(Rejection::conflict(why).say("look at it again and base the change on that"))
 }
 
 /// Whether a workflow can be called so: it is part of no path and of no option.

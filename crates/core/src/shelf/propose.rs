@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rejection::{Rejection, Remedy};
+
 use super::change::{bumped, fits, saved};
-use super::{Change, Entry, Proposal, Refusal, Shelf, Source, Status, Text};
+use super::{Change, Entry, Proposal, Shelf, Source, Status, Text};
 
 /// How long a proposal waits where nobody says: 14 days.
 pub const EXPIRY_MS: i64 = 14 * 24 * 60 * 60 * 1000;
@@ -34,14 +36,14 @@ pub struct Proposing {
 
 impl Shelf {
     /// What is to be written to propose a text.
-    pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<Entry, Refusal> {
+    pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<Entry, Rejection> {
         let kept = self.kept(workflow)?;
         lets_itself_be_changed(workflow, &kept.current().text)?;
         fits(workflow, Some(kept), &proposing.base)?;
         if proposing.expires_at <= now {
-            return Err(Refusal::new(
-                "a proposal that is over before it begins helps nobody; give a later `expires_at`",
-            ));
+            return Err(
+                Rejection::invalid("a proposal cannot expire before it begins").say("give a later `expires_at`")
+            );
         }
         Ok(Entry::Proposed { workflow: workflow.to_owned(), proposing })
     }
@@ -55,34 +57,39 @@ impl Shelf {
         change: &Change,
         inside: &[String],
         now: i64,
-    ) -> Result<Entry, Refusal> {
+    ) -> Result<Entry, Rejection> {
         let proposal = self.proposal_of(workflow, id)?;
         let own = proposal.proposing.run.iter().chain(&proposal.proposing.session).any(|from| inside.contains(from));
         if own && approve {
-            return Err(Refusal::new(format!(
-                "proposal {id} comes from this very session: nobody approves what they proposed themselves; let somebody else decide"
-            )));
+            return Err(Rejection::forbidden(format!(
+                "proposal {id} comes from this session, and nobody approves what they proposed themselves"
+            ))
+            .say("let somebody else decide"));
         }
         match proposal.status(now) {
             Status::Pending => {
                 let (by, notes) = (change.by.clone(), change.notes.clone());
                 Ok(Entry::Reviewed { proposal: id, approve, by, notes })
             }
-            other => Err(Refusal::new(format!("proposal {id} is {}; only a pending one can be decided", other.word()))),
+            other => {
+                let why = format!("proposal {id} is {}; only a pending one can be decided", other.word());
+                Err(Rejection::conflict(why))
+            }
         }
     }
 
     /// What is to be written to apply what was approved.
-    pub fn apply_proposal(&self, workflow: &str, id: u64, change: &Change, now: i64) -> Result<Entry, Refusal> {
+    pub fn apply_proposal(&self, workflow: &str, id: u64, change: &Change, now: i64) -> Result<Entry, Rejection> {
         let proposal = self.proposal_of(workflow, id)?;
         match proposal.status(now) {
             Status::Approved => {}
-            Status::Applied => return Err(Refusal::new(format!("proposal {id} is already applied"))),
+            Status::Applied => return Err(Rejection::conflict(format!("proposal {id} is already applied"))),
             Status::Expired => {
-                return Err(Refusal::new(format!("proposal {id} has expired; propose it again on what is current")));
+                return Err(Rejection::untimely(format!("proposal {id} has expired"))
+                    .say("propose it again on what is current"));
             }
             other => {
-                return Err(Refusal::new(format!(
+                return Err(Rejection::untimely(format!(
                     "proposal {id} is {}; only an approved one can be applied",
                     other.word()
                 )));
@@ -100,19 +107,18 @@ impl Shelf {
         Ok(entry)
     }
 
-    fn proposal_of(&self, workflow: &str, id: u64) -> Result<&Proposal, Refusal> {
+    fn proposal_of(&self, workflow: &str, id: u64) -> Result<&Proposal, Rejection> {
         let own = self.proposals.get(&id).filter(|proposal| proposal.workflow == workflow);
-        own.ok_or_else(|| {
-            Refusal::new(format!("`{workflow}` has no proposal {id}; longhaul registry proposals list shows all"))
-        })
+        let unknown = || Rejection::not_found(format!("`{workflow}` has no proposal {id}"));
+        own.ok_or_else(|| unknown().with(Remedy::ListProposals))
     }
 }
 
-fn lets_itself_be_changed(workflow: &str, text: &Text) -> Result<(), Refusal> {
+fn lets_itself_be_changed(workflow: &str, text: &Text) -> Result<(), Rejection> {
     if text.self_modification {
         return Ok(());
     }
-    Err(Refusal::new(format!(
+    Err(Rejection::forbidden(format!(
         "`{workflow}` takes no proposals: it does not say `constraints: {{allowSelfModification: true}}`"
     )))
 }

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::trigger::{Kind, Schedule};
-use super::{Delivery, Entry, Outcome, Refusal, Shelf};
+use super::{Delivery, Entry, Outcome, Shelf};
+use crate::rejection::Rejection;
 
 /// A minute.
 pub const MINUTE_MS: i64 = 60_000;
@@ -27,9 +28,10 @@ pub struct Times {
 
 impl Times {
     /// The times of a schedule.
-    pub fn of(schedule: &Schedule) -> Result<Self, Refusal> {
+    pub fn of(schedule: &Schedule) -> Result<Self, Rejection> {
         let zone = zone(&schedule.timezone).ok_or_else(|| {
-            Refusal(format!("`{}` is not a time zone; use a name such as `Europe/Berlin`", schedule.timezone))
+            Rejection::invalid(format!("`{}` is not a time zone", schedule.timezone))
+                .say("use a name such as `Europe/Berlin`")
         })?;
         let line = &schedule.cron;
         let parser = CronParser::builder()
@@ -38,7 +40,7 @@ impl Times {
             .dom_and_dow(schedule.both_days)
             .build();
         let not_cron = |why: &dyn std::fmt::Display| {
-            Refusal(format!(
+            Rejection::invalid(format!(
                 "`{line}` is not a cron line ({why}): minute, hour, day of month, month, day of week, as in `0 7 * * 1-5`"
             ))
         };

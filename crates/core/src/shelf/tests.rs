@@ -5,6 +5,7 @@ use serde_json::json;
 use super::schedule::{Times, bucket};
 use super::trigger::{Kind, Schedule, Target, Trigger};
 use super::*;
+use crate::rejection::Rejection;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -30,9 +31,9 @@ struct Desk {
 }
 
 impl Desk {
-    fn take(&mut self, entries: Result<Vec<Entry>, Refusal>) -> String {
+    fn take(&mut self, entries: Result<Vec<Entry>, Rejection>) -> String {
         match entries {
-            Err(Refusal(why)) => why,
+            Err(rejection) => rejection.to_string(),
             Ok(entries) => {
                 for entry in &entries {
                     let written = serde_json::to_string(entry).unwrap();

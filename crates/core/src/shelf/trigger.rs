@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::Refusal;
 use super::schedule;
 use crate::Json;
+use crate::rejection::Rejection;
 
 /// A trigger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ impl Kind {
 
 impl Trigger {
     /// Why it can not be armed, if it can not.
-    pub(super) fn misfit(&self) -> Option<Refusal> {
+    pub(super) fn misfit(&self) -> Option<Rejection> {
         let why = match (&self.kind, &self.workflow) {
             _ if self.name.trim().is_empty() => "a trigger needs a name".to_owned(),
             (Kind::Schedule(schedule), workflow) => return schedule.misfit(workflow.is_some()),
@@ -117,12 +117,14 @@ impl Trigger {
             (Kind::Webhook(webhook), _) => webhook.misfit()?,
             (Kind::Manual {}, _) => return self.mapping_misfit(),
         };
-        Some(Refusal(why)).or_else(|| self.mapping_misfit())
+        Some(Rejection::invalid(why)).or_else(|| self.mapping_misfit())
     }
 
-    fn mapping_misfit(&self) -> Option<Refusal> {
+    fn mapping_misfit(&self) -> Option<Rejection> {
         let (name, path) = self.mapping.iter().find(|(_, path)| !path.starts_with("$."))?;
-        Some(Refusal(format!("`{name}` is mapped from `{path}`; write a path such as `$.issue.title`")))
+        Some(
+            Rejection::invalid(format!("`{name}` is mapped from `{path}`")).say("write a path such as `$.issue.title`"),
+        )
     }
 
     /// The variables of a run: those of the schedule, then what is mapped, then what the caller gives.
@@ -167,15 +169,15 @@ fn walked<'a>(payload: &'a Json, path: &str) -> Option<&'a Json> {
 }
 
 impl Schedule {
-    fn misfit(&self, has_workflow: bool) -> Option<Refusal> {
+    fn misfit(&self, has_workflow: bool) -> Option<Rejection> {
         let prompt = self.prompt.as_deref().unwrap_or_default().trim();
         match self.target {
-            Target::Workflow if !has_workflow => Some(Refusal::new("which workflow does it start?")),
+            Target::Workflow if !has_workflow => Some(Rejection::invalid("which workflow does it start?")),
             Target::Orchestrator if prompt.is_empty() => {
-                Some(Refusal::new("a schedule for the orchestrator needs a prompt"))
+                Some(Rejection::invalid("a schedule for the orchestrator needs a prompt"))
             }
             Target::Orchestrator if has_workflow => {
-                Some(Refusal::new("a schedule for the orchestrator starts a prompt, and no workflow"))
+                Some(Rejection::invalid("a schedule for the orchestrator starts a prompt, and no workflow"))
             }
             _ => schedule::Times::of(self).err(),
         }
@@ -187,7 +189,7 @@ impl Webhook {
         let fits = |sign: char| sign.is_ascii_alphanumeric() || "-_/.".contains(sign);
         let path = self.path.trim_matches('/');
         if path.is_empty() || !path.chars().all(fits) || path.contains("..") {
-            return Some(format!("`{}` can not be the path of a webhook: letters, digits, dashes", self.path));
+            return Some(format!("`{}` cannot be the path of a webhook: letters, digits, dashes", self.path));
         }
         let known = ["GET", "POST", "PUT", "PATCH", "DELETE"];
         let known_method = known.contains(&self.method.as_str());

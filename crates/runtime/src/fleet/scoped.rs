@@ -10,6 +10,7 @@ mod making;
 use std::sync::Arc;
 use std::time::Duration;
 
+use longhaul_core::rejection::Rejection;
 use longhaul_store::{Error as Refusal, Scope, Task, WorkerId};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -129,5 +130,5 @@ impl Worker<'_> {
 
 /// What this engine may do, where that is less than everything.
 pub(crate) fn scope(shared: &Shared) -> Result<&dyn Scope, Error> {
-    shared.store.scope().ok_or_else(|| Error::Refused("this store was not opened with a login".to_owned()))
+    shared.store.scope().ok_or_else(|| Rejection::invalid("this store was not opened with a login").into())
 }

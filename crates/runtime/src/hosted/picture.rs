@@ -9,6 +9,7 @@ use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Outcome, Show, Step};
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::{State, StepInst};
 use longhaul_core::view::{self, Asked, AutoRan, Held};
 use serde::Serialize;
@@ -225,7 +226,8 @@ fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<Work>, Error> {
 }
 
 fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
-    let refused = |why: &str| Error::Refused(format!("`{}` can not be handed out: {why}", inst.path));
+    let refused =
+        |why: &str| Error::Rejected(Rejection::invalid(format!("`{}` cannot be handed out: {why}", inst.path)));
     // What a client reads holds no value of this machine, so nothing is filled in.
     let start =
         start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it can not be rendered"))?;

@@ -4,7 +4,6 @@
 //! shows a run shows blobs.
 
 use indexmap::IndexMap;
-use longhaul_core::approval::own_affair;
 use longhaul_core::decide::{Advance, seal};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Caller, Origin, SOME_RUN};
@@ -41,14 +40,7 @@ pub(crate) fn fresh(secrets: &mut Vec<Blob>) -> String {
 impl Engine {
     /// Tells a run something in the name of somebody. What one of its own steps started may not decide what becomes of it.
     pub async fn tell_as(&self, run: &RunId, message: Message, who: &Origin) -> Result<Posted, Error> {
-        let decides = matches!(
-            message,
-            Message::Cancel { .. } | Message::Pause { .. } | Message::Unpause { .. } | Message::Retry { .. }
-        );
-        if decides {
-            let who = with_ancestors(&self.shared, who.clone()).await?;
-            own_affair(run.as_str(), &who).map_or(Ok(()), |why| Err(Error::Refused(why)))?;
-        }
+        self.may_decide(run, &message, who).await?;
         self.tell(run, message, None).await
     }
 

@@ -9,6 +9,7 @@ use longhaul_core::Json;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_store::{Blob, EventId, Hash, NewEvent, Store, StoredEvent};
 use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -188,7 +189,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 fn meaning<T: DeserializeOwned>(value: Json) -> Result<T, Error> {
     let kind = value.get("event").and_then(Json::as_str).map(str::to_owned);
     serde_json::from_value(value)
-        .map_err(|error| not_known(kind.as_deref(), &error.to_string()).unwrap_or_else(|| Error::decoding(error)))
+        .map_err(|error| kind.as_deref().and_then(not_known).unwrap_or_else(|| Error::decoding(error)))
 }
 
 /// The error for a body that a newer version wrote.
@@ -198,12 +199,38 @@ fn newer(body: &str) -> Option<Error> {
         event: String,
     }
     let kind: Kind = read(body).ok()?;
-    let why = serde_json::from_value::<Event>(serde_json::json!({"event": kind.event})).err()?;
-    not_known(Some(&kind.event), &why.to_string())
+    not_known(&kind.event)
 }
 
-fn not_known(kind: Option<&str>, why: &str) -> Option<Error> {
-    why.starts_with("unknown variant").then(|| Error::Newer(kind.unwrap_or("?").to_owned()))
+/// The error for a kind of event that this program does not have.
+fn not_known(kind: &str) -> Option<Error> {
+    let event = MapDeserializer::<_, Unread>::new(std::iter::once(("event", kind)));
+    matches!(Event::deserialize(event), Err(Unread::Kind)).then(|| Error::Newer(kind.to_owned()))
+}
+
+/// Why an event cannot be read: its kind is not known, or something else is wrong.
+#[derive(Debug)]
+enum Unread {
+    Kind,
+    Other,
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Unread {}
+
+impl serde::de::Error for Unread {
+    fn custom<T: std::fmt::Display>(_: T) -> Self {
+        Self::Other
+    }
+
+    fn unknown_variant(_: &str, _: &'static [&'static str]) -> Self {
+        Self::Kind
+    }
 }
 
 async fn bring_in(one: &Ref, value: &mut Json, store: &dyn Store) -> Result<(), Error> {

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::State;
 use longhaul_core::status::RunStatus;
 use longhaul_core::task::TaskKey;
-use longhaul_store::{Append, Posted, Problem, Query, RunRow, TaskEnd};
+use longhaul_store::{Append, Problem, Query, RunRow, TaskEnd};
 
 use crate::engine::{Engine, Error, Shared};
 use crate::run::codec;
@@ -136,14 +137,15 @@ pub(crate) fn is_over(row: &RunRow) -> bool {
 }
 
 /// Ends a run that cannot be read: nobody takes it up again, and its tasks, timers and messages are gone.
-pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result<Posted, Error> {
+pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result<Envelope, Error> {
     let row = shared.store.run(run).await?.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
     if is_over(&row) {
-        return Err(Error::Refused(format!("{run} is over: {}", row.head.status)));
+        return Err(Rejection::untimely(format!("{run} is over: {}", row.head.status)).into());
     }
     let event = Event::RunFinished { outcome: Outcome::Cancelled, message: Some(why), outputs: Default::default() };
     let envelope = Envelope { v: VERSION, seq: row.last_seq + 1, at: shared.clock.now_ms(), event };
-    let mut append = Append::new(run.clone(), row.last_seq, codec::encode_all(&[envelope], &mut Vec::new())?);
+    let mut append =
+        Append::new(run.clone(), row.last_seq, codec::encode_all(std::slice::from_ref(&envelope), &mut Vec::new())?);
     append.head = Some(longhaul_store::Head { status: RunStatus::Cancelled.to_string(), ..row.head });
     append.consumed = shared.store.inbox(run).await?.into_iter().map(|message| message.id).collect();
     append.timers_cleared = shared.store.timers(run).await?.into_iter().map(|timer| timer.id).collect();
@@ -151,5 +153,5 @@ pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result
     append.tasks_ended = tasks.map(|task| TaskEnd { key: task.key, attempt: task.attempt, worker: None }).collect();
     shared.store.append(append).await?;
     shared.mailroom.tell(run);
-    Ok(Posted::New)
+    Ok(envelope)
 }

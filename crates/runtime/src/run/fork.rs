@@ -10,6 +10,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::Plan;
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::{State, StepInst};
 use longhaul_store::Blob;
 
@@ -51,7 +52,7 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
     };
     let source = load(shared, from).await?;
     if source.state.find(at).is_none() {
-        return Err(Error::Refused(format!("no step `{at}` was reached in {from}")));
+        return Err(Rejection::not_found(format!("no step `{at}` was reached in {from}")).into());
     }
     let run = run.unwrap_or_else(|| new_run_id(shared.clock.now_ms()));
     let rows = shared.store.read(from, 0, usize::MAX >> 1).await?;

@@ -5,6 +5,7 @@ use longhaul_core::decide::{Planner, misfit};
 use longhaul_core::event::{Answer, Event, Gone};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
+use longhaul_core::rejection::Rejection;
 use longhaul_core::value::{TOO_DEEP, is_too_deep};
 use serde::{Deserialize, Serialize};
 
@@ -121,11 +122,11 @@ impl Message {
             Self::Answer { answer, .. } => serde_json::to_value(answer).map_err(Error::encoding)?,
             _ => return Ok(()),
         };
-        if is_too_deep(&value) { Err(Error::Input(TOO_DEEP.to_owned())) } else { Ok(()) }
+        if is_too_deep(&value) { Err(Rejection::invalid(TOO_DEEP).into()) } else { Ok(()) }
     }
 
     /// Why a message does not fit a run, if it does not, and what would.
-    pub fn misfit(&self, loaded: &Loaded) -> Option<String> {
+    pub fn misfit(&self, loaded: &Loaded) -> Option<Rejection> {
         let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
         misfit(planner, &loaded.state, &self.clone().into_event())
     }

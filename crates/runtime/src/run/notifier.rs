@@ -47,6 +47,12 @@ impl Mailroom {
         receiver
     }
 
+    /// Whether somebody in this process listens for a run: drives it, or waits to.
+    pub(crate) fn is_heard(&self, run: &RunId) -> bool {
+        let is_held = |listeners: &Vec<Arc<Notify>>| listeners.iter().any(|listener| Arc::strong_count(listener) > 1);
+        self.listeners.lock().is_ok_and(|listeners| listeners.get(run).is_some_and(is_held))
+    }
+
     pub(crate) fn forget(&self, run: &RunId) {
         if let Ok(mut listeners) = self.listeners.lock() {
             let of_run = listeners.entry(run.clone()).or_default();

@@ -8,6 +8,7 @@ use longhaul_core::decide::Planner;
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::rejection::Rejection;
 use longhaul_core::state::State;
 use longhaul_core::task::{TaskKey, TimerId};
 use longhaul_core::view;
@@ -87,9 +88,10 @@ pub(crate) fn prepared(
 /// No run takes the place of a journal of Longhaul itself.
 pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
     match run.is_reserved() {
-        true => Err(Error::Input(format!(
-            "`{run}` is a name for Longhaul itself; choose an id without `longhaul-` in front"
-        ))),
+        true => {
+            let taken = Rejection::invalid(format!("`{run}` is a name for Longhaul itself"));
+            Err(taken.say("choose an id without `longhaul-` in front").into())
+        }
         false => Ok(()),
     }
 }

@@ -356,7 +356,8 @@ impl Runner {
         let mail = *mail;
         let (mut taken, mut promised) = self.shared.taken.of(&self.run);
         taken.extend(orphans.taken.iter().cloned());
-        if mail && self.loaded.state.is_hosted() {
+        // Commands and clients record beside this loop.
+        if mail {
             self.catch_up().await?;
         }
         loop {

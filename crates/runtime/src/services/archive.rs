@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use longhaul_agents::private;
 use longhaul_core::event::{Envelope, Event, VERSION};
 use longhaul_core::id::RunId;
+use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_store::{Append, Blob, Error as Refusal, Head, NewEvent};
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +67,7 @@ impl Engine {
     pub async fn archive(&self, run: &RunId, folder: &Path) -> Result<(PathBuf, u64), Error> {
         let row = self.shared.store.run(run).await?.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
         if !self.is_over(run).await? {
-            return Err(Error::Refused(format!("{run} is not over; cancel it first")));
+            return Err(Rejection::untimely(format!("{run} is not over")).with(Remedy::CancelFirst).into());
         }
         let file = folder.join(format!("{run}{SUFFIX}"));
         // Who was killed after it was written has perhaps removed files that are in it.
@@ -99,7 +100,9 @@ impl Engine {
         let Archive { run, head, mut events, mut blobs } = read::read(file, bytes_max, Some(beside))?;
         refuse_reserved(&run)?;
         if self.shared.store.run(&run).await?.is_some() {
-            return Err(Error::Refused(format!("{run} is there already; prune it first to take the file's")));
+            return Err(Rejection::conflict(format!("{run} is there already"))
+                .say("prune it first to take the file's")
+                .into());
         }
         // Whatever lies under its name is of no run that the store knows.
         let place = self.shared.artifacts.run(&run);

@@ -12,6 +12,7 @@ use longhaul_core::origin::{Auth, Caller, Face, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Consent, Plan};
 use longhaul_core::policy::Verdict;
+use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::status::RunStatus;
 use longhaul_store::{Append, EventId, Head, NewEvent, Query};
 use uuid::Uuid;
@@ -100,10 +101,11 @@ impl Engine {
         let log = self.consent_log().await?;
         let asked = log.into_iter().find(|recorded| recorded.id == operation).map(|recorded| recorded.entry);
         let Some(Entry::Decided { request, verdict: Verdict::Ask, .. }) = asked else {
-            return Err(Error::Refused(format!("nothing was asked under {operation}")));
+            return Err(Rejection::not_found(format!("nothing was asked under {operation}")).into());
         };
         if request.session.as_deref() != session {
-            return Err(Error::Refused(format!("{operation} was asked in another session; ask again in this one")));
+            let foreign = Rejection::forbidden(format!("{operation} was asked in another session"));
+            return Err(foreign.say("ask again in this one").into());
         }
         self.consent_to(Request { replayed: true, ..request }).await
     }
@@ -148,7 +150,7 @@ impl Engine {
     /// Takes back one grant, by its number.
     pub async fn revoke_grant(&self, id: u64, by: Option<String>) -> Result<(), Error> {
         let now = self.shared.clock.now_ms();
-        let unknown = || Error::Refused(format!("there is no grant {id}; see: longhaul consent list"));
+        let unknown = || Error::from(Rejection::not_found(format!("there is no grant {id}")).with(Remedy::ListGrants));
         write(&self.shared, |ledger| {
             ledger.live(now).find(|(known, _)| *known == id).ok_or_else(unknown)?;
             Ok(Entry::Revoked { grant: Some(id), key: None, by: by.clone() })
@@ -167,7 +169,7 @@ impl Engine {
         for id in ids {
             match self.revoke_grant(id, by.clone()).await {
                 // Somebody was faster.
-                Ok(()) | Err(Error::Refused(_)) => {}
+                Ok(()) | Err(Error::Rejected(_)) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -314,7 +316,8 @@ fn journal() -> RunId {
 
 /// Two who answer the same: the second is told.
 fn is_pending(ledger: &Ledger, operation: u64) -> Result<(), Error> {
-    let unknown = || Error::Refused(format!("nothing is pending under {operation}; see: longhaul consent list"));
+    let unknown =
+        || Error::from(Rejection::not_found(format!("nothing is pending under {operation}")).with(Remedy::ListGrants));
     ledger.operation(operation).map(|_| ()).ok_or_else(unknown)
 }
 
@@ -363,7 +366,7 @@ async fn write(shared: &Shared, mut entry: impl FnMut(&Ledger) -> Result<Entry, 
             Err(error) => return Err(error),
         }
     }
-    Err(Error::Refused("too many others write consent at this moment; try again".to_owned()))
+    Err(Rejection::busy("too many others write consent at this moment").into())
 }
 
 fn head() -> Head {

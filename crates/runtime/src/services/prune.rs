@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
+use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::status::RunStatus;
 use longhaul_store::{Query, RunRow};
 
@@ -31,7 +32,7 @@ impl Engine {
             let (_, last_seq) = self.archive(run, folder).await?;
             let now = self.shared.store.run(run).await?.map(|row| row.last_seq);
             if now.is_some_and(|now| now != last_seq) {
-                return Err(Error::Refused(format!("{run} went on meanwhile")));
+                return Err(Rejection::conflict(format!("{run} went on meanwhile")).into());
             }
         }
         self.remove(run).await
@@ -44,7 +45,7 @@ impl Engine {
             loaded => loaded?.state.is_finished(),
         };
         if !is_over {
-            return Err(Error::Refused(format!("{run} is not over; cancel it first")));
+            return Err(Rejection::untimely(format!("{run} is not over")).with(Remedy::CancelFirst).into());
         }
         // Whether a remote can be reached decides nothing about what is here.
         let _ = sync::forget(&self.shared, run, true).await;

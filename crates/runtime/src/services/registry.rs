@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
-use longhaul_core::shelf::{Entry, Refusal, Shelf};
+use longhaul_core::rejection::Rejection;
+use longhaul_core::shelf::{Entry, Shelf};
 use longhaul_store::{Append, EventId, Head, NewEvent, Place, Store};
 use uuid::Uuid;
 
@@ -25,7 +26,7 @@ const TRIES: u32 = 50;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What somebody decided: an answer for the caller, and what is to be written.
-pub type Decided<T> = Result<(T, Vec<Entry>), Refusal>;
+pub type Decided<T> = Result<(T, Vec<Entry>), Rejection>;
 
 impl Engine {
     /// What is on the shelf now.
@@ -45,14 +46,14 @@ impl Engine {
         for attempt in 0..=TRIES {
             refresh(self.shared.store.as_ref(), &mut shelf).await?;
             let now = self.shared.clock.now_ms();
-            let (answer, entries) = decide(&shelf, now).map_err(|refusal| Error::Refused(refusal.0))?;
+            let (answer, entries) = decide(&shelf, now)?;
             match write(&self.shared, &mut shelf, &entries, now).await {
                 Ok(()) => return Ok(answer),
                 Err(error) if moved_on(&error) && attempt < TRIES => {}
                 Err(error) => return Err(error),
             }
         }
-        Err(Error::Refused("too many others write to the shelf at this moment; try again".to_owned()))
+        Err(Rejection::busy("too many others write to the shelf at this moment").into())
     }
 }
 

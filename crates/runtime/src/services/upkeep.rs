@@ -79,7 +79,7 @@ impl Engine {
         for row in &rows {
             match self.put_away(&row.run, retention.archive.as_deref()).await {
                 // Somebody has taken it up again, or removed it.
-                Err(Error::Refused(_) | Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
+                Err(Error::Rejected(_) | Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
                 gone => {
                     gone?;
                     removed += 1;

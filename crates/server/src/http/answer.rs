@@ -1,22 +1,23 @@
 //! Questions: all that are open, who may answer them, and the answers.
 
-use axum::http::StatusCode;
+use longhaul_app::{Command, GivenAnswer};
 use longhaul_core::approval;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
-use longhaul_core::origin::Caller;
+use longhaul_core::origin::{Caller, Face};
 use longhaul_core::path::StepPath;
+use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::status::RunStatus;
 use longhaul_core::view::{self, Asked};
-use longhaul_runtime::{Error, Loaded, Message};
+use longhaul_runtime::{Error, Loaded};
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::{Call, Reply, path_of};
-use super::problem::Problem;
+use super::problem::{Problem, remedy};
 use super::rows::row;
-use super::tell::Told;
+use super::tell::command;
 use crate::desk::Desk;
 
 /// Runs that are read at once.
@@ -114,14 +115,15 @@ pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> R
 }
 
 fn here(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Here {
-    let Some(why) = refusal(loaded, path, caller, None) else { return Here { ok: true, why: None, overrides: false } };
+    let Some(why) = refusal(loaded, path, caller) else { return Here { ok: true, why: None, overrides: false } };
     let instead = Caller { overrides: true, ..caller.clone() };
-    Here { ok: false, overrides: refusal(loaded, path, &instead, None).is_none(), why: Some(why) }
+    let words = |known: &Remedy| if caller.who.face == Face::Api { remedy(known) } else { known.plain() };
+    Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why.in_words(words)) }
 }
 
 /// Why somebody may not answer, and who may.
-fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller, answer: Option<&Answer>) -> Option<String> {
-    approval::refusal(&loaded.plan.0, &loaded.state, path, Some(caller), answer)
+fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<Rejection> {
+    approval::refusal(&loaded.plan.0, &loaded.state, path, Some(caller), None)
 }
 
 /// An answer.
@@ -160,26 +162,7 @@ pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::unreadable("Only time can say that nobody answered."));
     }
     let path = path_of(&body.path)?;
-    let (run, loaded) = call.load().await?;
-    let asked = view::questions(&loaded.plan.0, &loaded.state).into_iter().find(|asked| asked.path == path);
-    let Some(asked) = asked else {
-        return Err(Problem::untimely(format!("`{path}` asks nothing, or has been answered")));
-    };
     let caller = Caller { overrides: body.overrides, ..call.caller() };
-    let caller = call.desk().engine().identified(caller).await?;
-    if let Some(why) = refusal(&loaded, &path, &caller, Some(&body.answer)) {
-        return Err(Problem::not_theirs(&why));
-    }
-    if body.shown.as_ref().is_some_and(|shown| *shown != asked.shown) {
-        return Err(Problem::untimely(format!("`{path}` asks something else by now")));
-    }
-    let mut message = Message::answer(path, body.answer, caller);
-    if let Message::Answer { comment, shown, .. } = &mut message {
-        (*comment, *shown) = (body.comment, body.shown);
-    }
-    if let Some(why) = message.misfit(&loaded) {
-        return Err(Problem::unfit(why));
-    }
-    call.desk().engine().tell(&run, message, None).await?;
-    Reply::json_with(StatusCode::ACCEPTED, &Told::of(&run))
+    let said = GivenAnswer { comment: body.comment, shown: body.shown, ..GivenAnswer::to(path, body.answer) };
+    command(&call, Command::Answer(said), caller).await
 }

@@ -4,6 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
+use longhaul_core::rejection::{Rejection, RejectionKind, Remedy};
 use longhaul_lang::Report;
 use longhaul_runtime::Error;
 use schemars::JsonSchema;
@@ -29,6 +30,12 @@ pub(super) struct Body {
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    /// The sort of reason, where a command was rejected.
+    #[serde(rename = "kind", skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// Who was first, where somebody was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<First>,
     /// Where a workflow or its inputs are at fault.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<longhaul_lang::diagnostic::Report<'static>>")]
@@ -36,6 +43,51 @@ pub(super) struct Body {
     /// Seconds to wait.
     #[serde(skip)]
     retry_after: Option<u64>,
+}
+
+/// What somebody else did before.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct First {
+    /// `approved`, `denied`, `cancelled`, …
+    what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    /// Milliseconds since 1970, UTC.
+    at: i64,
+}
+
+/// The status for each kind of rejection.
+fn status(kind: RejectionKind) -> StatusCode {
+    match kind {
+        RejectionKind::NotFound => StatusCode::NOT_FOUND,
+        RejectionKind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        RejectionKind::Forbidden => StatusCode::FORBIDDEN,
+        RejectionKind::Conflict | RejectionKind::Untimely => StatusCode::CONFLICT,
+        RejectionKind::Busy | RejectionKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// What to do where a rejection does not say.
+fn usual(kind: RejectionKind) -> &'static str {
+    match kind {
+        RejectionKind::NotFound => "It may have been pruned, or belongs to another project.",
+        RejectionKind::Invalid => "Nothing was done.",
+        RejectionKind::Forbidden => "",
+        RejectionKind::Conflict | RejectionKind::Untimely => "Look at the run again.",
+        RejectionKind::Busy | RejectionKind::Unavailable => "Nothing was done; try again in a while.",
+    }
+}
+
+/// A remedy in the words of the API.
+pub(super) fn remedy(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::GiveInput(_) => "give it in `inputs`".to_owned(),
+        Remedy::AnswerInstead => "or answer in its place, with `override: true`".to_owned(),
+        Remedy::ListRuns => {
+            "`GET /api/v1/runs` lists the runs; it may have been pruned, or belong to another project".to_owned()
+        }
+        _ => remedy.plain(),
+    }
 }
 
 impl Problem {
@@ -46,6 +98,8 @@ impl Problem {
             status: status.as_u16(),
             code: code.to_owned(),
             detail: Some(detail.to_owned()).filter(|detail| !detail.is_empty()),
+            reason: None,
+            first: None,
             diagnostics: Vec::new(),
             retry_after: None,
         }))
@@ -105,16 +159,6 @@ impl Problem {
         problem
     }
 
-    /// The run does not take that now.
-    pub(crate) fn untimely(title: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, "LH0705", sentence(title), "Look at the run again.")
-    }
-
-    /// The question belongs to somebody else.
-    pub(crate) fn not_theirs(why: &str) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "LH0706", "This question is for somebody else to answer.", why)
-    }
-
     /// The key was used before.
     pub(crate) fn used_key() -> Self {
         let detail = "A new request needs a new key; the same one gets the same answer.";
@@ -160,18 +204,21 @@ fn sentence(text: impl Into<String>) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        let kind = rejection.kind;
+        let detail = rejection.remedy.as_ref().map_or_else(|| usual(kind).to_owned(), |known| sentence(remedy(known)));
+        let mut problem = Self::new(status(kind), rejection.code, sentence(rejection.message), &detail);
+        problem.0.reason = Some(kind.word());
+        problem.0.first = rejection.first.map(|first| First { what: first.what, by: first.by, at: first.at });
+        problem.0.retry_after = (kind == RejectionKind::Busy).then_some(1);
+        problem
+    }
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        match error {
-            Error::UnknownRun(id) => Self::missing(format!("There is no run `{id}`.")),
-            Error::Store(longhaul_store::Error::UnknownRun) => Self::missing("There is no such run."),
-            Error::Ambiguous(id, all) => Self::missing(format!("More than one run begins with `{id}`: {all}.")),
-            Error::Refused(why) => Self::untimely(why),
-            Error::Misfit { .. } => Self::unfit(error.to_string()),
-            Error::Input(why) => Self::unfit(why.split("; give it with").next().unwrap_or_default()),
-            Error::Store(longhaul_store::Error::TooLarge { .. }) => Self::unfit(error.to_string()),
-            Error::Store(_) | Error::Damaged(_) | Error::Newer(_) | Error::Files(_) => Self::failing(error.to_string()),
-        }
+        error.rejection().into()
     }
 }
 
@@ -189,5 +236,42 @@ impl IntoResponse for Problem {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_core::rejection::FirstCommand;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_of_rejection_has_one_status() {
+        let statuses = RejectionKind::ALL.map(|kind| (kind.word(), status(kind).as_u16()));
+        let expected = [
+            ("not_found", 404),
+            ("invalid", 422),
+            ("forbidden", 403),
+            ("conflict", 409),
+            ("untimely", 409),
+            ("busy", 503),
+            ("unavailable", 503),
+        ];
+        assert_eq!(statuses, expected);
+    }
+
+    #[test]
+    fn a_rejection_becomes_a_problem_with_its_remedy_and_who_was_first() {
+        let first = FirstCommand { what: "approved".to_owned(), by: Some("kim".to_owned()), at: 0 };
+        let problem: Problem = Rejection::conflict("`go` has been answered").after(first).into();
+        assert_eq!(
+            serde_json::to_value(&problem.0).unwrap(),
+            json!({"type": "/docs/errors/LH0705", "title": "`go` has been answered: kim approved it at 1970-01-01T00:00:00Z.",
+                "status": 409, "code": "LH0705", "detail": "Look at the run again.", "kind": "conflict",
+                "first": {"what": "approved", "by": "kim", "at": 0}})
+        );
+        let missing = Rejection::invalid("the input `a` is missing").with(Remedy::GiveInput("a".to_owned()));
+        let problem: Problem = missing.into();
+        assert_eq!((problem.0.status, problem.0.detail.as_deref()), (422, Some("Give it in `inputs`.")));
     }
 }

@@ -5,10 +5,11 @@
 
 use axum::http::StatusCode;
 use indexmap::IndexMap;
+use longhaul_app::{Forking, Order};
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Error, ForkRequest, StartRequest};
+use longhaul_runtime::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -55,42 +56,31 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
     if let Some(reply) = mark.answered(&call).await? {
         return Ok(reply);
     }
-    call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.0))?;
+    call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))?;
     let name = body.workflow;
-    let (plan, workflow_dir) = aside(call.desk(), move |desk| super::workflows::plan(desk, &name)).await?;
-    let request = StartRequest {
+    let startable = aside(call.desk(), move |desk| super::workflows::startable(desk, &name)).await?;
+    let order = Order {
         task: body.task,
         inputs: body.inputs,
         run: Some(mark.run.clone()),
         trigger: Some(mark.trigger()),
-        owner: Some(call.origin()),
-        workflow_dir,
         driver: Driver::Engine,
     };
-    let made = call.desk().engine().start(&plan, request).await;
+    let made = call.desk().app().start(&startable, order, &call.caller()).await;
     mark.reply(&call, made).await
 }
 
 pub(super) async fn fork(call: Call) -> Result<Reply, Problem> {
     let mark = Mark::of(&call, "fork")?;
     let body: Fork = call.body()?;
-    let (from, loaded) = call.load().await?;
+    let from = call.run().await?;
     if let Some(reply) = mark.answered(&call).await? {
         return Ok(reply);
     }
-    let first = || loaded.state.steps().first().map(|step| step.path.clone());
-    let at = match &body.from {
-        Some(text) => path_of(text)?,
-        None => first().ok_or_else(|| Problem::untimely("no step of this run was reached yet"))?,
-    };
-    let request = ForkRequest {
-        at,
-        inputs: body.inputs,
-        run: Some(mark.run.clone()),
-        trigger: Some(mark.trigger()),
-        owner: Some(call.origin()),
-    };
-    let made = call.desk().engine().fork(&from, request).await;
+    let at = body.from.as_deref().map(path_of).transpose()?;
+    let (run, trigger) = (Some(mark.run.clone()), Some(mark.trigger()));
+    let forking = Forking { at, inputs: body.inputs, run, trigger };
+    let made = call.desk().app().fork(&from, forking, &call.caller()).await;
     mark.reply(&call, made).await
 }
 

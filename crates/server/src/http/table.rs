@@ -2,6 +2,8 @@
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
+use longhaul_app::CommandOutcome;
+
 use super::keys::Role::{Operator, Viewer};
 use super::route::Access::{Open, Role};
 use super::route::{Gives, Param, Route, shape};
@@ -23,7 +25,7 @@ macro_rules! json {
 }
 
 const STREAM: Gives = Gives::Text("text/event-stream");
-const TOLD: Gives = Gives::Json(&[202], shape::<tell::Told>);
+const TOLD: Gives = Gives::Json(&[200, 202], shape::<CommandOutcome>);
 const MADE: Gives = Gives::Json(&[201, 200], shape::<start::Made>);
 
 const PATH: Param = needed("path", "The path of a step", text);

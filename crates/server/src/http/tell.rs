@@ -1,27 +1,15 @@
-//! Telling a run something.
+//! Commands to a run.
 
 use axum::http::StatusCode;
+use longhaul_app::{Command, CommandOutcome};
 use longhaul_core::Json;
-use longhaul_core::id::RunId;
-use longhaul_runtime::Message;
+use longhaul_core::origin::Caller;
+use longhaul_runtime::Follow;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::call::{Call, Reply, path_of};
 use super::problem::Problem;
-
-/// It is stored; what comes of it arrives as events.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Told {
-    run: String,
-    told: bool,
-}
-
-impl Told {
-    pub(super) fn of(run: &RunId) -> Self {
-        Self { run: run.to_string(), told: true }
-    }
-}
 
 /// Stop.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -56,41 +44,34 @@ pub(super) struct Signal {
 
 pub(super) async fn cancel(call: Call) -> Result<Reply, Problem> {
     let Cancel { reason } = call.body()?;
-    let by = by(&call);
-    tell(call, Message::Cancel { reason, by }).await
+    command(&call, Command::Cancel { reason }, call.caller()).await
 }
 
 pub(super) async fn pause(call: Call) -> Result<Reply, Problem> {
     let Nothing {} = call.body()?;
-    let by = by(&call);
-    tell(call, Message::Pause { by }).await
+    command(&call, Command::Pause, call.caller()).await
 }
 
 pub(super) async fn unpause(call: Call) -> Result<Reply, Problem> {
     let Nothing {} = call.body()?;
-    let by = by(&call);
-    tell(call, Message::Unpause { by }).await
+    command(&call, Command::Unpause, call.caller()).await
 }
 
 pub(super) async fn retry(call: Call) -> Result<Reply, Problem> {
     let Retry { from } = call.body()?;
     let from = from.as_deref().map(path_of).transpose()?;
-    let by = by(&call);
-    tell(call, Message::Retry { from, by }).await
+    command(&call, Command::Retry { from }, call.caller()).await
 }
 
 pub(super) async fn signal(call: Call) -> Result<Reply, Problem> {
     let Signal { name, data } = call.body()?;
-    let by = by(&call);
-    tell(call, Message::Signal { name, data, by }).await
+    command(&call, Command::Signal { name, data }, call.caller()).await
 }
 
-fn by(call: &Call) -> Option<String> {
-    call.caller().by().map(str::to_owned)
-}
-
-async fn tell(call: Call, message: Message) -> Result<Reply, Problem> {
+/// Carries a command out, and replies with what came of it. One that no engine has applied so far is accepted.
+pub(super) async fn command(call: &Call, command: Command, caller: Caller) -> Result<Reply, Problem> {
     let run = call.run().await?;
-    call.desk().engine().tell_as(&run, message, &call.origin()).await?;
-    Reply::json_with(StatusCode::ACCEPTED, &Told::of(&run))
+    let applied = call.desk().app().command(&run, command, &caller).await?;
+    let status = if applied.then == Follow::Stored { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Reply::json_with(status, &CommandOutcome::of(&applied))
 }

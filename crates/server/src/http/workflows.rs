@@ -1,8 +1,9 @@
 //! Workflows: what there is, one of them, and what is wrong with a text.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexMap;
+use longhaul_app::workflow::{self, Unplanned};
 use longhaul_core::plan::{Input, Limits, Plan};
 use longhaul_core::status::RunStatus;
 use longhaul_core::{Json, plan};
@@ -12,6 +13,7 @@ use longhaul_lang::dialect::Dialect;
 use longhaul_lang::{Report, Request};
 use longhaul_project::library::Entry;
 use longhaul_project::{Origin, disk};
+use longhaul_runtime::Startable;
 use longhaul_store::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -180,15 +182,12 @@ fn check_text(desk: &Desk, text: String, dialect: Option<Dialect>, file: Option<
     longhaul_lang::check(request, &desk.disk())
 }
 
-/// The plan of a workflow that has no mistakes, and where its scripts are.
-pub(super) fn plan(desk: &Desk, name: &str) -> Result<(Plan, PathBuf), Problem> {
-    let disk = desk.disk();
-    let entry = disk.library.find(name).ok_or_else(|| unknown(name))?;
-    let (_, report) = read(desk, &entry)?;
-    let plan = report.workflows.iter().find_map(|workflow| workflow.plan.clone());
-    let plan = plan.filter(|_| !report.has_errors()).ok_or_else(|| Problem::mistakes(name, &report))?;
-    let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
-    Ok((plan, std::path::absolute(here).unwrap_or_default()))
+/// A workflow that has no mistakes.
+pub(super) fn startable(desk: &Desk, name: &str) -> Result<Startable, Problem> {
+    workflow::startable(&desk.disk(), name).map_err(|why| match why {
+        Unplanned::Mistakes(report) => Problem::mistakes(name, &report),
+        other => other.rejection(name).into(),
+    })
 }
 
 /// Does something that takes a while, beside what others wait for.
@@ -202,7 +201,7 @@ pub(super) async fn aside<T: Send + 'static>(
 }
 
 async fn refreshed(desk: &Desk) -> Result<(), Problem> {
-    desk.refresh_shelf().await.map_err(|problem| Problem::failing(problem.0))
+    desk.refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))
 }
 
 fn unknown(name: &str) -> Problem {

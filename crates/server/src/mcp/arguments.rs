@@ -63,7 +63,7 @@ mod tests {
 
     fn told(arguments: Value) -> String {
         let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-        read::<Args>(arguments).map_or_else(|problem| problem.0, |read| format!("{read:?}"))
+        read::<Args>(arguments).map_or_else(|problem| problem.text, |read| format!("{read:?}"))
     }
 
     #[test]

@@ -83,7 +83,7 @@ mod tests {
         };
         match answer(&asked, Some(decision), value, None) {
             Ok(answer) => serde_json::to_string(&answer).unwrap(),
-            Err(problem) => problem.0,
+            Err(problem) => problem.text,
         }
     }
 

@@ -15,7 +15,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::desk::Desk;
 use crate::mcp::sessions::{self, PipeSession};
-use crate::mcp::tool::{Call, Caller, Problem, TokenOf, response};
+use crate::mcp::tool::{Call, Caller, TokenOf, response};
 use crate::mcp::tools::{self, per_workflow};
 use crate::mcp::{answers, compat, complete, prompts, resources};
 
@@ -60,7 +60,7 @@ impl Face {
 
     /// Workflows of the shelf as they are now.
     async fn looked_up(&self) -> Result<&Desk, ErrorData> {
-        self.desk.refresh_shelf().await.map_err(|Problem(why)| ErrorData::internal_error(why, None))?;
+        self.desk.refresh_shelf().await.map_err(|problem| ErrorData::internal_error(problem.text, None))?;
         Ok(&self.desk)
     }
 

@@ -29,12 +29,15 @@ fn prompt(name: &str, plan: &Plan) -> Prompt {
 
 /// What a model is told to do with a workflow.
 pub(crate) fn get(desk: &Desk, name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
-    let (_, plan) = desk.plan(name).map_err(|problem| ErrorData::invalid_params(problem.0, None))?;
+    let (_, plan) = desk.plan(name).map_err(|problem| ErrorData::invalid_params(problem.text, None))?;
     let unit = plan.main();
     if let Some(unknown) = arguments.keys().find(|key| *key != TASK && !knows(unit, key)) {
         let known: Vec<String> =
             std::iter::once(TASK.to_owned()).chain(unit.inputs.keys().map(ToString::to_string)).collect();
-        return Err(ErrorData::invalid_params(crate::mcp::tool::Problem::unknown("argument", unknown, &known).0, None));
+        return Err(ErrorData::invalid_params(
+            crate::mcp::tool::Problem::unknown("argument", unknown, &known).text,
+            None,
+        ));
     }
     let text = instructions(name, arguments);
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))

@@ -63,7 +63,8 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 /// What is at an address.
 pub(crate) async fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let found = content(desk, uri).await;
-    let (text, kind) = found.map_err(|problem| ErrorData::resource_not_found(problem.0, Some(json!({"uri": uri}))))?;
+    let (text, kind) =
+        found.map_err(|problem| ErrorData::resource_not_found(problem.text, Some(json!({"uri": uri}))))?;
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
 }
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use longhaul_core::event::Answer;
 use longhaul_core::origin::{self, Auth, Face, Origin};
+use longhaul_core::rejection::{Rejection, RejectionKind, Remedy};
 use longhaul_core::view::Asked;
 use longhaul_lang::diagnostic::closest;
 use longhaul_runtime::{Error, Message};
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult, InputResponses, JsonObject, ToolAnnotations,
+    CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult, InputResponses, JsonObject, MetaObject,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
@@ -101,16 +103,17 @@ impl Caller {
 
     /// What journals call them.
     pub(crate) fn by(&self) -> Option<String> {
-        self.identity().by().map(str::to_owned)
+        self.known().by().map(str::to_owned)
     }
 
-    fn identity(&self) -> origin::Caller {
+    /// The caller as the application knows them.
+    pub(crate) fn known(&self) -> origin::Caller {
         origin::Caller { who: self.who.clone(), auth: self.auth, ..origin::Caller::default() }
     }
 
     /// What they say to a question, with what they were shown.
     pub(crate) fn says(&self, asked: &Asked, answer: Answer, said: Option<String>) -> Message {
-        let mut message = Message::answer(asked.path.clone(), answer, self.identity());
+        let mut message = Message::answer(asked.path.clone(), answer, self.known());
         if let Message::Answer { shown, comment, .. } = &mut message {
             *shown = Some(asked.shown.clone());
             *comment = said;
@@ -146,33 +149,48 @@ pub(crate) enum Reply {
 
 /// Why a call came to nothing, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem(pub(crate) String);
+pub(crate) struct Problem {
+    /// In words, with what to do next.
+    pub(crate) text: String,
+    /// The sort of reason, where a command was rejected.
+    pub(crate) kind: Option<RejectionKind>,
+}
 
 impl Problem {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), kind: None }
     }
 
     /// A name that nothing has.
     pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> Self {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        Self(match closest(name, &known) {
+        let text = match closest(name, &known) {
             Some(best) => format!("there is no {what} `{name}`; did you mean `{best}`?"),
             None if known.is_empty() => format!("there is no {what} `{name}`, and no other one"),
             None => format!("there is no {what} `{name}`; there are: {}", known.join(", ")),
-        })
+        };
+        Self { text, kind: Some(RejectionKind::NotFound) }
+    }
+}
+
+/// A remedy in the words of the tools.
+fn remedy(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::GiveInput(_) => "give it in the argument `inputs`".to_owned(),
+        Remedy::ListRuns => "the tool `runs` lists those there are".to_owned(),
+        _ => remedy.plain(),
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        Self { text: rejection.in_words(remedy), kind: Some(rejection.kind) }
     }
 }
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        Self(match error {
-            Error::UnknownRun(id) => format!("there is no run `{id}`; the tool `runs` lists those there are"),
-            Error::Input(why) => {
-                why.split("; give it with").next().unwrap_or_default().to_owned() + " (argument `inputs`)"
-            }
-            other => other.to_string(),
-        })
+        error.rejection().into()
     }
 }
 
@@ -185,9 +203,36 @@ pub(crate) fn response(reply: Result<Reply, Problem>) -> CallToolResponse {
             result.into()
         }
         Ok(Reply::Asks(questions)) => questions.into(),
-        Err(Problem(text)) => {
-            // Data would have to be what the tool answers when it goes well.
-            CallToolResult::error(vec![ContentBlock::text(text)]).into()
+        Err(problem) => failed(problem).into(),
+    }
+}
+
+/// Data would have to be what the tool answers when it goes well, so only the words are there, and the kind beside them.
+fn failed(problem: Problem) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![ContentBlock::text(problem.text)]);
+    result.meta = problem.kind.map(meta);
+    result
+}
+
+/// The kind of a rejection and its page, for clients that decide by it.
+fn meta(kind: RejectionKind) -> MetaObject {
+    let said = [("longhaul/kind", kind.word()), ("longhaul/code", kind.code())];
+    MetaObject(said.into_iter().map(|(name, word)| (name.to_owned(), word.into())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_rejection_is_an_error_that_says_its_kind() {
+        for kind in RejectionKind::ALL {
+            let problem = Problem::from(Rejection::new(kind, "no"));
+            let said = serde_json::to_value(failed(problem)).unwrap();
+            assert_eq!((&said["isError"], &said["content"][0]["text"]), (&true.into(), &"no".into()), "{said}");
+            assert_eq!(said["_meta"]["longhaul/kind"], kind.word(), "{said}");
         }
+        let missing = Rejection::invalid("the input `a` is missing").with(Remedy::GiveInput("a".to_owned()));
+        assert_eq!(Problem::from(missing).text, "the input `a` is missing; give it in the argument `inputs`");
     }
 }

@@ -112,6 +112,8 @@ fn known(code: &SqlState, message: &str) -> Error {
         Error::Full
     } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         Error::Denied(message.to_owned())
+    } else if *code == SqlState::DUPLICATE_OBJECT {
+        Error::RoleTaken(message.to_owned())
     } else if *code == SqlState::QUERY_CANCELED {
         Error::Busy
     } else if [SqlState::CHARACTER_NOT_IN_REPERTOIRE, SqlState::UNTRANSLATABLE_CHARACTER].contains(code) {

@@ -5,13 +5,14 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use longhaul_app::opening;
 use longhaul_core::explain::moment;
 use longhaul_runtime::Clock;
 use longhaul_store::{Address, Login, NewLogin, Place, Postgres, PostgresOptions};
 use serde_json::json;
 
 use crate::office::{self, EngineArgs};
-use crate::{opening, ui};
+use crate::ui;
 
 /// Makes a login, and prints its address.
 pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_json: bool) -> Result<ExitCode> {
@@ -26,7 +27,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
                 "`{name}` is there already; choose another name, or remove it: longhaul store logout {name}"
             )
         }
-        longhaul_store::Error::Io(why) if why.contains("already exists") => {
+        longhaul_store::Error::RoleTaken(_) => {
             anyhow::anyhow!(
                 "the database has a role of this name that is no login of this store; choose another name, or have it removed: longhaul store logout \
                  {name} says how"

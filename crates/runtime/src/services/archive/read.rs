@@ -10,6 +10,7 @@ use std::path::{Component, Path};
 use flate2::read::MultiGzDecoder;
 use longhaul_agents::private;
 use longhaul_core::id::RunId;
+use longhaul_core::rejection::Rejection;
 use longhaul_store::{Blob, Hash, Head, NewEvent};
 
 use super::{Archive, Bytes, FORMAT, Line};
@@ -20,7 +21,8 @@ const LINE_BYTES_MAX: u64 = 4 << 28;
 
 /// Reads a file of at most so many bytes, unpacked, and puts the files about the run into a folder, where one is given.
 pub(super) fn read(file: &Path, bytes_max: u64, folder: Option<&Path>) -> Result<Archive, Error> {
-    let named = |why: &str| Error::Refused(format!("{} is no archive of a run: {why}", file.display()));
+    let named =
+        |why: &str| Error::Rejected(Rejection::invalid(format!("{} is no archive of a run: {why}", file.display())));
     let opened = File::open(file).map_err(|error| named(&error.to_string()))?;
     let mut reading = Reading::default();
     let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(opened)));

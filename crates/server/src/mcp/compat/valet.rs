@@ -111,7 +111,7 @@ pub(crate) async fn call(action: &'static Action, call: Call) -> CallToolRespons
     };
     let (data, is_error) = match answer {
         Ok(data) => (json!({"success": true, "data": data}), false),
-        Err(Problem(error)) => (json!({"success": false, "error": error}), true),
+        Err(problem) => (json!({"success": false, "error": problem.text}), true),
     };
     let text = vec![ContentBlock::text(data.to_string())];
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };

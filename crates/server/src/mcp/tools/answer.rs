@@ -1,10 +1,11 @@
 //! `answer`: what a human said at a gate.
 
 use longhaul_core::Json;
-use longhaul_core::id::RunId;
 use longhaul_core::view;
+use longhaul_runtime::Applied;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{hosted, status};
 use crate::mcp::arguments::schema;
@@ -57,14 +58,20 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
         Said::Nothing => (relayed, args.comment),
     };
     let message = call.caller.says(asked, answer, comment);
-    call.desk.tell(&run, message, &call.caller.who).await?;
-    onwards(&call, &run).await
+    let applied = call.desk.send(&run, message, &call.caller).await?;
+    onwards(&call, &applied).await
 }
 
-/// The run as it is after something was told to it.
-pub(super) async fn onwards(call: &Call, run: &RunId) -> Result<Reply, Problem> {
-    if call.desk.engine().load(run).await?.state.is_hosted() {
-        return hosted::next(call, run).await;
-    }
-    status::reply(call, run).await
+/// What came of a command, and the run as it is after it.
+pub(super) async fn onwards(call: &Call, applied: &Applied) -> Result<Reply, Problem> {
+    let run = &applied.run;
+    let is_hosted = call.desk.engine().load(run).await?.state.is_hosted();
+    let reply = if is_hosted { hosted::next(call, run).await? } else { status::reply(call, run).await? };
+    Ok(match reply {
+        Reply::Done(text, Value::Object(mut data)) => {
+            data.insert("outcome".to_owned(), json!({"outcome": applied.what, "by": applied.by, "at": applied.at}));
+            Reply::Done(format!("{}: {}.\n\n{text}", applied.run, applied.what), Value::Object(data))
+        }
+        other => other,
+    })
 }

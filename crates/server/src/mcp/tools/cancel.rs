@@ -1,6 +1,6 @@
 //! `cancel`: the end of a run.
 
-use longhaul_runtime::Message;
+use longhaul_app::Command;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,7 +30,6 @@ struct Args {
 async fn cancel(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = call.desk.run(&args.run).await?;
-    let message = Message::Cancel { reason: args.reason, by: call.caller.by() };
-    call.desk.tell(&run, message, &call.caller.who).await?;
-    onwards(&call, &run).await
+    let applied = call.desk.command(&run, Command::Cancel { reason: args.reason }, &call.caller).await?;
+    onwards(&call, &applied).await
 }

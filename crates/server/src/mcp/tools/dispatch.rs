@@ -3,6 +3,7 @@
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
 use longhaul_lang::world::{Kind, World};
+use longhaul_runtime::Startable;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -82,7 +83,7 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
         let disk = call.desk.disk();
         disk.described(Kind::Skill, name).ok_or_else(|| Problem::unknown("skill", name, disk.names(Kind::Skill)))
     };
-    let described = described.map_err(|problem| Problem::new(format!("{}\n\n{USAGE}", problem.0)))?;
+    let described = described.map_err(|problem| Problem::new(format!("{}\n\n{USAGE}", problem.text)))?;
     let inputs = [("skill".to_owned(), described.text.into())].into_iter().collect();
     alone(call, "skill", SKILL, Order { task, inputs, run: None }).await
 }
@@ -90,6 +91,6 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
 /// A run of a single step.
 async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<RunId, Problem> {
     let plan = call.desk.plan_of(name, text)?;
-    let folder = call.desk.disk().project.root;
-    call.desk.start_plan(&plan, folder, order, Driver::Client, &call.caller).await
+    let startable = Startable { plan, dir: call.desk.disk().project.root };
+    call.desk.start_plan(&startable, order, Driver::Client, &call.caller).await
 }

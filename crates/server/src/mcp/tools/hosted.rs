@@ -21,7 +21,7 @@ pub(crate) async fn reply(call: &Call, mut handed: Handed) -> Result<Reply, Prob
             Said::Later(questions) => return Ok(Reply::Asks(questions)),
             Said::Answer(answer, comment) => {
                 let message = call.caller.says(asked, answer, comment);
-                call.desk.engine().tell(&handed.run, message, None).await?;
+                call.desk.send(&handed.run, message, &call.caller).await?;
                 handed = call.desk.engine().next(&handed.run, &call.caller.client).await?;
             }
         }

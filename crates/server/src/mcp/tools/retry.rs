@@ -1,6 +1,6 @@
 //! `retry`: a run that failed or was cancelled, taken up again.
 
-use longhaul_runtime::Message;
+use longhaul_app::Command;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +31,6 @@ async fn retry(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = call.desk.run(&args.run).await?;
     let from = args.from.as_ref().map(|step| step.parse().map_err(Problem::new)).transpose()?;
-    let message = Message::Retry { from, by: call.caller.by() };
-    call.desk.tell(&run, message, &call.caller.who).await?;
-    onwards(&call, &run).await
+    let applied = call.desk.command(&run, Command::Retry { from }, &call.caller).await?;
+    onwards(&call, &applied).await
 }

@@ -50,7 +50,7 @@ pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
         Said::Later(questions) => Ok(Reply::Asks(questions)),
         Said::Answer(answer, comment) => {
             let message = call.caller.says(asked, answer, comment);
-            call.desk.tell(run, message, &call.caller.who).await?;
+            call.desk.send(run, message, &call.caller).await?;
             Ok(done(call, run, &call.desk.engine().load(run).await?))
         }
     }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use longhaul_agents::process::{Ended, Output};
 use longhaul_agents::tool::{self, Answer, Ask, TOOL_COMMAND};
-use longhaul_core::Json;
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done, arguments, asked, line, shown};
@@ -70,12 +69,10 @@ fn judged(attempt: &Attempt, output: &Output) -> Done {
 
 fn said(answer: Answer, stderr: &str) -> Done {
     let mut done = Done::with(answer.output);
-    done.failure = answer.failure.map(|mut failure| {
-        // A server that can not be talked to has mostly said why.
-        if done.result.output == Json::Null && failure.message.starts_with("the tool server can not") {
-            failure.message = with_reason(failure.message, stderr);
-        }
-        failure
-    });
+    done.failure = answer.failure;
+    // A server that cannot be talked to has mostly said why.
+    if let Some(failure) = done.failure.as_mut().filter(|_| answer.unreached) {
+        failure.message = with_reason(std::mem::take(&mut failure.message), stderr);
+    }
     done
 }

@@ -1,12 +1,13 @@
 //! Runs: starting, listing, looking at them.
 
 use indexmap::IndexMap;
+use longhaul_app::Order;
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::shelf::Shelf;
 use longhaul_core::view;
-use longhaul_runtime::{Loaded, StartRequest};
+use longhaul_runtime::{Loaded, Startable};
 use longhaul_store::Query;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -158,11 +159,9 @@ pub(super) async fn start(
     let trigger = Some(trigger);
     call.desk.refresh_shelf().await?;
     let plan = call.desk.plan_of(workflow, &text.text)?;
-    let workflow_dir = call.desk.disk().project.root;
-    let owner = Some(who.clone());
-    let request =
-        StartRequest { inputs, trigger, owner, workflow_dir, driver: Driver::Engine, ..StartRequest::default() };
-    let run = engine.start(&plan, request).await?;
+    let startable = Startable { plan, dir: call.desk.disk().project.root };
+    let order = Order { inputs, trigger, driver: Driver::Engine, ..Order::default() };
+    let run = call.desk.app().start(&startable, order, &call.caller.known()).await?;
     call.desk.drive(&run);
     Ok(run)
 }

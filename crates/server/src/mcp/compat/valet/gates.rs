@@ -3,6 +3,7 @@
 //! **Invariant:** a token is compared before anything is told to a run. It is made with the secret of the question, so nobody can
 //! work it out from what a run shows.
 
+use longhaul_app::Command;
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
@@ -86,7 +87,7 @@ async fn approve(mut call: Call) -> Result<Json, Problem> {
         true => Answer::Approve,
         false => Answer::Deny { reason: args.reason.clone() },
     };
-    call.desk.tell(&run, told(&call, &run, asked, answer, args.reason).await?, &call.caller.who).await?;
+    call.desk.send(&run, told(&call, &run, asked, answer, args.reason).await?, &call.caller).await?;
     shown(&call, &run).await
 }
 
@@ -111,8 +112,7 @@ async fn cancel(mut call: Call) -> Result<Json, Problem> {
     let args: Cancel = call.arguments()?;
     let (run, loaded) = call.desk.load(&args.execution_id).await?;
     if !loaded.state.is_finished() {
-        let message = Message::Cancel { reason: args.reason, by: Some(call.caller.client.clone()) };
-        call.desk.tell(&run, message, &call.caller.who).await?;
+        call.desk.command(&run, Command::Cancel { reason: args.reason }, &call.caller).await?;
     }
     shown(&call, &run).await
 }

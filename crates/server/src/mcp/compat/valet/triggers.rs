@@ -223,7 +223,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     args.repository.refuse()?;
     let given = mapping("variables_json", args.variables_json.as_ref())?;
     let shelf = call.desk.engine().shelf().await?;
-    let (id, armed) = shelf.trigger(&args.trigger_id).ok_or_else(|| Problem(shelf.no_trigger(&args.trigger_id).0))?;
+    let (id, armed) = shelf.trigger(&args.trigger_id).ok_or_else(|| shelf.no_trigger(&args.trigger_id))?;
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
         return Err(Problem::new(format!("`{}` starts no workflow; it goes off at its times alone", trigger.name)));

@@ -1,9 +1,10 @@
 //! The workflows that `wb_run` can start, by the names that work-buddy gives them.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use longhaul_app::workflow::scripts_dir;
 use longhaul_core::id::Name;
 use longhaul_core::plan::{Input, Plan};
 use longhaul_lang::source::Node;
@@ -31,7 +32,7 @@ pub(super) fn all(desk: &Desk) -> Vec<Registered> {
     let mut all = own(desk);
     let shipped = desk.listed().into_iter().filter(|listed| listed.entry.origin == Origin::Builtin);
     all.extend(shipped.filter_map(|listed| {
-        let (name, dir) = (listed.entry.name.clone(), dir(&listed.entry));
+        let (name, dir) = (listed.entry.name.clone(), scripts_dir(&listed.entry));
         let plan = Arc::unwrap_or_clone(listed.plan?);
         Some(Registered { name, description: listed.description, aliases: Vec::new(), tags: Vec::new(), plan, dir })
     }));
@@ -56,7 +57,7 @@ pub(super) fn find(desk: &Desk, name: &str) -> Result<Registered, Problem> {
     if desk.disk().library.find(name).is_some() {
         let (entry, plan) = desk.plan(name)?;
         let description = plan.main().description.clone().unwrap_or_default();
-        let (name, dir) = (name.to_owned(), dir(&entry));
+        let (name, dir) = (name.to_owned(), scripts_dir(&entry));
         return Ok(Registered { name, description, aliases: Vec::new(), tags: Vec::new(), plan, dir });
     }
     let mut own = own(desk);
@@ -87,14 +88,9 @@ fn in_file(report: &Report, entry: &Entry) -> Vec<Registered> {
         };
         let (mut aliases, tags) = (list("aliases"), list("tags"));
         aliases.push(entry.name.clone());
-        Some(Registered { name: workflow.name.clone(), description, aliases, tags, plan, dir: dir(entry) })
+        Some(Registered { name: workflow.name.clone(), description, aliases, tags, plan, dir: scripts_dir(entry) })
     };
     report.workflows.iter().filter_map(registered).collect()
-}
-
-fn dir(entry: &Entry) -> PathBuf {
-    let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
-    std::path::absolute(here).unwrap_or_default()
 }
 
 /// The parameters of a workflow, as work-buddy writes them.

@@ -3,7 +3,7 @@
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Error, StartRequest};
+use longhaul_runtime::{Error, Startable};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Map;
@@ -67,17 +67,16 @@ async fn start(call: &Call, workflow: &str, params: Map<String, Json>) -> Result
 /// Records the beginning of a run under an id as work-buddy has them.
 async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId, Problem> {
     let mut taken = Problem::new("no id is free for the run; try again");
+    let startable = Startable { plan: workflow.plan.clone(), dir: workflow.dir.clone() };
     for _ in 0..TRIES {
-        let request = StartRequest {
+        let order = longhaul_app::Order {
             task: order.task.clone(),
             inputs: order.inputs.clone(),
             run: id::new(),
             trigger: Some(RunTrigger { tools: Some("work-buddy".to_owned()), ..RunTrigger::mcp(&call.caller.client) }),
-            owner: Some(call.caller.who.clone()),
-            workflow_dir: workflow.dir.clone(),
             driver: Driver::Client,
         };
-        match call.desk.engine().start(&workflow.plan, request).await {
+        match call.desk.app().start(&startable, order, &call.caller.known()).await {
             Ok(run) => return Ok(run),
             Err(Error::Store(error)) => taken = Problem::new(error.to_string()),
             Err(error) => return Err(error.into()),

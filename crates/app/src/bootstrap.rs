@@ -1,0 +1,251 @@
+//! Opening a project: its store, its files, its settings, and the engine on them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use longhaul_agents::process;
+use longhaul_agents::scripted::Script;
+use longhaul_config::{AUTO, Backends, SCRIPTED};
+use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
+use longhaul_core::event::Gone;
+use longhaul_project::kept::Shelves;
+use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
+use longhaul_runtime::{Engine, Membership, Options, is_dead};
+use longhaul_store::{Place, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::opening;
+
+/// Long enough for a machine that is busy, short enough for people who wait for a takeover.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// How long a machine may be silent before a run that needs it asks what to do, where the settings do not say.
+const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
+
+/// Tells the user of an interface something that is no result: a warning, a hint.
+pub type Say = dyn Fn(String) + Sync;
+
+/// How prompts are made, for those who may start work.
+#[derive(Debug, Clone, Default)]
+pub struct AgentChoice {
+    /// Who makes prompts that name no backend.
+    pub agent: Option<String>,
+    /// The file with the replies of the scripted agent.
+    pub script: Option<PathBuf>,
+    /// Attempts at once, over all runs.
+    pub slots: usize,
+    /// Whether cached results are ignored.
+    pub no_cache: bool,
+}
+
+impl AgentChoice {
+    fn agent(&self) -> String {
+        let usual = if self.script.is_some() { SCRIPTED } else { AUTO };
+        self.agent.clone().unwrap_or_else(|| usual.to_owned())
+    }
+}
+
+/// What a worker is among several.
+#[derive(Debug, Clone, Default)]
+pub struct WorkerChoice {
+    /// What it can do beside what its machine says.
+    pub labels: Vec<String>,
+    /// What lists call it.
+    pub name: Option<String>,
+}
+
+/// How a project is opened.
+#[derive(Debug, Clone, Default)]
+pub struct Opening {
+    /// The store that somebody named: a file or an address.
+    pub store: Option<String>,
+    /// How prompts are made.
+    pub agents: AgentChoice,
+    /// What this process is among several.
+    pub worker: WorkerChoice,
+}
+
+/// Opens the engine of a project. Must run inside a Tokio runtime.
+pub fn open(project: Project, how: &Opening, say: &Say) -> Result<Engine> {
+    let place = made_ready(&project, how.store.as_deref())?;
+    let opened = opening::store(&place)?;
+    assemble(project, &place, opened, how, say)
+}
+
+/// Opens the engine of a project for a worker, who may have a login, and waits for its store; `None` if `stop` came first. Must
+/// run inside a Tokio runtime.
+pub async fn open_patiently(
+    project: Project,
+    how: &Opening,
+    stop: &CancellationToken,
+    say: &Say,
+) -> Result<Option<Engine>> {
+    let place = made_ready(&project, how.store.as_deref())?;
+    let Some(opened) = opening::patiently(&place, stop, say).await? else { return Ok(None) };
+    assemble(project, &place, opened, how, say).map(Some)
+}
+
+/// Where the store of a project is, in or beside a folder that is there.
+pub fn made_ready(project: &Project, store: Option<&str>) -> Result<Place> {
+    let place = place::of(project, store)?;
+    if store.is_none() || place.file().is_none() {
+        state::made(project)?;
+    }
+    Ok(place)
+}
+
+/// The folder that holds the files about runs, where it is or would be.
+pub fn files_dir(project: &Project, store: Option<&str>) -> Result<PathBuf> {
+    let place = place::of(project, store)?;
+    Ok(beside(&place, &home(project, &place)?))
+}
+
+/// The workflows of a project, with the registry of the store that is meant.
+pub fn disk(project: Project, store: Option<&str>) -> Result<Disk> {
+    let store = place::of(&project, store)?;
+    Ok(Disk::new(project).with_shelves(Shelves::of(Some(store), longhaul_runtime::registry_of)))
+}
+
+/// Earlier versions kept the store in the project, where a checkout could bring one along. It is not opened unless a person says so.
+fn hint_at_earlier(project: &Project, place: &Place, say: &Say) {
+    let earlier = project.root.join(".longhaul").join(place::FILE);
+    let is_own = state::of(project).is_ok_and(|state| place.file().is_some_and(|file| file.starts_with(state)));
+    if is_own && earlier.is_file() {
+        say(format!(
+            "{} is not used: runs are kept outside of the project, in {place}; `longhaul store adopt` takes it over",
+            earlier.display()
+        ));
+    }
+}
+
+fn assemble(
+    project: Project,
+    place: &Place,
+    (store, clock): opening::Opened,
+    how: &Opening,
+    say: &Say,
+) -> Result<Engine> {
+    let agents = &how.agents;
+    hint_at_earlier(&project, place, say);
+    let home = home(&project, place)?;
+    // Strays of engines that were killed go before anything new begins.
+    process::sweep(is_dead);
+    let runs_dir = runs_dir(&beside(place, &home))?;
+    let settings = Settings::of(&project)?;
+    settings.warnings.iter().for_each(|warning| say(format!("warning: {warning}")));
+    let mut member = member(place, &project.root, &how.worker, settings.fleet);
+    if place.file().is_some() {
+        member.labels.extend(opening::routes(store.as_ref())?);
+    }
+    let options = Options {
+        channels: settings.channels,
+        tools: settings.tools,
+        approvals: settings.gates.approvals,
+        roles: settings.gates.roles,
+        policy: settings.gates.policy,
+        run_ceiling_ms: settings.gates.run_ceiling_ms,
+        backends_max: settings.backends_max,
+        values: settings.values,
+        refresh_cache: agents.no_cache,
+        runs_dir,
+        workspace: project.root,
+        script: Arc::new(script(agents)?),
+        agent: agents.agent(),
+        backends: Backends { program: std::env::current_exe()?, home: home.join("agents"), ..settings.backends },
+        attempts_max: agents.slots.max(1),
+        lease: lease(),
+        member,
+        guard: std::env::current_exe().ok(),
+    };
+    Ok(Engine::new(failing(store)?, clock, options))
+}
+
+/// What this process is among several. A file is never shared by machines.
+fn member(place: &Place, root: &Path, worker: &WorkerChoice, fleet: Fleet) -> Membership {
+    let (machine, host) = (process::host_name(), spot(root));
+    let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root).ok())).flatten();
+    // The machine alone is what runs of earlier versions ask for.
+    let hosts = [host_label(&machine), host_label(&host)];
+    let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), machine.clone()];
+    let mut labels: Vec<String> = worker.labels.clone();
+    let of_project = project.as_deref().map_or_else(no_project_label, project_label);
+    labels.extend(usual.into_iter().chain(hosts).chain([of_project]));
+    // Who may count the turns of an agent may take them.
+    labels.extend(fleet.caps.labels.keys().filter(|label| agent_of_label(label).is_some()).cloned());
+    labels.sort();
+    labels.dedup();
+    Membership {
+        name: worker.name.clone().unwrap_or_else(|| format!("{machine}-{}", std::process::id())),
+        host: place.file().is_none().then_some(host),
+        project,
+        labels,
+        caps: fleet.caps,
+        host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
+        when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
+        carry: fleet.carry,
+    }
+}
+
+/// A checkout on a machine: files of one are not in another.
+pub fn spot(root: &Path) -> String {
+    match process::told_host_name() {
+        Some(told) => told,
+        None => {
+            let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+            format!("{}:{}", process::host_name(), root.display())
+        }
+    }
+}
+
+/// The folder of the project's state. Who names a file for the store needs no home folder.
+fn home(project: &Project, place: &Place) -> Result<PathBuf> {
+    match (state::of(project), place.file().and_then(|file| file.parent())) {
+        (Err(_), Some(folder)) => Ok(folder.to_owned()),
+        (found, _) => found,
+    }
+}
+
+/// The folder for files about runs. It is known by a path without links, so that none below it is taken for one of ours.
+fn runs_dir(beside: &Path) -> Result<PathBuf> {
+    let folder = std::path::absolute(beside).and_then(|beside| beside.canonicalize());
+    let folder = folder.unwrap_or_else(|_| beside.to_owned()).join("runs");
+    if folder.is_symlink() {
+        anyhow::bail!(
+            "{} is a link, and files about runs are not written through one; remove it, or name another --store",
+            folder.display()
+        );
+    }
+    Ok(folder)
+}
+
+/// Files about runs are beside the file of the store; those of a database are in the project, each machine's its own.
+fn beside(place: &Place, home: &Path) -> PathBuf {
+    place.file().and_then(|file| file.parent()).unwrap_or(home).to_owned()
+}
+
+/// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
+fn lease() -> Duration {
+    let told = std::env::var("LONGHAUL_LEASE_MS").ok().filter(|_| cfg!(debug_assertions));
+    told.and_then(|ms| ms.parse().ok()).map_or(LEASE, Duration::from_millis)
+}
+
+/// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process dies, to test coming back.
+#[cfg(debug_assertions)]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    let Ok(point) = std::env::var("LONGHAUL_FAILPOINT") else { return Ok(store) };
+    Ok(Arc::new(longhaul_store::Failpoints::new(store, point.parse()?)))
+}
+
+#[cfg(not(debug_assertions))]
+#[expect(clippy::unnecessary_wraps, reason = "debug builds can refuse")]
+fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
+    Ok(store)
+}
+
+fn script(agents: &AgentChoice) -> Result<Script> {
+    let Some(file) = &agents.script else { return Ok(Script::builtin()) };
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    Script::parse(&text).map_err(|error| anyhow::anyhow!("{}: {error}", file.display()))
+}

@@ -1,0 +1,56 @@
+//! What every interface does, once: open a project, find a workflow, start it, command a run, list and load runs.
+//!
+//! The command line, HTTP, MCP and triggers translate a request into a call here, and what comes back into their own words.
+//!
+//! **Invariant:** every call that changes something names its caller, and what the caller may do is decided below this line. No
+//! interface checks a rule of its own.
+
+pub mod bootstrap;
+pub mod command;
+pub mod opening;
+pub mod outcome;
+pub mod start;
+pub mod workflow;
+
+use longhaul_core::id::RunId;
+use longhaul_runtime::{Engine, Error, Loaded};
+use longhaul_store::{Query, RunRow};
+
+pub use command::{Command, GivenAnswer};
+pub use outcome::CommandOutcome;
+pub use start::{Forking, Order};
+
+/// The runs of a project, for one interface.
+#[derive(Clone)]
+pub struct App {
+    engine: Engine,
+}
+
+impl App {
+    /// The application on an engine.
+    pub fn new(engine: Engine) -> Self {
+        Self { engine }
+    }
+
+    /// The engine below, for those who watch or drive runs.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The run that an id or the beginning of one stands for.
+    pub async fn find(&self, id: &str) -> Result<RunId, Error> {
+        self.engine.find(id).await
+    }
+
+    /// A run by its id or the beginning of one, with its plan and state.
+    pub async fn load(&self, id: &str) -> Result<(RunId, Loaded), Error> {
+        let run = self.find(id).await?;
+        let loaded = self.engine.load(&run).await?;
+        Ok((run, loaded))
+    }
+
+    /// Runs, newest first.
+    pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
+        self.engine.list(query).await
+    }
+}

@@ -1,0 +1,67 @@
+//! Starting and forking runs.
+
+use indexmap::IndexMap;
+use longhaul_core::Json;
+use longhaul_core::event::{Driver, RunTrigger};
+use longhaul_core::id::RunId;
+use longhaul_core::origin::Caller;
+use longhaul_core::path::StepPath;
+use longhaul_core::rejection::Rejection;
+use longhaul_runtime::{Error, ForkRequest, StartRequest, Startable};
+
+use crate::App;
+
+/// What a run is started with, beside its workflow.
+#[derive(Debug, Clone, Default)]
+pub struct Order {
+    /// The text of the task.
+    pub task: String,
+    /// Inputs by name.
+    pub inputs: IndexMap<String, Json>,
+    /// The id, where the caller chooses it.
+    pub run: Option<RunId>,
+    /// What started it.
+    pub trigger: Option<RunTrigger>,
+    /// Who makes the turns of its agents.
+    pub driver: Driver,
+}
+
+/// Where a run departs from another one.
+#[derive(Debug, Clone, Default)]
+pub struct Forking {
+    /// The first step that runs again; without one, the first of all.
+    pub at: Option<StepPath>,
+    /// Inputs that differ.
+    pub inputs: IndexMap<String, Json>,
+    /// The id, where the caller chooses it.
+    pub run: Option<RunId>,
+    /// What made it, where that is not the run it comes from.
+    pub trigger: Option<RunTrigger>,
+}
+
+impl App {
+    /// Records the beginning of a run, which belongs to the caller. An engine does the rest.
+    pub async fn start(&self, what: &Startable, order: Order, caller: &Caller) -> Result<RunId, Error> {
+        let Order { task, inputs, run, trigger, driver } = order;
+        let (owner, workflow_dir) = (Some(caller.who.clone()), what.dir.clone());
+        let request = StartRequest { task, inputs, run, trigger, owner, workflow_dir, driver };
+        self.engine().start(&what.plan, request).await
+    }
+
+    /// Records a run that shares the past of another one, and belongs to the caller.
+    pub async fn fork(&self, from: &RunId, forking: Forking, caller: &Caller) -> Result<RunId, Error> {
+        let at = match forking.at {
+            Some(at) => at,
+            None => self.first_step(from).await?,
+        };
+        let Forking { inputs, run, trigger, .. } = forking;
+        let request = ForkRequest { at, inputs, run, trigger, owner: Some(caller.who.clone()) };
+        self.engine().fork(from, request).await
+    }
+
+    async fn first_step(&self, run: &RunId) -> Result<StepPath, Error> {
+        let state = self.engine().load(run).await?.state;
+        let first = state.steps().first().map(|step| step.path.clone());
+        first.ok_or_else(|| Rejection::untimely("no step of this run was reached yet").into())
+    }
+}

@@ -1,0 +1,101 @@
+//! Workflows that can be started: found by name, checked, planned.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_core::plan::Plan;
+use longhaul_core::rejection::Rejection;
+use longhaul_lang::dialect::Dialect;
+use longhaul_lang::{Report, Request};
+use longhaul_project::{Disk, Entry};
+use longhaul_runtime::{Startable, Wanted};
+
+/// Why a workflow cannot be started.
+#[derive(Debug)]
+pub enum Unplanned {
+    /// There is none of this name.
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// Its file cannot be read.
+    Unreadable(String),
+    /// It has mistakes.
+    Mistakes(Box<Report>),
+}
+
+impl Unplanned {
+    /// The same as every interface rejects it.
+    pub fn rejection(&self, name: &str) -> Rejection {
+        match self {
+            Self::Unknown { name, .. } => Rejection::not_found(format!("there is no workflow `{name}`")),
+            Self::Unreadable(why) => Rejection::unavailable(why.clone()),
+            Self::Mistakes(_) => Rejection::invalid(format!("`{name}` has errors")),
+        }
+    }
+}
+
+/// The folder of a workflow's scripts.
+pub fn scripts_dir(entry: &Entry) -> PathBuf {
+    let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
+    std::path::absolute(here).unwrap_or_default()
+}
+
+/// A workflow of the library, by its name alone, with what the checker says: a client does not choose files.
+pub fn named(disk: &Disk, name: &str) -> Result<(Entry, Report), Unplanned> {
+    let Some(entry) = disk.library.find(name) else {
+        let known = disk.library.all().into_iter().map(|entry| entry.name).collect();
+        return Err(Unplanned::Unknown { name: name.to_owned(), known });
+    };
+    let report = checked(disk, &entry, None)?;
+    Ok((entry, report))
+}
+
+/// What the checker says about a workflow.
+pub fn checked(disk: &Disk, entry: &Entry, dialect: Option<Dialect>) -> Result<Report, Unplanned> {
+    disk.check(entry, dialect).map_err(|error| Unplanned::Unreadable(format!("{error:#}")))
+}
+
+/// The plan of a workflow without mistakes, and the folder of its scripts.
+pub fn planned(entry: &Entry, mut report: Report) -> Result<Startable, Unplanned> {
+    let plan = report.workflows.iter_mut().find_map(|workflow| workflow.plan.take());
+    match plan.filter(|_| !report.has_errors()) {
+        Some(plan) => Ok(Startable { plan, dir: scripts_dir(entry) }),
+        None => Err(Unplanned::Mistakes(Box::new(report))),
+    }
+}
+
+/// A workflow of the library that can be started.
+pub fn startable(disk: &Disk, name: &str) -> Result<Startable, Unplanned> {
+    let (entry, report) = named(disk, name)?;
+    planned(&entry, report)
+}
+
+/// The plan of a text that is no file.
+pub fn of_text(disk: &Disk, name: &str, text: &str) -> Result<Plan, Unplanned> {
+    let request =
+        Request { file: format!("{name}.yaml"), name: name.to_owned(), text: text.to_owned(), ..Request::default() };
+    let report = longhaul_lang::check(request, disk);
+    let plan = report.workflows.iter().find_map(|workflow| workflow.plan.clone());
+    plan.ok_or_else(|| Unplanned::Mistakes(Box::new(report)))
+}
+
+/// What a trigger starts: nothing, if its workflow is gone.
+pub fn wanted(disk: &Disk, wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
+    let name = match wanted {
+        Wanted::Workflow(name) => name,
+        Wanted::Prompt => return prompt(disk).map(Some),
+    };
+    let Ok(entry) = disk.find(name) else { return Ok(None) };
+    let startable = checked(disk, &entry, None).and_then(|report| planned(&entry, report));
+    startable.map(Some).map_err(|why| why.rejection(name).to_string())
+}
+
+/// A plan of one prompt, which is the task.
+fn prompt(disk: &Disk) -> Result<Startable, String> {
+    let text = "name: scheduled-prompt\ndo:\n  - id: answer\n    prompt: '{{ task }}'\n";
+    let plan = of_text(disk, "scheduled-prompt", text);
+    let plan = plan.map_err(|_| "a prompt cannot be planned in this project".to_owned())?;
+    Ok(Startable { plan, dir: disk.project.root.clone() })
+}

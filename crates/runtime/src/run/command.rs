@@ -1,0 +1,229 @@
+//! Commands: what somebody wants of a run, carried out in the call, with its outcome.
+//!
+//! A command is recorded by compare-and-set on the run: of two that exclude each other, one is applied, and the other is rejected
+//! with the name of the first. What an engine need not do follows in the same commit; the rest is left to whoever drives the run.
+//!
+//! **Invariant:** a command is applied at most once. A rejected one changes nothing.
+
+mod first;
+mod follow;
+mod posted;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::approval::own_affair;
+use longhaul_core::decide::{Advance, Planner, advance, note, take_in};
+use longhaul_core::event::{Answer, Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::origin::Origin;
+use longhaul_core::path::StepPath;
+use longhaul_core::rejection::Rejection;
+use longhaul_core::state::{Phase, State};
+
+use crate::engine::{Engine, Error, Pulse, Shared};
+use crate::run::admission;
+use crate::run::approvals::{self, with_ancestors};
+use crate::run::damaged;
+use crate::run::message::Message;
+use crate::run::on_failure;
+use crate::run::record::{Extras, record};
+use crate::run::run_loop::{self, Loaded, moved_on};
+use crate::services::consent;
+
+pub use follow::Follow;
+
+/// How often a command is decided again because others moved the run on. After that, the engine that does so is told.
+const TRIES: u32 = 20;
+
+/// A command that was carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Applied {
+    /// The run it changed.
+    pub run: RunId,
+    /// What was done, in a word: `approved`, `denied`, `cancelled`.
+    pub what: &'static str,
+    /// The step it was about.
+    pub step: Option<StepPath>,
+    /// Who did it.
+    pub by: Option<String>,
+    /// When: milliseconds since 1970, UTC.
+    pub at: i64,
+    /// The event that records it; 0 while nothing is recorded.
+    pub seq: u64,
+    /// What becomes of the run.
+    pub then: Follow,
+}
+
+/// What a commit of a command left.
+struct Committed {
+    event: Envelope,
+    state: State,
+    /// Whether all that can be decided is decided.
+    is_settled: bool,
+}
+
+impl Engine {
+    /// Carries a command out in the name of somebody, and says what came of it. Where it is not known at once whether an engine
+    /// runs the run, one is given `patience` to show itself.
+    pub async fn command(
+        &self,
+        run: &RunId,
+        message: Message,
+        who: &Origin,
+        patience: Duration,
+    ) -> Result<Applied, Error> {
+        self.may_decide(run, &message, who).await?;
+        let message = message.identified(&self.shared).await?;
+        message.keepable()?;
+        let committed = match apply(&self.shared, run, &message).await {
+            Err(error) => return Err(first::explained(self, run, &message, error).await),
+            Ok(Some(committed)) => committed,
+            Ok(None) => return posted::through_the_inbox(self, run, message).await,
+        };
+        let then = follow::of(self, run, &committed, patience).await?;
+        Ok(applied(run, &committed.event, then))
+    }
+
+    /// What one of a run's own steps started may not decide what becomes of it.
+    pub(crate) async fn may_decide(&self, run: &RunId, message: &Message, who: &Origin) -> Result<(), Error> {
+        let decides = matches!(
+            message,
+            Message::Cancel { .. } | Message::Pause { .. } | Message::Unpause { .. } | Message::Retry { .. }
+        );
+        if decides {
+            let who = with_ancestors(&self.shared, who.clone()).await?;
+            own_affair(run.as_str(), &who).map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+}
+
+fn applied(run: &RunId, recorded: &Envelope, then: Follow) -> Applied {
+    let (what, step, by) = told(&recorded.event).unwrap_or(("applied", None, None));
+    let (step, by) = (step.cloned(), by.map(str::to_owned));
+    Applied { run: run.clone(), what, step, by, at: recorded.at, seq: recorded.seq, then }
+}
+
+/// What a command did, to which step, and who gave it; `None` for an event that is no command's.
+fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)> {
+    Some(match event {
+        Event::Answered { path, answer, by, .. } => (word(answer), Some(path), by.as_deref()),
+        Event::Signalled { by, .. } => ("signalled", None, by.as_deref()),
+        Event::CancelRequested { by, .. } => ("cancelled", None, by.as_deref()),
+        Event::Paused { by } => ("paused", None, by.as_deref()),
+        Event::Unpaused { by } => ("unpaused", None, by.as_deref()),
+        Event::Reopened { by, .. } => ("restarted", None, by.as_deref()),
+        Event::ConsentRevoked { by } => ("revoked", None, by.as_deref()),
+        Event::HostLeft { by, .. } => ("abandoned", None, by.as_deref()),
+        Event::RunFinished { .. } => ("cancelled", None, None),
+        _ => return None,
+    })
+}
+
+fn word(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approve => "approved",
+        Answer::Deny { .. } => "denied",
+        Answer::Edit { .. } => "edited",
+        Answer::Value { .. } => "answered",
+        Answer::Skip => "skipped",
+        Answer::TimedOut => "timed out",
+    }
+}
+
+/// Records a command by compare-and-set; `None` if only an engine can take it in.
+async fn apply(shared: &Arc<Shared>, run: &RunId, message: &Message) -> Result<Option<Committed>, Error> {
+    for _ in 0..TRIES {
+        let loaded = match (run_loop::load(shared, run).await, message) {
+            (Err(error), Message::Cancel { reason, .. }) if error.is_damage() => {
+                let why = reason.clone().unwrap_or_else(|| format!("it could not be read: {error}"));
+                let (event, state) = (damaged::give_up(shared, run, why).await?, State::default());
+                return Ok(Some(Committed { event, state, is_settled: true }));
+            }
+            (loaded, _) => loaded?,
+        };
+        if let Some(rejection) = message.misfit(&loaded) {
+            return Err(rejection.into());
+        }
+        if needs_mail(shared, &loaded).await? {
+            return Ok(None);
+        }
+        match commit(shared, run, loaded, message.clone().into_event()).await {
+            Err(error) if moved_on(&error) => {}
+            committed => return committed.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an engine would not find out by itself: a run with steps that wait for a worker is looked at when one takes them, or
+/// when it has mail.
+async fn needs_mail(shared: &Shared, loaded: &Loaded) -> Result<bool, Error> {
+    let waits = loaded.state.queued().next().is_some();
+    Ok(waits && !loaded.state.is_finished() && follow::is_engine_there(shared).await?)
+}
+
+async fn commit(shared: &Arc<Shared>, run: &RunId, loaded: Loaded, event: Event) -> Result<Committed, Error> {
+    let (plan, index) = (&loaded.plan.0, &loaded.plan.1);
+    let planner = Planner { plan, index };
+    let at = shared.clock.now_ms();
+    let (mut state, mut advance, is_settled) = decided(planner, &loaded.state, event, at)?;
+    if let Some(Event::Refused { why, .. }) = advance.events.first().map(|first| &first.event) {
+        return Err(Rejection::conflict(why.clone()).into());
+    }
+    let blobs = approvals::seal_questions(&mut state, &mut advance);
+    let extras = Extras {
+        blobs,
+        timers_before: loaded.state.timers(plan),
+        on_failure_before: loaded.state.on_failure.open_attempt(),
+        given_up: advance.stops.iter().filter(|_| is_settled).cloned().collect(),
+        ..Extras::default()
+    };
+    record(shared, run, planner, &state, &advance.events, extras).await?;
+    let first = advance.events.first().cloned();
+    let event = first.ok_or_else(|| Error::Damaged("a command left no event".to_owned()))?;
+    said(shared, run, &loaded, &state, advance).await;
+    Ok(Committed { event, state, is_settled })
+}
+
+/// Everything that follows, if no engine is needed for it; else the command alone.
+fn decided(planner: Planner<'_>, before: &State, event: Event, at: i64) -> Result<(State, Advance, bool), Error> {
+    let damaged = |illegal: longhaul_core::state::Illegal| Error::Damaged(illegal.0);
+    let waits_in_line = planner.plan.main().concurrency.is_some() && before.is_untouched();
+    let mut state = before.clone();
+    let decide = if waits_in_line { take_in } else { advance };
+    let whole = decide(planner, &mut state, vec![event.clone()], at).map_err(damaged)?;
+    if is_free_of_work(before, &state, &whole) {
+        return Ok((state, whole, true));
+    }
+    let mut state = before.clone();
+    let alone = note(planner, &mut state, event, at).map_err(damaged)?;
+    Ok((state, alone, false))
+}
+
+/// Whether nothing is to be begun, stopped or notified because of what was decided.
+fn is_free_of_work(before: &State, after: &State, advance: &Advance) -> bool {
+    let is_open = |path: &StepPath| before.find(path).is_some_and(|step| step.phase == Phase::Attempt);
+    advance.starts.is_empty()
+        && !advance.is_cut
+        && !advance.stops.iter().any(|(path, _)| is_open(path))
+        && !on_failure::is_begun(&advance.events)
+        && after.carried.is_none()
+}
+
+/// Tells everybody in this process who may want to know.
+async fn said(shared: &Arc<Shared>, run: &RunId, before: &Loaded, after: &State, advance: Advance) {
+    if before.state.status() != after.status() {
+        shared.artifacts.write_run(run, after);
+    }
+    let asked = consent::asked(&advance.events);
+    let _ = shared.pulse.send(Pulse::Events(run.clone(), Arc::new(advance.events)));
+    consent::offer(shared, run, &asked).await;
+    if after.is_finished() {
+        let over = Loaded { state: after.clone(), ..before.clone() };
+        // Others look by themselves, a little later.
+        let _ = admission::leave(shared, &over).await;
+    }
+    shared.mailroom.tell(run);
+}

@@ -1,0 +1,95 @@
+//! Who was first, where a command came too late.
+
+use longhaul_core::event::{Answer, Envelope, Event};
+use longhaul_core::id::RunId;
+use longhaul_core::rejection::{FirstCommand, Rejection, RejectionKind};
+
+use super::{told, word};
+use crate::engine::{Engine, Error};
+use crate::run::message::Message;
+
+/// Events that are read at once.
+const PAGE: usize = 1000;
+
+/// The same error, with who was first if somebody was. What cannot be found out is left out.
+pub(super) async fn explained(engine: &Engine, run: &RunId, message: &Message, error: Error) -> Error {
+    match error {
+        Error::Rejected(rejection) if is_late(rejection.kind) => {
+            with_first(engine, run, message, rejection).await.into()
+        }
+        error => error,
+    }
+}
+
+fn is_late(kind: RejectionKind) -> bool {
+    matches!(kind, RejectionKind::Conflict | RejectionKind::Untimely)
+}
+
+async fn with_first(engine: &Engine, run: &RunId, message: &Message, rejection: Rejection) -> Rejection {
+    if is_still_asked(engine, run, message).await {
+        return rejection;
+    }
+    match last(engine, run, |event| precedes(message, event)).await {
+        Some(Envelope { event: Event::Answered { path, answer: Answer::TimedOut, .. }, .. }) => {
+            Rejection::conflict(format!("nobody answered `{path}` in time"))
+        }
+        Some(Envelope { event: Event::Answered { path, answer, by, .. }, at, .. }) => {
+            let first = FirstCommand { what: word(&answer).to_owned(), by, at };
+            Rejection::conflict(format!("`{path}` has been answered")).after(first)
+        }
+        Some(envelope) => match told(&envelope.event) {
+            Some((what, _, by)) => {
+                let first = FirstCommand { what: what.to_owned(), by: by.map(str::to_owned), at: envelope.at };
+                Rejection::conflict(rejection.message).after(first)
+            }
+            None => rejection,
+        },
+        None => rejection,
+    }
+}
+
+/// Whether the question that an answer is for is open: then nobody was first, and something else is wrong.
+async fn is_still_asked(engine: &Engine, run: &RunId, message: &Message) -> bool {
+    let Message::Answer { path, .. } = message else { return false };
+    let loaded = engine.load(run).await;
+    loaded.is_ok_and(|loaded| loaded.state.find(path).is_some_and(|step| step.asks().is_some()))
+}
+
+/// Whether an event did what a command wanted to do, or the opposite.
+fn precedes(message: &Message, event: &Event) -> bool {
+    match (message, event) {
+        (Message::Answer { path, .. }, Event::Answered { path: of, .. }) => path == of,
+        (Message::Pause { .. }, Event::Paused { .. }) => true,
+        (Message::Unpause { .. }, Event::Unpaused { .. }) => true,
+        (Message::Retry { .. }, Event::Reopened { .. }) => true,
+        (Message::Cancel { .. }, Event::CancelRequested { .. }) => true,
+        _ => false,
+    }
+}
+
+/// The last event of a run that is wanted.
+async fn last(engine: &Engine, run: &RunId, wanted: impl Fn(&Event) -> bool) -> Option<Envelope> {
+    let (mut found, mut after) = (None, 0);
+    loop {
+        let page = engine.events(run, after, PAGE).await.ok()?;
+        let Some(end) = page.last() else { return found };
+        after = end.seq;
+        found = page.into_iter().rev().find(|envelope| wanted(&envelope.event)).or(found);
+    }
+}
+
+impl Engine {
+    /// The rejection of an answer to a run that asks nothing: who answered last, if somebody did.
+    pub async fn asks_nothing(&self, run: &RunId) -> Rejection {
+        let answered = |event: &Event| matches!(event, Event::Answered { answer, .. } if *answer != Answer::TimedOut);
+        let asks_nothing = Rejection::untimely("this run asks nothing at the moment");
+        match last(self, run, answered).await {
+            Some(Envelope { event: Event::Answered { path, answer, by, .. }, at, .. }) => {
+                let first = FirstCommand { what: word(&answer).to_owned(), by, at };
+                Rejection::conflict(format!("this run asks nothing at the moment; `{path}` has been answered"))
+                    .after(first)
+            }
+            _ => asks_nothing,
+        }
+    }
+}
