@@ -36,6 +36,10 @@ fn an_answer_without_an_engine_is_applied_and_says_how_to_continue() {
     let late = project.longhaul(&["deny", RUN, "go"]);
     assert_eq!(late.code, 1);
     assert!(late.stderr.contains(&format!("`go` has been answered: {by} approved it at")), "{}", late.stderr);
+    let late = project.longhaul(&["deny", RUN, "--json"]);
+    let data: Value = serde_json::from_str(&late.stdout).unwrap();
+    assert_eq!((late.code, &data["outcome"], &data["kind"]), (1, &json!("rejected"), &json!("conflict")), "{data}");
+    assert_eq!((&data["first"]["what"], &data["first"]["by"]), (&json!("approved"), &json!(by)), "{data}");
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
     let over = project.longhaul(&["approve", RUN, "go"]);
     assert!(over.code == 1 && over.stderr.contains(&format!("{by} approved it at")), "{}", over.stderr);
