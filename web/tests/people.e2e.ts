@@ -56,6 +56,7 @@ describe("the inbox", () => {
       comment: "shorter",
     });
     await review.waitFor({ state: "detached" });
+    await at.page.getByRole("status").getByText("Edited. The run continues.").waitFor();
     await at.page.getByRole("link", { name: "Approvals, 1 open" }).waitFor();
   });
 });

@@ -146,7 +146,9 @@ impl App {
             loaded => loaded?.state,
         };
         let message = match command.message(&state, caller) {
-            Err(rejection) if rejection == nothing_asked() => return Err(self.engine().asks_nothing(run).await.into()),
+            Err(rejection) if rejection == nothing_asked() => {
+                return Err(self.engine().asks_nothing(run, None).await.into());
+            }
             message => message?,
         };
         self.engine().command(run, message, &caller.who, patience).await

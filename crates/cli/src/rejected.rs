@@ -1,7 +1,10 @@
 //! Rejections at the command line: their words, and their exit codes.
 
+use longhaul_core::Json;
+use longhaul_core::id::RunId;
 use longhaul_core::rejection::{Rejection, RejectionKind, Remedy};
 use longhaul_runtime::Error;
+use serde_json::json;
 
 /// The exit code for each kind of rejection: 1 the answer is no, 2 the question was wrong, 75 try again later.
 pub(crate) fn exit_code(kind: RejectionKind) -> u8 {
@@ -41,9 +44,24 @@ pub(crate) fn cause(cause: &(dyn std::error::Error + 'static)) -> String {
     behind(cause).map_or_else(|| cause.to_string(), |rejection| words(&rejection))
 }
 
+/// The rejection that an error is about, if it is about one.
+pub(crate) fn of(error: &anyhow::Error) -> Option<Rejection> {
+    error.chain().find_map(behind)
+}
+
 /// The exit code of an error: that of its rejection, else 2.
 pub(crate) fn exit_code_of(error: &anyhow::Error) -> u8 {
-    error.chain().find_map(behind).map_or(2, |rejection| exit_code(rejection.kind))
+    of(error).map_or(2, |rejection| exit_code(rejection.kind))
+}
+
+/// A rejected command as data.
+pub(crate) fn data(run: &RunId, rejection: &Rejection) -> Json {
+    let mut data = json!({"run": run, "outcome": "rejected", "kind": rejection.kind.word(), "code": rejection.code,
+        "text": words(rejection)});
+    if let Some(first) = &rejection.first {
+        data["first"] = json!(first);
+    }
+    data
 }
 
 #[cfg(test)]

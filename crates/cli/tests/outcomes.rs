@@ -36,6 +36,10 @@ fn an_answer_without_an_engine_is_applied_and_says_how_to_continue() {
     let late = project.longhaul(&["deny", RUN, "go"]);
     assert_eq!(late.code, 1);
     assert!(late.stderr.contains(&format!("`go` has been answered: {by} approved it at")), "{}", late.stderr);
+    let late = project.longhaul(&["deny", RUN, "--json"]);
+    let data: Value = serde_json::from_str(&late.stdout).unwrap();
+    assert_eq!((late.code, &data["outcome"], &data["kind"]), (1, &json!("rejected"), &json!("conflict")), "{data}");
+    assert_eq!((&data["first"]["what"], &data["first"]["by"]), (&json!("approved"), &json!(by)), "{data}");
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
     let over = project.longhaul(&["approve", RUN, "go"]);
     assert!(over.code == 1 && over.stderr.contains(&format!("{by} approved it at")), "{}", over.stderr);
@@ -45,7 +49,7 @@ fn an_answer_without_an_engine_is_applied_and_says_how_to_continue() {
 fn what_needs_no_engine_follows_at_once() {
     let project = waiting(GATE);
     let said = project.longhaul(&["deny", RUN, "--reason", "too risky"]);
-    assert_eq!((said.code, said.stderr.trim()), (0, "Denied. The run failed: denied: too risky."));
+    assert_eq!((said.code, said.stderr.trim()), (0, "Denied. The run failed: `go`: denied: too risky."));
     assert_eq!(status(&project), "failed");
     let again = project.longhaul(&["retry", RUN]);
     assert!(again.stderr.starts_with("Restarted. "), "{}", again.stderr);
@@ -75,11 +79,16 @@ fn a_pause_is_named_with_who_was_first() {
 
 #[test]
 fn a_hook_for_failures_waits_for_an_engine() {
-    let project = waiting(&format!("on_failure: {{command: 'echo hooked >> $LOG'}}\n{GATE}"));
+    let project = Project::new(&format!("on_failure: {{notify: hook}}\n{GATE}"));
+    let hook = "[channels.hook]\nkind = 'command'\ncommand = ['sh', '-c', 'echo told >> \"$LOG\"']\n";
+    project.user_settings(hook);
+    assert_eq!(project.run().code, 3);
     let said = project.longhaul(&["deny", RUN]);
-    assert!(said.stderr.contains("No engine is running it"), "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.starts_with("Denied. No engine is running it"), "{}{}", said.stdout, said.stderr);
+    assert!(!project.path("log").exists());
     assert_eq!(project.longhaul(&["resume", RUN]).code, 1);
     assert_eq!(status(&project), "failed");
+    assert_eq!(std::fs::read_to_string(project.path("log")).unwrap(), "told\n");
 }
 
 #[test]
@@ -112,18 +121,14 @@ fn of_many_processes_one_is_applied_and_the_others_name_it() {
 #[test]
 fn a_running_engine_continues_by_itself() {
     let project = waiting(GATE);
-    let mut engine = project.command(&["resume", RUN, "--json"]);
-    // Somebody is at the terminal, as far as it knows: it waits for the answer.
     let worker = project.command(&["worker"]).stderr(std::process::Stdio::null()).spawn().unwrap();
-    let mut worker = Ended(worker);
+    let _worker = Ended(worker);
     let there =
         || project.json(&["workers", "--json"])["workers"].as_array().is_some_and(|workers| !workers.is_empty());
     until(there);
     let said = project.longhaul(&["approve", RUN]);
     assert_eq!(said.stderr.trim(), "Approved. The run continues.");
     until(|| status(&project) == "succeeded");
-    worker.0.kill().unwrap();
-    assert_eq!(engine.output().unwrap().status.code(), Some(0));
 }
 
 /// A process that ends with the test.

@@ -143,13 +143,13 @@ fn an_answer_from_another_process_reaches_a_run_in_the_foreground() {
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let project = Project::new(GATE);
     project.run();
-    project.refuses(&["approve", RUN, "before"], "asks nothing, or has been answered");
+    project.refuses(&["approve", RUN, "before"], "`before` asks nothing");
     project.refuses(&["approve", RUN, "nowhere"], "no step `nowhere` was reached");
     project.refuses(&["retry", RUN], "the run is not over");
     project.refuses(&["unpause", RUN], "it is not paused");
     project.ok(&["deny", RUN, "--reason", "not now"]);
     assert_eq!(project.longhaul(&["resume", RUN]).code, 1);
-    project.refuses(&["approve", RUN, "ok"], "the run is over");
+    project.refuses(&["approve", RUN, "ok"], "`ok` has been answered: ");
     project.refuses(&["cancel", RUN], "the run is over");
     project.refuses(&["fork", RUN, "--at", "nowhere"], "no step `nowhere` was reached");
     project.refuses(&["logs", RUN, "nowhere"], "no attempt of `nowhere`");

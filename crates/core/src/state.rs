@@ -312,6 +312,11 @@ pub struct StepInst {
 }
 
 impl StepInst {
+    /// What was last answered to it.
+    pub fn answered(&self) -> Option<&Answer> {
+        self.answer.as_ref()
+    }
+
     /// Whether a choice or a gate before it led elsewhere.
     pub(crate) fn is_dead(&self) -> bool {
         matches!(self.skipped, Some(Skip::Route | Skip::Denied))

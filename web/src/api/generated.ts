@@ -165,6 +165,33 @@ export interface components {
             ok: boolean;
             picture?: components["schemas"]["Picture"] | null;
         };
+        /** @description What came of a command that was applied. */
+        CommandOutcome: {
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970, UTC.
+             */
+            at: number;
+            /** @description Who did it. */
+            by?: string | null;
+            /** @description Why the run ended, where it did. */
+            message?: string | null;
+            /** @description `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`. */
+            outcome: string;
+            /** @description The run it changed. */
+            run: string;
+            /**
+             * Format: uint64
+             * @description The event that records it; 0 while it is only stored.
+             */
+            seq: number;
+            /** @description The step it was about. */
+            step?: string | null;
+            /** @description The same in a sentence or two. */
+            text: string;
+            /** @description What becomes of the run: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`, `cancelled`, `stored`. */
+            then: string;
+        };
         /** @description What a run cost. */
         Cost: {
             /** @description By who did the work: the persona or agent that a step names, or the agent that took its place. */
@@ -354,6 +381,17 @@ export interface components {
              * @description When trying again makes sense, in milliseconds from now.
              */
             retry_after_ms?: number | null;
+        };
+        /** @description What somebody else did before. */
+        First: {
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970, UTC.
+             */
+            at: number;
+            by?: string | null;
+            /** @description `approved`, `denied`, `cancelled`, … */
+            what: string;
         };
         /** @description Where a run departs from another one. */
         Fork: {
@@ -624,6 +662,10 @@ export interface components {
             detail?: string | null;
             /** @description Where a workflow or its inputs are at fault. */
             diagnostics?: components["schemas"]["Diagnostic"][];
+            /** @description Who was first, where somebody was. */
+            first?: components["schemas"]["First"] | null;
+            /** @description The sort of reason, where a command was rejected. */
+            kind?: string | null;
             /** Format: uint16 */
             status: number;
             /** @description What happened, a sentence. */
@@ -1020,11 +1062,6 @@ export interface components {
             open: number;
             /** Format: uint64 */
             succeeded: number;
-        };
-        /** @description It is stored; what comes of it arrives as events. */
-        Told: {
-            run: string;
-            told: boolean;
         };
         /** @description Entries of a transcript, from a number on. */
         Transcript: {

@@ -49,8 +49,15 @@ export interface Problem {
   status: number;
   code: string;
   detail?: string;
+  /** The sort of reason, where a command was rejected. */
+  kind?: string;
+  /** Who was first, where somebody was. */
+  first?: { what: string; by?: string; at: number };
   diagnostics?: Diagnostic[];
 }
+
+/** What came of a command that was applied. */
+export type CommandOutcome = Made<"CommandOutcome">;
 
 export interface Picture {
   graph: Graph;

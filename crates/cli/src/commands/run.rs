@@ -179,7 +179,8 @@ pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
         if engine.is_over(&run).await? {
             return over(&run, &state);
         }
-        foreground(&engine, &run, args.manner.manner(), state.seq).await
+        let shown = engine.before_commands(&run).await?;
+        foreground(&engine, &run, args.manner.manner(), shown).await
     })
 }
 

@@ -13,7 +13,7 @@ use longhaul_core::state::State;
 use longhaul_runtime::{Applied, Message};
 
 use crate::office::{self, EngineArgs};
-use crate::{answering, identity, ui};
+use crate::{answering, identity, rejected, ui};
 
 /// Name a run, perhaps a step, perhaps a value
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -99,15 +99,19 @@ pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
         let app = App::new(office::open_what_is_there(&args.engine)?);
         let run = app.find(&args.run).await?;
         let caller = Caller { overrides: args.overrides, ..identity::caller() };
-        let applied = match (&args.value, args.step.is_some() && may_be_a_value(what)) {
-            (None, false) => app.command(&run, command(args, what, None)?, &caller).await?,
-            // What is typed is a number, a list or a text: whatever fits what is asked.
-            _ => {
-                let message = fitting(&app, &run, args, what, &caller).await?;
-                app.send(&run, message, &caller).await?
-            }
-        };
-        print(&applied, args.json)
+        let applied = carried_out(&app, &run, args, what, &caller).await;
+        print(&run, applied, args.json)
+    })
+}
+
+async fn carried_out(app: &App, run: &RunId, args: &Args, what: What, caller: &Caller) -> Result<Applied> {
+    Ok(match (&args.value, args.step.is_some() && may_be_a_value(what)) {
+        (None, false) => app.command(run, command(args, what, None)?, caller).await?,
+        // What is typed is a number, a list or a text: whatever fits what is asked.
+        _ => {
+            let message = fitting(app, run, args, what, caller).await?;
+            app.send(run, message, caller).await?
+        }
     })
 }
 
@@ -142,17 +146,22 @@ pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
         let app = App::new(office::open_what_is_there(&args.engine)?);
         let run = app.find(&args.run).await?;
         let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
-        let applied = app.command(&run, Command::Retry { from }, &identity::caller()).await?;
-        print(&applied, args.json)
+        let applied = app.command(&run, Command::Retry { from }, &identity::caller()).await;
+        print(&run, applied.map_err(Into::into), args.json)
     })
 }
 
 /// Says what came of a command.
-fn print(applied: &Applied, json: bool) -> Result<ExitCode> {
-    if json {
-        ui::print_json(&CommandOutcome::of(applied))?;
-    } else {
-        ui::say(outcome::sentence(applied));
+fn print(run: &RunId, applied: Result<Applied>, json: bool) -> Result<ExitCode> {
+    match applied {
+        Ok(applied) if json => ui::print_json(&CommandOutcome::of(&applied))?,
+        Ok(applied) => ui::say(outcome::sentence(&applied)),
+        Err(error) if json => {
+            let Some(rejection) = rejected::of(&error) else { return Err(error) };
+            ui::print_json(&rejected::data(run, &rejection))?;
+            return Ok(ExitCode::from(rejected::exit_code(rejection.kind)));
+        }
+        Err(error) => return Err(error),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -132,8 +132,9 @@ fn what_one_run_asks_is_shown_although_another_is_damaged() {
 fn of_many_who_answer_at_once_one_is_applied_and_the_others_know_by_whom() {
     let project = Project::new();
     assert_eq!(project.longhaul(&["run", "gate", "--run-id", "crowd"]).code, 3);
-    let servers = [project.serve(&["--no-drive"]), project.serve(&["--no-drive", "--port", "0"])];
-    let clients: Vec<Client> = (0..8).map(|at| servers[at % 2].client(&servers[at % 2].first_token())).collect();
+    let servers = [project.serve(&["--no-drive"]), project.serve(&["--no-drive"])];
+    let token = servers[0].first_token();
+    let clients: Vec<Client> = (0..8).map(|at| servers[at % 2].client(&token)).collect();
     let answers: Vec<(u16, Value)> = std::thread::scope(|scope| {
         let ask = |(at, client): (usize, Client)| {
             let answer = if at % 3 == 0 { json!("approve") } else { json!({"deny": {}}) };

@@ -36,6 +36,9 @@ pub use follow::Follow;
 /// How often a command is decided again because others moved the run on. After that, the engine that does so is told.
 const TRIES: u32 = 20;
 
+/// So many of the last commands are shown to whoever continues with a run.
+const COMMANDS_SHOWN: u64 = 20;
+
 /// A command that was carried out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
@@ -83,6 +86,17 @@ impl Engine {
         };
         let then = follow::of(self, run, &committed, patience).await?;
         Ok(applied(run, &committed.event, then))
+    }
+
+    /// The last event of a run before the commands that nothing has followed from so far: who continues with it shows those first.
+    pub async fn before_commands(&self, run: &RunId) -> Result<u64, Error> {
+        let seq = self.row(run).await?.map_or(0, |row| row.last_seq);
+        let last = self.events(run, seq.saturating_sub(COMMANDS_SHOWN), usize::MAX >> 1).await?;
+        let is_command = |envelope: &&Envelope| {
+            told(&envelope.event).is_some() && !matches!(envelope.event, Event::RunFinished { .. })
+        };
+        let first = last.iter().rev().take_while(is_command).last();
+        Ok(first.map_or(seq, |first| first.seq - 1))
     }
 
     /// What one of a run's own steps started may not decide what becomes of it.

@@ -2,8 +2,8 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { address, post } from "../../api/client";
-import type { Answer, Question } from "../../api/types";
+import { ApiError, address, post } from "../../api/client";
+import type { Answer, CommandOutcome, Question } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Actions } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
@@ -13,6 +13,7 @@ import { ErrorNote, Note } from "../../ui/Note";
 import { typed, written } from "../../ui/schema";
 import { ONLY_LOOKS, useMay } from "../../ui/useMay";
 import { choicesFor, denialFor, typedFor } from "./answers";
+import { added, applied, isTooLate, OUTCOMES, type Outcome, tooLate } from "./outcomes";
 import styles from "./approvals.module.css";
 
 export function AnswerForm({ question }: { question: Question }) {
@@ -21,27 +22,28 @@ export function AnswerForm({ question }: { question: Question }) {
   const [comment, type] = useState("");
   const client = useQueryClient();
   const { run, path, shown, here } = question;
+  const keep = (outcome: Outcome | undefined) => {
+    if (outcome) client.setQueryData<Outcome[]>(OUTCOMES, (list) => added(list, outcome));
+  };
   const say = useMutation({
     mutationFn: (answer: Answer) =>
-      post(address(`/runs/${run}/answer`), {
+      post<CommandOutcome>(address(`/runs/${run}/answer`), {
         path,
         answer,
         shown,
         ...(comment ? { comment } : {}),
         ...(overriding ? { override: true } : {}),
       }),
+    onSuccess: (outcome) => keep(applied(outcome)),
+    onError: (error) => keep(error instanceof ApiError ? tooLate(run, path, error) : undefined),
     onSettled: () => void client.invalidateQueries({ queryKey: ["questions"] }),
   });
   if (!may) return <Note tone="wait">{ONLY_LOOKS}</Note>;
   if (!here.ok && !overriding) return <NotHere question={question} override={() => override(true)} />;
   return (
     <div className={styles.form}>
-      {say.error && <ErrorNote error={say.error} />}
-      {say.isSuccess ? (
-        <p role="status" className="quiet">
-          Answered; the run goes on.
-        </p>
-      ) : (
+      {say.error && !(say.error instanceof ApiError && isTooLate(say.error.problem)) && <ErrorNote error={say.error} />}
+      {say.isSuccess ? null : (
         <>
           <Ways question={question} busy={say.isPending} say={say.mutate} />
           <Fold title="Add a comment">

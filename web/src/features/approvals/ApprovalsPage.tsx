@@ -6,6 +6,7 @@ import { questionsQuery } from "../../api/queries";
 import type { Question } from "../../api/types";
 import { Empty, ErrorNote } from "../../ui/Note";
 import styles from "./approvals.module.css";
+import { Outcomes } from "./Outcomes";
 import { QuestionCard } from "./QuestionCard";
 
 export function ApprovalsPage() {
@@ -15,6 +16,7 @@ export function ApprovalsPage() {
       <title>Approvals · Longhaul</title>
       <h1 id="approvals">Approvals and questions</h1>
       {error && <ErrorNote error={error} />}
+      <Outcomes />
       {data?.questions.length === 0 && (
         <Empty title="Nothing waits for a person">
           <p>Gates, reviews and questions of all runs show up here as soon as they are asked.</p>

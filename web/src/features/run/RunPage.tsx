@@ -8,6 +8,7 @@ import { Tabs } from "../../ui/Tabs";
 import { useNow } from "../../ui/useNow";
 import { useRest } from "../../ui/useRest";
 import { useWide } from "../../ui/useWide";
+import { Outcomes } from "../approvals/Outcomes";
 import { QuestionCard } from "../approvals/QuestionCard";
 import { LivePicture } from "./graph/LivePicture";
 import { Places, type Turns } from "./graph/nodes";
@@ -59,6 +60,7 @@ function Page({ fold, search }: { fold: Fold; search: RunSearch }) {
         <div className={styles.columns}>
           <div className={styles.left}>
             <WhyPanel />
+            <Outcomes run={fold.head.run} />
             {fold.questions.map((question) => (
               <QuestionCard key={question.path} question={question} />
             ))}

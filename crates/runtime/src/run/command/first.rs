@@ -2,6 +2,7 @@
 
 use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
 use longhaul_core::rejection::{FirstCommand, Rejection, RejectionKind};
 
 use super::{told, word};
@@ -79,15 +80,17 @@ async fn last(engine: &Engine, run: &RunId, wanted: impl Fn(&Event) -> bool) -> 
 }
 
 impl Engine {
-    /// The rejection of an answer to a run that asks nothing: who answered last, if somebody did.
-    pub async fn asks_nothing(&self, run: &RunId) -> Rejection {
-        let answered = |event: &Event| matches!(event, Event::Answered { answer, .. } if *answer != Answer::TimedOut);
+    /// The rejection of an answer to a run, or to a step, that asks nothing: who answered last, if somebody did.
+    pub async fn asks_nothing(&self, run: &RunId, step: Option<&StepPath>) -> Rejection {
+        let answered = |event: &Event| match event {
+            Event::Answered { path, answer, .. } => step.is_none_or(|step| step == path) && *answer != Answer::TimedOut,
+            _ => false,
+        };
         let asks_nothing = Rejection::untimely("this run asks nothing at the moment");
         match last(self, run, answered).await {
             Some(Envelope { event: Event::Answered { path, answer, by, .. }, at, .. }) => {
                 let first = FirstCommand { what: word(&answer).to_owned(), by, at };
-                Rejection::conflict(format!("this run asks nothing at the moment; `{path}` has been answered"))
-                    .after(first)
+                Rejection::conflict(format!("`{path}` has been answered")).after(first)
             }
             _ => asks_nothing,
         }

@@ -1,6 +1,8 @@
 //! `answer`: what a human said at a gate.
 
 use longhaul_core::Json;
+use longhaul_core::id::RunId;
+use longhaul_core::path::StepPath;
 use longhaul_core::view;
 use longhaul_runtime::Applied;
 use schemars::JsonSchema;
@@ -47,7 +49,10 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let (run, loaded) = call.desk.load(&args.run).await?;
     let questions = view::questions(&loaded.plan.0, &loaded.state);
-    let asked = hosted::asked(&questions, args.step.as_deref())?;
+    let asked = match hosted::asked(&questions, args.step.as_deref()) {
+        Ok(asked) => asked,
+        Err(problem) => return Err(too_late(&call, &run, &args, !questions.is_empty(), problem).await),
+    };
     let relayed = decision::answer(asked, args.decision.as_deref(), args.value, args.comment.clone())?;
     let (answer, comment) = match ask(&call, &run, asked).await {
         Said::Answer(own, comment) => (own, comment),
@@ -60,6 +65,16 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
     let message = call.caller.says(asked, answer, comment);
     let applied = call.desk.send(&run, message, &call.caller).await?;
     onwards(&call, &applied).await
+}
+
+/// Why there is nothing to answer: somebody was first, or nothing is asked.
+async fn too_late(call: &Call, run: &RunId, args: &Args, asks: bool, problem: Problem) -> Problem {
+    let step: Option<StepPath> = args.step.as_deref().and_then(|step| step.parse().ok());
+    if asks && step.is_none() {
+        return problem;
+    }
+    let rejection = call.desk.engine().asks_nothing(run, step.as_ref()).await;
+    if rejection.first.is_some() { rejection.into() } else { problem }
 }
 
 /// What came of a command, and the run as it is after it.

@@ -1,8 +1,9 @@
 //! How far a session is.
 
 use indexmap::IndexMap;
-use longhaul_core::event::{Envelope, Event};
+use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
+use longhaul_core::plan::ErrorClass;
 use longhaul_core::view;
 use longhaul_runtime::{Loaded, Work};
 use serde_json::{Value, json};
@@ -78,9 +79,10 @@ fn sent_back(loaded: &Loaded, envelope: &Envelope) -> Option<String> {
         Event::StepEnded { path, end } => {
             let error = end.error.as_ref()?;
             let inst = loaded.state.find(path)?;
-            let is_last =
-                loaded.plan.0.step(inst.step).rewind.is_some() && error.message.contains("is not satisfied after");
-            is_last.then(|| step_name(path))
+            // The error is not an attempt's, and no person has denied it: the rounds are used up.
+            let is_denied = matches!(inst.answered(), Some(Answer::Deny { .. }));
+            let is_rewound = loaded.plan.0.step(inst.step).rewind.is_some() && error.class == ErrorClass::Failed;
+            (is_rewound && !is_denied).then(|| step_name(path))
         }
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! How agent007 says things about a run: statuses, and why it failed.
 
-use longhaul_core::event::Ended;
+use longhaul_core::event::{Answer, Ended};
 use longhaul_core::plan::{Outcome, Plan, Step};
 use longhaul_core::state::{State, StepInst};
 use longhaul_core::status::{Awaited, StepStatus};
@@ -55,8 +55,8 @@ pub(super) fn last_error(plan: &Plan, state: &State) -> Option<String> {
 fn of_step(step: &Step, inst: &StepInst) -> Option<String> {
     let message = &inst.error.as_ref()?.message;
     let id = &step.id;
-    if step.review.is_some() && message.starts_with("denied") {
-        let why = message.trim_start_matches("denied").trim_start_matches(" by a person");
+    if let (Some(_), Some(Answer::Deny { reason })) = (&step.review, inst.answered()) {
+        let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Some(format!("approval denied for step '{id}'{why}"));
     }
     let rewind = step.rewind.as_ref().filter(|_| message.contains("is not satisfied after"))?;

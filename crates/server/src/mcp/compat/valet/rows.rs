@@ -1,6 +1,7 @@
 //! What clients are shown, in the words that they know.
 
 use longhaul_core::Json;
+use longhaul_core::event::Answer;
 use longhaul_core::explain::moment;
 use longhaul_core::plan::Plan;
 use longhaul_core::shelf::schedule::Times;
@@ -109,9 +110,12 @@ fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
         .iter()
         .find(|step| matches!(step.status, StepStatus::Failed | StepStatus::Cancelled) && step.error.is_some())?;
     let said = ended.error.as_ref().map(|error| error.message.clone())?;
-    Some(match said.strip_prefix("denied") {
-        Some(reason) if ended.kind == "approve" => format!("approval_denied{reason}"),
-        None if ended.kind == "approve" => format!("approval_timeout: {said}"),
+    let answered = state.find(&ended.path).and_then(|inst| inst.answered());
+    Some(match answered.filter(|_| ended.kind == "approve") {
+        Some(Answer::Deny { reason }) => {
+            format!("approval_denied{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
+        }
+        Some(Answer::TimedOut) => format!("approval_timeout: {said}"),
         _ => said,
     })
 }

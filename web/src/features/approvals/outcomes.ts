@@ -1,0 +1,59 @@
+// What came of answers: kept after the question is gone, so that whoever answered reads it.
+
+import type { ApiError } from "../../api/client";
+import type { CommandOutcome, Problem } from "../../api/types";
+import { capital, moment } from "../../ui/format";
+
+/** An answer that was given on this page, and what came of it. */
+export interface Outcome {
+  run: string;
+  path: string;
+  tone: "good" | "bad";
+  text: string;
+}
+
+/** The key of the list among the queries. */
+export const OUTCOMES = ["outcomes"];
+
+/** So many are kept; older ones have been read. */
+const KEPT = 5;
+
+/** What becomes of a run, in words of a page: nobody types commands here. */
+const FOLLOWS: Record<string, string> = {
+  continues: "The run continues.",
+  needs_engine: "No engine is running it: start a worker, or resume it.",
+  waits: "The run waits for something else.",
+  paused: "The run is paused.",
+  client: "Its client continues with the next steps.",
+  succeeded: "The run succeeded",
+  failed: "The run failed",
+  cancelled: "The run was cancelled",
+  stored: "No engine has applied it yet.",
+};
+
+/** An answer that was applied: the run continues, or what else follows. */
+export function applied({ run, step, outcome, then, message }: CommandOutcome): Outcome {
+  const follows = FOLLOWS[then] ?? "";
+  const why = message ? `: ${message}` : "";
+  const done = then === "stored" ? "Stored" : capital(outcome);
+  return { run, path: step ?? "", tone: "good", text: `${done}. ${follows.endsWith(".") ? follows : `${follows}${why}.`}` };
+}
+
+/** An answer that was rejected because somebody else was first; nothing for any other error. */
+export function tooLate(run: string, path: string, { problem }: Pick<ApiError, "problem">): Outcome | undefined {
+  const { first } = problem;
+  if (!first) return undefined;
+  const who = first.by ? capital(first.by) : "Somebody";
+  return { run, path, tone: "bad", text: `Your answer was not applied. ${who} ${first.what} it at ${moment(first.at)}.` };
+}
+
+/** The list with one more, newest first; one line for each question. */
+export function added(list: Outcome[] | undefined, outcome: Outcome): Outcome[] {
+  const others = (list ?? []).filter(({ run, path }) => run !== outcome.run || path !== outcome.path);
+  return [outcome, ...others].slice(0, KEPT);
+}
+
+/** Whether an error says that somebody else was first. */
+export function isTooLate(problem: Problem | undefined): boolean {
+  return problem?.first !== undefined;
+}
