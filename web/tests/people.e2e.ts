@@ -61,6 +61,17 @@ describe("the inbox", () => {
   });
 });
 
+describe("who is signed in", () => {
+  const at = stage();
+
+  it("is said on every page", async () => {
+    for (const path of ["/runs", "/approvals"]) {
+      await at.page.goto(at.server.url(path));
+      expect(await at.page.getByRole("banner").getByText("Signed in as jane").textContent()).toBe("Signed in as jane");
+    }
+  });
+});
+
 describe("the keyboard", () => {
   const at = stage();
   const press = async (...keys: string[]) => {

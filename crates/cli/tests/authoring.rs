@@ -116,6 +116,25 @@ fn every_difference_is_told() {
 }
 
 #[test]
+fn a_test_plays_several_people() {
+    let folder = project();
+    let workflow = "
+name: w
+do:
+  - {id: go, approve: 'Go?', approvals: {from: role:release, count: 2, not_starter: true}}
+  - {id: ship, run: 'true'}
+";
+    let two = "answers: [{step: go, approve: true, by: kim}, {step: go, approve: true, by: ana}]\n";
+    let expect = "expect: {status: succeeded, done: [go, ship]}";
+    assert_eq!(differences(folder.path(), workflow, &format!("{two}{expect}")), Vec::<String>::new());
+    let alone = two.replace("ana", "kim");
+    let found = differences(folder.path(), workflow, &format!("{alone}{expect}"));
+    assert!(found[0].contains("kim has approved this already (1 of 2)"), "{found:?}");
+    let one = "answers: [{step: go, approve: true, by: kim}]\nexpect: {status: waiting, never: [ship]}";
+    assert_eq!(differences(folder.path(), workflow, one), Vec::<String>::new());
+}
+
+#[test]
 fn an_engine_that_is_killed_does_nothing_twice_that_was_finished() {
     let folder = project();
     let workflow = "

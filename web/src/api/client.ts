@@ -50,6 +50,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 async function read<T>(response: Response): Promise<T> {
+  if (response.status === 204) return undefined as T;
   if (response.ok) return (await response.json()) as T;
   const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
   const title = `The server answered ${response.status}.`;

@@ -48,6 +48,7 @@ export type Happened =
   | { event: "body_opened"; path: Path; index: number }
   | { event: "question_asked"; path: Path; kind: QuestionKind; text: string; due?: number; error?: Failure }
   | { event: "answered"; path: Path; answer: Answer | "timed_out"; by?: string; comment?: string }
+  | { event: "approved"; path: Path; given: number; needed: number; by?: string; comment?: string }
   | { event: "consented"; path: Path; rule: string }
   | { event: "consent_revoked"; by?: string }
   | { event: "wait_started"; path: Path; due?: number; signal?: string }

@@ -15,7 +15,10 @@ export interface components {
             project: string;
             /** @description What the one who asks may do. */
             role?: components["schemas"]["Role"] | null;
+            /** @description Whether their token names nobody. */
+            shared?: boolean;
             store: string;
+            /** @description The person who asks; who runs the server, where their token names nobody. */
             user?: string | null;
             version: string;
         };
@@ -37,8 +40,31 @@ export interface components {
              */
             shown: string | null;
         };
+        /** @description An approval that was given while more are needed. */
+        Approval: {
+            /**
+             * Format: int64
+             * @description When they gave it.
+             */
+            at: number;
+            /** @description The person. */
+            by: string;
+            /** @description What they said beside it. */
+            comment?: string | null;
+        };
+        /** @description What a gate asks for. */
+        ApprovalRule: components["schemas"]["Approvers"] | {
+            /**
+             * Format: uint32
+             * @default 1
+             */
+            count: number;
+            /** @default anyone */
+            from: components["schemas"]["Approvers"];
+            not_starter?: boolean;
+        };
         /** @description Who may answer. */
-        Approvers: string;
+        Approvers: string | string[];
         /** @description A rectangle, from its upper left corner. */
         Area: {
             /**
@@ -714,7 +740,9 @@ export interface components {
         /** @description An open question. */
         Question: {
             /** @description Who may answer, where the step says so. */
-            approvals?: components["schemas"]["Approvers"] | null;
+            approvals?: components["schemas"]["ApprovalRule"] | null;
+            /** @description The approvals that were given so far, where several are needed. */
+            approved?: components["schemas"]["Approval"][];
             /**
              * Format: int64
              * @description When it was asked.
@@ -734,6 +762,11 @@ export interface components {
             kind: components["schemas"]["QuestionKind"];
             /** @description What people see instead of its id. */
             name?: string | null;
+            /**
+             * Format: uint
+             * @description How many people have to approve, where that is more than one.
+             */
+            needed?: number | null;
             /** @description What is shown for review. */
             output?: unknown;
             /** @description The step that asks. */

@@ -332,7 +332,11 @@ export interface Question {
   asked_at: number;
   due?: number;
   shown: string;
-  approvals?: string;
+  approvals?: Made<"Question">["approvals"];
+  /** How many people have to approve, where that is more than one. */
+  needed?: number;
+  /** The approvals that were given so far. */
+  approved?: { by: string; at: number; comment?: string }[];
   here: Here;
 }
 

@@ -1,9 +1,9 @@
 // What stands around every page.
 
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
-import { ApiError } from "../api/client";
-import { questionsQuery } from "../api/queries";
+import { ApiError, address, post } from "../api/client";
+import { aboutQuery, questionsQuery } from "../api/queries";
 import { useFeed } from "../api/useFeed";
 import styles from "./shell.module.css";
 import { type Theme, useTheme } from "./theme";
@@ -49,6 +49,7 @@ export function Shell() {
             </Link>
           ))}
         </nav>
+        <SignedIn />
         <ThemePicker />
       </header>
       {connection === "lost" && !isStranger && (
@@ -60,6 +61,25 @@ export function Shell() {
         <Outlet />
       </main>
     </>
+  );
+}
+
+/** Who is signed in: what is done here is recorded as theirs. */
+function SignedIn() {
+  const about = useQuery(aboutQuery).data;
+  const signOut = useMutation({ mutationFn: () => post(address("/logout"), {}), onSuccess: () => window.location.reload() });
+  if (!about?.user) return null;
+  const name = about.shared ? `${about.user} (shared token)` : about.user;
+  return (
+    <div className={styles.who}>
+      <span className={styles.name} title={`Signed in as ${name}${about.role ? `, ${about.role}` : ""}`}>
+        <span className={styles.hidden}>Signed in as </span>
+        {name}
+      </span>
+      <button type="button" className={styles.out} disabled={signOut.isPending} onClick={() => signOut.mutate()}>
+        Sign out
+      </button>
+    </div>
   );
 }
 

@@ -117,3 +117,37 @@ describe("somebody who may only look", () => {
     expect(at.longhaul.json("status", "there-1")).toMatchObject({ status: "waiting" });
   });
 });
+
+describe("two people", () => {
+  const at = stage({
+    prepare: (longhaul) => longhaul.write("two", 'name: two\nsteps: [{id: go, approve: "Release it?", approvals: {count: 2}}]\n'),
+  });
+  const run = onRun(at);
+  const signIn = async (user: string) => {
+    await at.page.context().clearCookies();
+    await at.page.goto(at.longhaul.loginAs("operator", user));
+    await at.page.getByRole("banner").getByText(`Signed in as ${user}`).waitFor();
+  };
+
+  it("approve one after the other, each under their own name, and sign out", async () => {
+    at.longhaul.park("two", "", "two-1");
+    await signIn("kim");
+    await run.open("two-1");
+    await at.page.getByText("0 of 2 approvals").first().waitFor();
+    await run.button("Approve").click();
+    await at.page.getByText("1 of 2 approvals, approved by kim").first().waitFor();
+    await at.page.getByText("kim has approved this already").first().waitFor();
+    const cookies = await at.page.context().cookies();
+    await run.button("Sign out").click();
+    await at.page.getByText("Nobody is signed in").first().waitFor();
+    await at.page.context().addCookies(cookies);
+    const kept = await at.page.evaluate(async () => (await fetch("/api/v1/about")).status);
+    expect(kept, "a cookie that somebody kept").toBe(401);
+    await signIn("ana");
+    await run.open("two-1");
+    await run.button("Approve").click();
+    await run.whole("succeeded");
+    const said = at.longhaul.events<{ by?: string }>("two-1").filter(({ event }) => ["approved", "answered"].includes(event));
+    expect(said.map(({ event, by }) => `${event} by ${by}`)).toEqual(["approved by kim", "answered by ana"]);
+  });
+});

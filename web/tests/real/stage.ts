@@ -143,9 +143,10 @@ export class Longhaul {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** An address that signs somebody in with a role. */
-  loginAs(role: "viewer" | "operator"): string {
-    const { token } = this.json<{ token: string }>("serve", "token", "--role", role);
+  /** An address that signs somebody in with a role, as a person if one is named. */
+  loginAs(role: "viewer" | "operator", user?: string): string {
+    const person = user ? ["--user", user] : [];
+    const { token } = this.json<{ token: string }>("serve", "token", "--role", role, ...person);
     return this.url(`/login?token=${token}`);
   }
 }

@@ -67,6 +67,9 @@ pub(crate) struct Said {
     pub(crate) edit: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Json>,
+    /// The person who says it; the one who started the run, if nobody is named. They have the role that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) signal: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

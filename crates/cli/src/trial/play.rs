@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, Result, bail};
 use longhaul_config::{Backends, SCRIPTED};
+use longhaul_core::approval::Approvers;
 use longhaul_core::event::{Driver, Envelope, RunTrigger};
 use longhaul_core::id::RunId;
+use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{Phase, State};
-use longhaul_core::view;
+use longhaul_core::view::{self, Asked};
 use longhaul_runtime::{Clock, Engine, Idle, Message, Options, StartRequest, System};
 use longhaul_store::Sqlite;
 use tokio_util::sync::CancellationToken;
@@ -201,7 +203,8 @@ async fn say(engine: &Engine, run: &RunId, sayings: &mut Vec<Said>) -> Result<bo
     for asked in view::questions(&loaded.plan.0, &loaded.state) {
         let fits = |said: &Said| said.step.as_deref().is_some_and(|step| is_at(&asked.path.to_string(), step));
         if let Some(at) = sayings.iter().position(fits) {
-            let message = Message::answer(asked.path.clone(), sayings.remove(at).answer(), identity::caller());
+            let said = sayings.remove(at);
+            let message = Message::answer(asked.path.clone(), said.answer(), person(&said, &asked));
             engine.tell(run, message, None).await.with_context(|| format!("the answer to `{}`", asked.path))?;
             return Ok(true);
         }
@@ -216,6 +219,16 @@ async fn say(engine: &Engine, run: &RunId, sayings: &mut Vec<Said>) -> Result<bo
     let signal = Message::Signal { name: said.signal.unwrap_or_default(), data: said.data.unwrap_or_default(), by };
     engine.tell(run, signal, None).await?;
     Ok(true)
+}
+
+/// Who says something. A test plays people, and not the settings of those who run it: they have the role that is asked for.
+fn person(said: &Said, asked: &Asked) -> Caller {
+    let Some(user) = &said.by else { return identity::caller() };
+    let roles = match asked.approvals.as_ref().map(|rule| &rule.from) {
+        Some(Approvers::Role(role)) => vec![role.clone()],
+        _ => Vec::new(),
+    };
+    Caller { roles, ..Caller::os_user(Origin::cli(user)) }
 }
 
 /// Has another process drive the run until a step has begun, and kills it then.

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
+use longhaul_core::approval::ApprovalRule;
 use longhaul_core::event::{Answer, Ended, Envelope, Event, Failure, Result as Left};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Form, Plan, WorkKind};
@@ -36,7 +37,16 @@ fn note(test: &mut Test, plan: &Plan, state: &State, event: &Event) {
         Event::AttemptFailed { path, attempt, result, error, .. } => {
             attempted(test, plan, state, (path, *attempt), result, Some(error));
         }
-        Event::Answered { path, answer, .. } => test.answers.extend(said(path, answer)),
+        Event::Approved { path, caller, .. } => {
+            let by = caller.as_ref().and_then(|caller| caller.person()).map(str::to_owned);
+            test.answers.extend(said(path, &Answer::Approve).map(|said| Said { by, ..said }));
+        }
+        Event::Answered { path, answer, caller, .. } => {
+            let step = state.find(path).map(|inst| plan.step(inst.step));
+            let counts = step.and_then(|step| step.approvals.as_ref()).is_some_and(ApprovalRule::needs_people);
+            let by = caller.as_ref().and_then(|caller| caller.person()).map(str::to_owned).filter(|_| counts);
+            test.answers.extend(said(path, answer).map(|said| Said { by, ..said }));
+        }
         Event::Signalled { name, data, .. } => {
             let data = Some(data.clone()).filter(|data| !data.is_null());
             test.answers.push(Said { signal: Some(name.clone()), data, ..Said::default() });

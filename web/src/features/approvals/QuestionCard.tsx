@@ -7,6 +7,7 @@ import { Value } from "../../ui/Value";
 import { Words } from "../../ui/Words";
 import { useNow } from "../../ui/useNow";
 import { AnswerForm } from "./AnswerForm";
+import { progressOf } from "./answers";
 import styles from "./approvals.module.css";
 
 const WORDS: Record<Question["kind"], string> = {
@@ -20,6 +21,7 @@ const WORDS: Record<Question["kind"], string> = {
 
 export function QuestionCard({ question, where }: { question: Question; where?: ReactNode }) {
   const now = useNow(true, 5_000);
+  const progress = progressOf(question);
   return (
     <article className={styles.card} aria-label={`${WORDS[question.kind]}: ${question.text}`} data-path={question.path}>
       <header className={styles.head}>
@@ -40,6 +42,7 @@ export function QuestionCard({ question, where }: { question: Question; where?: 
       </p>
       {question.error && <p className={styles.error}>{question.error.message}</p>}
       {question.output !== undefined && <Value value={question.output} />}
+      {progress && <p className="quiet">{progress}</p>}
       <AnswerForm question={question} />
     </article>
   );

@@ -13,7 +13,9 @@ export interface Choice {
 const LOOKS: Record<string, Choice["look"]> = { wait: "main", cancel: "danger" };
 
 /** The answers that need nothing typed. */
-export function choicesFor({ kind, choices = [] }: Question): Choice[] {
+export function choicesFor({ kind, choices = [], needed }: Question): Choice[] {
+  // Several people can only agree on yes or no.
+  if (needed) return [{ title: "Approve", answer: "approve", look: "main" }];
   const own = choices.map((choice): Choice => ({ title: choice, answer: { value: { value: choice } }, look: "plain" }));
   switch (kind) {
     case "approval":
@@ -36,13 +38,21 @@ export function choicesFor({ kind, choices = [] }: Question): Choice[] {
   }
 }
 
+/** How far a question is that several people have to approve. */
+export function progressOf({ needed, approved = [] }: Pick<Question, "needed" | "approved">): string | undefined {
+  if (!needed) return undefined;
+  const names = approved.map(({ by }) => by).join(", ");
+  return `${approved.length} of ${needed} approvals${names ? `, approved by ${names}` : ""}`;
+}
+
 /** What it takes to say no, if that is an answer. */
 export function denialFor({ kind }: Question): string | undefined {
   return kind === "question" || kind === "machine" ? undefined : kind === "operator" ? "Give up" : "Deny";
 }
 
 /** What a value that is typed means, if one can be. */
-export function typedFor({ kind, choices = [] }: Question): { title: string; means: "edit" | "value" } | undefined {
+export function typedFor({ kind, choices = [], needed }: Question): { title: string; means: "edit" | "value" } | undefined {
+  if (needed) return undefined;
   if (kind === "question") return choices.length ? undefined : { title: "Answer", means: "value" };
   if (kind === "review") return { title: "Use this instead", means: "edit" };
   return kind === "operator" ? { title: "Use this as the result", means: "edit" } : undefined;

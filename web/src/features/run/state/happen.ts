@@ -104,6 +104,7 @@ const HANDLERS: Handlers = {
     fold.change(path, { status: "running", waiting_for: undefined });
     fold.spans.end(path, at, "answered");
   },
+  approved: onlyTheServerKnows,
   consented: nothing,
   consent_revoked: onlyTheServerKnows,
   wait_started(fold, { path, signal }, at) {

@@ -49,6 +49,12 @@ it("tells which machine does what, and what is missed", () => {
   ]);
 });
 
+it("tells who approved, and how many have to", () => {
+  const approved = { event: "approved", path: "go", given: 1, needed: 2, by: "kim" };
+  expect(told(approved)).toBe("go was approved by kim (1 of 2)");
+  expect(told({ ...approved, comment: "fine" })).toBe("go was approved by kim (1 of 2): fine");
+});
+
 it("calls what it does not know by its name, and says what it is about", () => {
   expect(told({ event: "host_rebuilt", host: "beta" })).toBe("host rebuilt, on beta");
   expect(told({ event: "step_blessed", path: "a/b" })).toBe("a/b: step blessed");

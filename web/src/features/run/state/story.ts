@@ -63,6 +63,8 @@ export function story(envelope: Envelope): string {
       return `${event.path} asks: ${event.text}`;
     case "answered":
       return `${event.path} was answered${event.by ? ` by ${event.by}` : ""}: ${said(event.answer)}${event.comment ? ` (${event.comment})` : ""}`;
+    case "approved":
+      return `${event.path} was approved${event.by ? ` by ${event.by}` : ""} (${event.given} of ${event.needed})${event.comment ? `: ${event.comment}` : ""}`;
     case "consented":
       return `${event.path} may do what it does, by ${event.rule}`;
     case "consent_revoked":
