@@ -110,7 +110,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
             let workflow = width::fit(&plain(&row.workflow), 20);
             let task = plain(row.summary.task.lines().next().unwrap_or_default());
             let gap = " ".repeat(ids.saturating_sub(width::of(&row.run)));
-            let status = in_lists(row.status, &row.summary.waiting_for);
+            let status = in_lists(&row.status, &row.summary.waiting_for);
             let rest = format!("{gap}  {status:<10} {workflow} {task}");
             writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
