@@ -6,7 +6,7 @@ describe("workflows", () => {
 
   it("are started with inputs of the right types", async () => {
     await at.page.goto(at.server.url("/workflows"));
-    await at.page.getByText("went well").first().waitFor();
+    await at.page.getByText("succeeded").first().waitFor();
     await at.page.getByRole("link", { name: "release" }).click();
     await at.page.getByRole("button", { name: "Run it" }).click();
     const dialog = at.page.getByRole("dialog");
@@ -41,10 +41,10 @@ describe("the inbox", () => {
     await at.page.getByRole("link", { name: "Approvals, 2 open" }).click();
     const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
     await review.getByRole("button", { name: "Edit" }).click();
-    await review.getByLabel("Instead of it").fill("{");
+    await review.getByLabel("Your value").fill("{");
     await review.getByRole("button", { name: "Use this instead" }).click();
     await review.getByText("This should be JSON").waitFor();
-    await review.getByLabel("Instead of it").fill('{"name": "waver", "parts": []}');
+    await review.getByLabel("Your value").fill('{"name": "waver", "parts": []}');
     await review.getByText("Add a comment").click();
     await review.getByLabel("For others to read").fill("shorter");
     const asked = at.page.waitForRequest((request) => request.method() === "POST");

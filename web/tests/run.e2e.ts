@@ -68,7 +68,7 @@ describe("a run", () => {
   it("says whose a question is, and lets it be answered in their place", async () => {
     await open("interview-1");
     await at.page.getByText("This question belongs to Claude Code (session s-1)").waitFor();
-    await at.page.getByRole("button", { name: "Answer in their place" }).click();
+    await at.page.getByRole("button", { name: "Answer in place of the owner" }).click();
     await at.page.getByLabel("Your answer").fill("70000");
     await at.page.getByRole("button", { name: "Answer", exact: true }).click();
     await at.page.getByText("This should be at most 65535.").waitFor();

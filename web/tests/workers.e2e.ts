@@ -13,7 +13,7 @@ describe("workers", () => {
   it("are shown with what they can do and hold, and lead to the run", async () => {
     await open();
     await at.page.getByText("2 workers, 1 of 20 slots busy, 1 silent").waitFor();
-    await card("alpha-4711").getByText("at work").waitFor();
+    await card("alpha-4711").getByText("working").waitFor();
     await card("bert").getByText("0 of 16 slots busy").waitFor();
     expect(await card("bert").getByRole("list", { name: "Labels" }).getByRole("listitem").allTextContents()).toContain("big");
     await card("gamma-12").getByText("silent for 6m").waitFor();
@@ -27,10 +27,10 @@ describe("workers", () => {
 
   it("are told apart from what nobody can do, and what helps is said", async () => {
     await open();
-    const stuck = at.page.locator("div", { has: at.page.getByRole("heading", { name: "Nobody can do this" }) }).last();
+    const stuck = at.page.locator("div", { has: at.page.getByRole("heading", { name: "No worker can do this" }) }).last();
     await stuck.getByText("longhaul worker --labels gpu", { exact: true }).waitFor();
     expect(await stuck.getByRole("link").allTextContents()).toEqual(["notes"]);
-    const queued = at.page.locator("div", { has: at.page.getByRole("heading", { name: "Waits for its turn" }) }).last();
+    const queued = at.page.locator("div", { has: at.page.getByRole("heading", { name: "Waits for a free slot" }) }).last();
     expect(await queued.getByRole("link").allTextContents()).toEqual(["build"]);
   });
 
@@ -38,7 +38,7 @@ describe("workers", () => {
     await open();
     await card("bert").waitFor();
     await at.server.control({ run: "release-1", roster: NOBODY });
-    await at.page.getByRole("heading", { name: "No worker is there" }).waitFor();
+    await at.page.getByRole("heading", { name: "No worker is running" }).waitFor();
     await at.page.getByText("longhaul worker", { exact: true }).waitFor();
     expect(await card("bert").count()).toBe(0);
     await at.server.control({ run: "release-1", roster: {} });

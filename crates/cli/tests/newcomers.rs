@@ -345,3 +345,15 @@ fn an_unknown_command_names_the_one_that_is_meant() {
     let below = project.longhaul(&["registry", "psuh"]);
     assert!(below.code == 2 && below.stderr.contains("'push'"), "{}", below.stderr);
 }
+
+#[test]
+fn a_run_that_waits_for_a_person_needs_you() {
+    let project = Project::new(GATE);
+    assert_eq!(project.run().code, 3);
+    let listed = project.ok(&["runs"]);
+    assert!(listed.contains("needs you"), "{listed}");
+    assert_eq!(project.json(&["runs", "--json"])[0]["status"], "waiting");
+    project.ok(&["approve", RUN]);
+    assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
+    assert!(!project.ok(&["runs"]).contains("needs you"));
+}

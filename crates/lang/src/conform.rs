@@ -53,10 +53,10 @@ impl Conform<'_> {
             ),
             [_] => self.start_fits(node),
             [first, second, ..] => self.out.push(
-                Diagnostic::error("LH0201", second.span, format!("{what} has one body, but here are several"))
+                Diagnostic::error("LH0201", second.span, format!("{what} has one body, but there are several here"))
                     .label("a second body")
                     .related(first.span, "the first body")
-                    .help("keep one of them; steps of both kinds can be nested instead"),
+                    .help("keep one of them; to use both kinds, nest one inside the other"),
             ),
         }
     }
@@ -70,7 +70,7 @@ impl Conform<'_> {
             ),
             (None, Some((nodes, _))) => self.out.push(
                 Diagnostic::error("LH0214", nodes.span, "a state machine needs `start`")
-                    .label("where does the cursor begin?")
+                    .label("the first node is missing")
                     .help("add `start:` with the id of the first node"),
             ),
             _ => {}
@@ -159,7 +159,7 @@ impl Conform<'_> {
             Diagnostic::error("LH0108", key.span, format!("{what} has no key `{word}`")).label("unknown key");
         if let Some(action) = what.strip_prefix('`').filter(|_| top::BODY_KEYS.contains(&word)) {
             let action = action.trim_end_matches('`');
-            self.out.push(diagnostic.help(format!("the body stands beside `{action}`, not inside it: move it out")));
+            self.out.push(diagnostic.help(format!("the body belongs beside `{action}`, not inside it: move it out")));
             return;
         }
         if !suggests(self.out) {

@@ -155,7 +155,7 @@ fn used_workflows(
         let span = place.map_or(forest.trees[0].node.span, |node| node.span);
         out.push(
             Diagnostic::error("LH0413", span, format!("the workflow `{}` has mistakes: {}", tree.name, first.message))
-                .label("can not be used like this")
+                .label("cannot be used like this")
                 .help(format!("run `longhaul check {}`", tree.name)),
         );
     }

@@ -44,8 +44,8 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, { credentials: "same-origin", ...init });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    const detail = "It may be restarting. This page tries again by itself; if that lasts, look where `longhaul serve` runs.";
-    throw new ApiError({ type: "about:blank", title: "The server can not be reached.", status: 0, code: "", detail });
+    const detail = "It may be restarting. This page tries again by itself. If it stays away, look at the terminal of `longhaul serve`.";
+    throw new ApiError({ type: "about:blank", title: "The server cannot be reached.", status: 0, code: "", detail });
   }
 }
 

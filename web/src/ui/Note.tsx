@@ -34,7 +34,7 @@ export function ErrorNote({ error }: { error: Error }) {
 function SignIn() {
   return (
     <Note tone="wait" role="alert">
-      <strong>Nobody is signed in.</strong>
+      <strong>You are not signed in.</strong>
       <p>
         Open the address that the server printed when it started; it ends in <code>/login?token=…</code>. Or run{" "}
         <code>longhaul ui</code> where it runs. This browser then stays signed in.

@@ -109,7 +109,7 @@ export function waitsFor(wanted: string[]): string {
   const after = (prefix: string) => wanted.find((label) => label.startsWith(prefix))?.slice(prefix.length);
   const labels = wanted.filter((label) => !label.startsWith(MACHINE) && !label.startsWith(AGENT));
   const [host, agent] = [after(MACHINE), after(AGENT)];
-  const turn = agent ? ` that may begin another turn of ${agent}` : "";
+  const turn = agent ? ` that may start another turn of ${agent}` : "";
   const having = labels.length ? ` with the ${labels.length === 1 ? "label" : "labels"} ${labels.join(", ")}` : "";
   return `waits for a worker${having}${turn}${host ? ` on ${host}, where the files of the run are` : ""}`;
 }

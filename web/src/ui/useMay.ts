@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { aboutQuery } from "../api/queries";
 
 /** What is said in the place of what can not be done. */
-export const ONLY_LOOKS = "This sign-in may look, and nothing else: the role of its token is viewer.";
+export const ONLY_LOOKS = "You can only look: the role of your token is viewer.";
 
 export function useMay(): boolean {
   return useQuery(aboutQuery).data?.role !== "viewer";

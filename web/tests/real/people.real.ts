@@ -11,7 +11,7 @@ describe("a run that somebody else started", () => {
     const question = at.page.getByRole("article", { name: "Question: On which port should it listen?" });
     await question.getByText("at the command line").waitFor();
     expect(await at.page.getByLabel("Your answer").count()).toBe(0);
-    await question.getByRole("button", { name: "Answer in their place" }).click();
+    await question.getByRole("button", { name: "Answer in place of the owner" }).click();
     await at.page.getByLabel("Your answer").fill("8080");
     await run.button("Answer").click();
     await run.status("port", "succeeded");
@@ -39,7 +39,7 @@ describe("a run that is told something", () => {
     await run.button("Answer").click();
     const review = at.page.getByRole("article", { name: "Review: Is this what you want?" });
     await review.getByRole("button", { name: "Edit" }).click();
-    await review.getByLabel("Instead of it").fill('{"name": "waver", "parts": ["hand"]}');
+    await review.getByLabel("Your value").fill('{"name": "waver", "parts": ["hand"]}');
     await review.getByRole("button", { name: "Use this instead" }).click();
     await run.whole("succeeded");
     expect(at.longhaul.json("outputs", run.id())).toMatchObject({ outline: { name: "waver", parts: ["hand"] } });
@@ -53,7 +53,7 @@ describe("a run that is told something", () => {
     await run.button("Go on").click();
     await run.whole("waiting");
     await run.button("Cancel").click();
-    await at.page.getByLabel("Why? It may be left empty").fill("not today");
+    await at.page.getByLabel("The reason (optional)").fill("not today");
     await run.button("Cancel the run").click();
     await run.whole("cancelled");
     expect(at.longhaul.events(run.id())).toContainEqual(expect.objectContaining({ event: "cancel_requested", reason: "not today" }));
@@ -105,7 +105,7 @@ describe("somebody who may only look", () => {
     await at.page.goto(at.longhaul.loginAs("viewer"));
     await at.page.locator("[data-run=there-1]").click();
     await at.page.getByText("This sign-in may look, and nothing else").first().waitFor();
-    for (const name of ["Pause", "Cancel", "Answer in their place", "Fork from here"]) expect(await run.button(name).count(), name).toBe(0);
+    for (const name of ["Pause", "Cancel", "Answer in place of the owner", "Fork from here"]) expect(await run.button(name).count(), name).toBe(0);
     await at.page.goto(at.longhaul.url("/workflows/interview"));
     await expect.poll(() => run.button("Run it").isDisabled()).toBe(true);
     const refused = await at.page.evaluate(async () => {

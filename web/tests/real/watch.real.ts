@@ -13,8 +13,8 @@ describe("somebody at the dashboard", () => {
     expect(at.longhaul.login).not.toContain(cookie?.value);
     const stranger = await (await at.context()).newPage();
     await stranger.goto(at.longhaul.url("/runs"));
-    await stranger.getByText("Nobody is signed in.").first().waitFor();
-    expect(await stranger.getByText("The server can not be reached").count()).toBe(0);
+    await stranger.getByText("You are not signed in.").first().waitFor();
+    expect(await stranger.getByText("The server cannot be reached").count()).toBe(0);
     await stranger.context().close();
     expect(at.complaints).toEqual([]);
   });

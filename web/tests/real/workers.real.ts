@@ -26,11 +26,11 @@ describe("a run of several workers", () => {
 
     await workers();
     await server.getByRole("link", { name: "near" }).waitFor();
-    await at.page.getByRole("heading", { name: "Nobody can do this" }).waitFor();
+    await at.page.getByRole("heading", { name: "No worker can do this" }).waitFor();
     await at.page.getByText("longhaul worker --labels gpu", { exact: true }).waitFor();
     at.longhaul.worker("bert", "--labels", "gpu", "--slots", "2");
     await at.page.locator('article[data-worker="bert"]').getByText("0 of 2 slots busy").waitFor();
-    await at.page.getByRole("heading", { name: "Nobody can do this" }).waitFor({ state: "detached" });
+    await at.page.getByRole("heading", { name: "No worker can do this" }).waitFor({ state: "detached" });
 
     await run.open(id);
     await run.status("far", "succeeded");

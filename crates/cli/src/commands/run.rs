@@ -246,7 +246,7 @@ pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &
     let shown = CancellationToken::new();
     office::stop_on_signals(stop.clone())?;
     let showing = if manner == Manner::Tree {
-        let watch = Watch::new(engine.clone(), run.clone(), "park");
+        let watch = Watch::new(engine.clone(), run.clone(), "stop");
         tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
     } else {
         ui::say(format!("run {run}"));
@@ -313,7 +313,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
         Idle::Finished(Outcome::Success) => Ok(ExitCode::SUCCESS),
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
         Idle::Waiting { .. } if stop.is_cancelled() => {
-            ui::say(format!("parked; go on with: longhaul resume {run}"));
+            ui::say(format!("stopped; continue with: longhaul resume {run}"));
             Ok(ExitCode::from(office::PARKED))
         }
         Idle::Waiting { .. } => {

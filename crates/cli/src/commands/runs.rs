@@ -110,11 +110,18 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
             let workflow = width::fit(&plain(&row.workflow), 20);
             let task = plain(row.summary.task.lines().next().unwrap_or_default());
             let gap = " ".repeat(ids.saturating_sub(width::of(&row.run)));
-            let rest = format!("{gap}  {:<10} {workflow} {task}", row.status);
+            let status = in_lists(&row.status, &row.summary.waiting_for);
+            let rest = format!("{gap}  {status:<10} {workflow} {task}");
             writeln!(out, "{}{}", ui::bold(&row.run), width::seen(&rest, width::of(&row.run)))?;
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// The status of a run in lists: a run that waits for a person needs one.
+fn in_lists<'s>(status: &'s str, waiting_for: &[String]) -> &'s str {
+    let is_person = |what: &String| matches!(what.as_str(), "approval" | "question" | "operator" | "machine");
+    if status == "waiting" && waiting_for.iter().any(is_person) { "needs you" } else { status }
 }
 
 /// That there is nothing to list, and where that was looked for.

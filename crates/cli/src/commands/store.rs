@@ -228,9 +228,6 @@ async fn refuse_busy(store: &dyn Store, clock: &dyn Clock) -> Result<()> {
     });
     match at_work.count() {
         0 => Ok(()),
-        count => bail!(
-            "{} under way; stop what drives them (Ctrl-C parks them), then try again",
-            ui::count(count, "attempt")
-        ),
+        count => bail!("{} under way; stop their workers (Ctrl-C), then try again", ui::count(count, "attempt")),
     }
 }

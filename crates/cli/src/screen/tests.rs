@@ -23,7 +23,7 @@ fn seen(workflow: &str, script: &str, ms: i64) -> Seen {
         steps: view::steps(&world.plan, &world.state, world.now()),
         asked: view::questions(&world.plan, &world.state),
         said: HashMap::new(),
-        leaving: "park",
+        leaving: "stop",
     }
 }
 

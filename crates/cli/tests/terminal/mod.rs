@@ -63,7 +63,7 @@ fn a_gate_is_answered_in_place_and_the_tree_stays_behind() {
 fn whoever_leaves_or_is_ended_parks_the_run_and_gives_the_terminal_back() {
     let folder = project();
     let mut leaver = session(folder.path(), 80, 24);
-    leaver.until("q park");
+    leaver.until("q stop");
     leaver.press("q");
     assert_eq!(leaver.wait(), 130);
     assert!(leaver.screen().contains("longhaul resume r-01"), "{}", leaver.screen());
@@ -71,7 +71,7 @@ fn whoever_leaves_or_is_ended_parks_the_run_and_gives_the_terminal_back() {
 
     let resume = ["resume", "r-01", "--script", "replies.yaml"];
     let mut ended = Session::start(folder.path(), &resume, 20, 5, &[("TERM", "xterm")]);
-    ended.until("q park");
+    ended.until("q stop");
     ended.terminate();
     assert_eq!(ended.wait(), 130);
     ended.is_as_before();

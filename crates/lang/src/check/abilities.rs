@@ -34,13 +34,13 @@ fn needs(context: &Context<'_, '_>, meant: &Meant<'_>) -> Vec<Need> {
     let tools = meant.get("tools").map(|node| Need {
         span: node.span,
         can: |able| able.tools,
-        lacks: "can not be given a list of tools",
+        lacks: "cannot be given a list of tools",
         remedy: "leave `tools` out",
     });
     let looking = looking(context, meant).map(|node| Need {
         span: node.span,
         can: |able| able.read_only,
-        lacks: "can not be kept from writing",
+        lacks: "cannot be kept from writing",
         remedy: "write `sandbox: edit`",
     });
     tools.into_iter().chain(looking).collect()

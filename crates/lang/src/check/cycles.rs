@@ -21,7 +21,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             out.push(
                 Diagnostic::error("LH0102", body.node.span, message)
                     .label("too many steps")
-                    .help("use `for_each` to do the same thing many times"),
+                    .help("use `for_each` to run the same steps many times"),
             );
             continue;
         }
@@ -35,7 +35,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         out.push(
             Diagnostic::error("LH0208", place, message)
                 .label(format!("`{}` can never start", first.id))
-                .help(format!("remove {which}; to do steps again, use `repeat`, `rewind` or a state machine")),
+                .help(format!("remove {which}; to run steps again, use `repeat`, `rewind` or a state machine")),
         );
     }
 }

@@ -14,12 +14,12 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             out.push(
                 Diagnostic::error("LH0206", key.span, "`next` has no meaning after `end`")
                     .label("the run is over here")
-                    .help("remove `next`, or make this a node that goes on"),
+                    .help("remove `next`, or replace `end`"),
             );
         }
         if leads_nowhere(step) {
             out.push(
-                Diagnostic::error("LH0212", step.span, format!("`{}` does not say where to go next", step.id))
+                Diagnostic::error("LH0212", step.span, format!("`{}` does not name the next node", step.id))
                     .label("no `next` here")
                     .help("add `next:` with the id of a node; to stop here, go to a node with `end: success`"),
             );

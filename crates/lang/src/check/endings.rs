@@ -23,7 +23,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             let place = body.start.map_or(body.node.span, |node| node.span);
             out.push(
                 Diagnostic::error("LH0210", place, "this state machine can never end")
-                    .label("no way from here leads to an end")
+                    .label("no path from here leads to an end")
                     .help("add a node with `end: success` and let some `next` lead to it"),
             );
             continue;
@@ -43,9 +43,9 @@ fn trapped(
     let first = body.steps.iter().find(|step| reached.contains(step) && !ending.contains(step));
     if let Some(step) = first.map(|step| model.step(*step)) {
         out.push(
-            Diagnostic::error("LH0210", step.span, format!("no way from `{}` leads to an end", step.id))
+            Diagnostic::error("LH0210", step.span, format!("no path from `{}` leads to an end", step.id))
                 .label("the run would go round for ever")
-                .help("let one of its `next` entries lead on, for instance to a node with `end:`"),
+                .help("let one of its `next` entries lead to a node with `end:`"),
         );
     }
 }

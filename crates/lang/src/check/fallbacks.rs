@@ -29,8 +29,8 @@ fn slip(known: &[&str], span: Span, entry: &str) -> Option<Diagnostic> {
     let best = closest(name, known)?;
     let meant = entry.replacen(name, best, 1);
     Some(
-        Diagnostic::error("LH0416", span, format!("`fallback` names `{name}`, which is no agent"))
-            .label("would be taken for a model")
+        Diagnostic::error("LH0416", span, format!("`fallback` names `{name}`, which is not an agent"))
+            .label("Longhaul would take it for a model")
             .help(format!("did you mean `{meant}`?")),
     )
 }
@@ -39,8 +39,8 @@ fn nobody(meant: &Meant<'_>) -> Option<Diagnostic> {
     let (node, _) = meant.text("on_limit").filter(|(_, word)| *word == "fallback")?;
     let none = meant.fallback().next().is_none();
     none.then(|| {
-        Diagnostic::error("LH0417", node.span, "at a limit nobody is there to go on")
+        Diagnostic::error("LH0417", node.span, "`on_limit: fallback` has no agent to continue with")
             .label("needs a `fallback`")
-            .help("name who takes over, as in `fallback: [codex]`, or write `on_limit: wait`")
+            .help("name an agent that takes over, as in `fallback: [codex]`, or write `on_limit: wait`")
     })
 }

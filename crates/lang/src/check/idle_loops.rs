@@ -21,12 +21,12 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let Some(first) = cycle.first().map(|step| context.model.step(*step)) else { continue };
         let names: Vec<String> = cycle.iter().map(|step| format!("`{}`", context.model.step(*step).id)).collect();
         let message = match names.as_slice() {
-            [one] => format!("{one} can lead back to itself, and nothing is done on the way"),
-            _ => format!("{} can lead to each other, and nothing is done on the way", names.join(", ")),
+            [one] => format!("{one} can lead back to itself without doing anything"),
+            _ => format!("{} can lead to each other without doing anything", names.join(", ")),
         };
         out.push(
             Diagnostic::warning("LH0218", first.span, message)
-                .label("whoever comes back here goes round for ever")
+                .label("a run that comes back here goes round for ever")
                 .help("let one of them lead out of the loop, or through a step that does something; or set `limits: {visits: …}`"),
         );
     }

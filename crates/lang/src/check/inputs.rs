@@ -22,17 +22,13 @@ fn name(key: &Node, out: &mut Vec<Diagnostic>) {
     let word = key.scalar().unwrap_or_default();
     if let Some((_, meaning)) = RESERVED.iter().find(|(reserved, _)| *reserved == word) {
         out.push(
-            Diagnostic::error("LH0315", key.span, format!("`{word}` is taken"))
+            Diagnostic::error("LH0315", key.span, format!("`{word}` is a reserved name"))
                 .label(format!("always means {meaning}"))
-                .help(if word == "task" {
-                    "`task` is always there and need not be declared"
-                } else {
-                    "choose another name"
-                }),
+                .help(if word == "task" { "`task` always exists; do not declare it" } else { "choose another name" }),
         );
     } else if !id::is_name(word) {
         out.push(
-            Diagnostic::error("LH0204", key.span, format!("`{word}` can not be the name of an input"))
+            Diagnostic::error("LH0204", key.span, format!("`{word}` cannot be the name of an input"))
                 .label("letters, digits and `_`, not starting with a digit"),
         );
     }

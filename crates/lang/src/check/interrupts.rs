@@ -36,9 +36,9 @@ fn in_company(context: &Context<'_, '_>, ix: StepIx, said: &Node) -> Option<Diag
     let step = context.model.step(ix);
     let who = if std::ptr::eq(step, other) { "another item".to_owned() } else { format!("`{}`", other.id) };
     Some(
-        found(step, said, format!("putting back the files of `{}` would undo the work of {who}", step.id))
-            .related(other.span, "may be at work at the same time, in the same folder")
-            .help("let one come after the other, give each a `cwd` of its own, or write `on_interrupt: continue`"),
+        found(step, said, format!("restoring the files of `{}` would undo the work of {who}", step.id))
+            .related(other.span, "may run at the same time, in the same folder")
+            .help("let one come after the other, give each its own `cwd`, or write `on_interrupt: continue`"),
     )
 }
 
@@ -48,10 +48,10 @@ fn in_conversation(meant: &Meant<'_>, said: &Node) -> Option<Diagnostic> {
         Diagnostic::error(
             "LH0419",
             thread.span,
-            format!("the conversation `{name}` can not be put back with the files"),
+            format!("the conversation `{name}` cannot be restored with the files"),
         )
-        .label("goes on, and would speak of work that is undone")
-        .related(said.span, "puts the files back")
+        .label("it continues, and would refer to work that was undone")
+        .related(said.span, "restores the files")
         .help("leave `thread` out here, or write `on_interrupt: continue`"),
     )
 }

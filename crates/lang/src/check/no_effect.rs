@@ -8,8 +8,8 @@ const GATES: &[&str] = &["guardrail", "confidence", "eval"];
 
 /// Keys of a step, with what to do in their place.
 const OF_STEPS: &[(&str, &str)] = &[
-    ("writes", "look at the diff in a `run` step behind it, and fail there"),
-    ("requires", "ask for the program in a `run` step before it, as in `command -v git`"),
+    ("writes", "check the diff in a `run` step after it, and fail there"),
+    ("requires", "check for the program in a `run` step before it, as in `command -v git`"),
 ];
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
@@ -35,27 +35,27 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 fn header(node: &Node, out: &mut Vec<Diagnostic>) {
     if let Some(gates) = node.get("gates") {
         for gate in GATES {
-            let instead = "put `review`, `approve` or a `run` step where it should look";
+            let instead = "use `review`, `approve` or a `run` step in its place";
             tell(gates, gate, &format!("gates.{gate}"), instead, out);
         }
     }
     if let Some(limits) = node.get("limits") {
-        let instead = "`longhaul status` shows what is used up; `on_exceed` says what happens at the limit";
+        let instead = "`longhaul status` shows what the run has used; `on_exceed` says what happens at the limit";
         tell(limits, "alert_at", "limits.alert_at", instead, out);
     }
-    let instead = "make the trigger by hand: `longhaul triggers add NAME WORKFLOW --cron LINE`, or `--webhook PATH`";
+    let instead = "add the trigger by hand: `longhaul triggers add NAME WORKFLOW --cron LINE`, or `--webhook PATH`";
     tell(node, "triggers", "triggers", instead, out);
 }
 
 fn team(agent: &Node, out: &mut Vec<Diagnostic>) {
-    tell(agent, "team", "team", "make a step of each worker, and one that merges what they leave", out);
+    tell(agent, "team", "team", "make a step of each worker, and one that merges their results", out);
 }
 
 fn tell(node: &Node, key: &str, shown: &str, instead: &str, out: &mut Vec<Diagnostic>) {
     let Some((place, _)) = node.entry(key).filter(|(_, value)| asks_for_something(value)) else { return };
     out.push(
         Diagnostic::warning("LH0514", place.span, format!("`{shown}` has no effect in this version"))
-            .label("read, and not acted upon")
+            .label("checked, but not used")
             .help(instead),
     );
 }

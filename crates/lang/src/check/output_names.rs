@@ -15,7 +15,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                 continue;
             };
             out.push(
-                Diagnostic::error("LH0315", name.span, format!("`{word}` is taken"))
+                Diagnostic::error("LH0315", name.span, format!("`{word}` is a reserved name"))
                     .label(format!("always means {meaning}"))
                     .help("choose another name"),
             );
@@ -24,8 +24,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     if let Some(step) = context.scopes.overfull() {
         out.push(
             Diagnostic::error("LH0102", context.model.step(step).span, "the steps of this file set too many names")
-                .label("the names of what is inside no longer fit")
-                .help("put values that belong together into one, or nest less deeply"),
+                .label("there is no room for the names inside it")
+                .help("put related values into one, or nest less deeply"),
         );
     }
 }

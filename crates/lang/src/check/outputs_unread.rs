@@ -23,9 +23,9 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             continue;
         }
         out.push(
-            Diagnostic::warning("LH0306", alias.span, format!("nobody reads `{name}`"))
-                .label("named for nothing")
-                .help("read it in a later step, list it under `outputs`, or leave the name out"),
+            Diagnostic::warning("LH0306", alias.span, format!("no step reads `{name}`"))
+                .label("the name is not used")
+                .help("read it in a later step, list it under `outputs`, or remove the name"),
         );
     }
 }

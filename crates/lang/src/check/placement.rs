@@ -10,14 +10,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let misplaced: &[(&str, &str)] = match order {
             Order::Graph => &[],
             Order::Sequence => &[
-                ("depends_on", "in `do` the written order counts; use `steps:` for a graph"),
-                ("next", "in `do` the written order counts; use `nodes:` to go back, or `steps:` to choose"),
-                ("rewind", "use `repeat` to do steps of a sequence again"),
+                ("depends_on", "`do` runs in written order; use `steps:` for a graph"),
+                ("next", "`do` runs in written order; use `nodes:` to go back, or `steps:` to choose"),
+                ("rewind", "use `repeat` to run steps of a sequence again"),
             ],
             Order::Machine => &[
-                ("depends_on", "a state machine goes where `next` says; use `steps:` for a graph"),
+                ("depends_on", "a state machine follows `next`; use `steps:` for a graph"),
                 ("rewind", "a state machine goes back with `next`"),
-                ("run_if", "a state machine has no dependencies to ask about"),
+                ("run_if", "a state machine has no dependencies"),
             ],
         };
         for (key, help) in misplaced {
@@ -40,7 +40,7 @@ fn gotos(step: &crate::model::Step<'_>, order: Order, out: &mut Vec<Diagnostic>)
             out.push(
                 Diagnostic::error("LH0206", node.span, "`goto` has no meaning in this body")
                     .label(format!("in {}", body_words(order)))
-                    .help("only a state machine (`start:` and `nodes:`) has places to go to"),
+                    .help("only a state machine (`start:` and `nodes:`) has nodes to go to"),
             );
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         for step in body.steps.iter().filter(|step| !reached.contains(step)) {
             let step = context.model.step(*step);
             out.push(
-                Diagnostic::error("LH0209", step.span, format!("no way leads to `{}`", step.id))
+                Diagnostic::error("LH0209", step.span, format!("no path leads to `{}`", step.id))
                     .label("never visited")
                     .help("name it in the `next` of another node, or remove it"),
             );

@@ -18,8 +18,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         if never.is_some() && repeat.get("on_exhausted").is_none() {
             out.push(
                 Diagnostic::warning("LH0216", repeat.span, format!("`{}` can only end by failing", step.id))
-                    .label("`until: false` never holds")
-                    .help("say `on_exhausted: continue` to do a fixed number of rounds"),
+                    .label("`until: false` is never true")
+                    .help("write `on_exhausted: continue` to run a fixed number of rounds"),
             );
         }
     }

@@ -11,8 +11,8 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let Some(catch_all) = catch_all.filter(|at| at + 1 < entries.len()) else { continue };
         for shadowed in entries[catch_all + 1..].iter().filter(|entry| !never_holds(entry)) {
             out.push(
-                Diagnostic::error("LH0213", shadowed.span, "this way is never taken")
-                    .label("an earlier entry always holds")
+                Diagnostic::error("LH0213", shadowed.span, "this path is never taken")
+                    .label("an earlier entry is always true")
                     .related(entries[catch_all].span, "always taken")
                     .help("put the entry without `when` last"),
             );

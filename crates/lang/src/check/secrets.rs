@@ -12,18 +12,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             let span = text.span(context.sources, read.range.clone());
             if !text.site.secrets {
                 out.push(
-                    Diagnostic::error(
-                        "LH0312",
-                        span,
-                        format!("`{}` can not be read in `{}`", read.root, text.site.key),
-                    )
-                    .label("would leave the machine, or stand in the journal")
-                    .help("read it in a `run`, `http` or `tool` step, or pass it with `env:`"),
+                    Diagnostic::error("LH0312", span, format!("`{}` cannot be read in `{}`", read.root, text.site.key))
+                        .label("the value would leave the machine, or be written to the journal")
+                        .help("read it in a `run`, `http` or `tool` step, or pass it with `env:`"),
                 );
             } else if !is_written(text, read) {
                 out.push(
-                    Diagnostic::error("LH0320", span, format!("`{}` can only be written, not computed with", read.root))
-                        .label("is known only where the work is done")
+                    Diagnostic::error("LH0320", span, format!("you can write `{}`, but not compute with it", read.root))
+                        .label("its value is known only on the machine that runs the step")
                         .help("write `{{ env.NAME }}` or `{{ secrets.NAME }}`; `| default('…')` is the one filter that may follow"),
                 );
             }

@@ -36,7 +36,7 @@ fn said(finding: &Finding, span: Span) -> Diagnostic {
 fn label(finding: &Finding) -> &'static str {
     match finding.kind {
         Kind::Tag(_) => "the command would depend on a value",
-        Kind::QuotedHeredoc => "the shell would print this as it is",
+        Kind::QuotedHeredoc => "the shell would print this unchanged",
         _ if finding.is_certain => "a hostile value would be run here",
         _ => "a hostile value may be run here",
     }
@@ -54,22 +54,22 @@ fn words(kind: &Kind) -> (&'static str, &'static str) {
             "a value must not choose the file that is run as a program",
             "name the file; use `switch` to choose between several",
         ),
-        Kind::Arithmetic => ("a value must not stand in shell arithmetic, which evaluates it", number),
+        Kind::Arithmetic => ("a value must not be part of shell arithmetic, which evaluates it", number),
         Kind::VariableName => (
             "a value must not name a variable of the shell, which evaluates what is in its brackets",
             "name the variable; use `switch` or `case` to choose between several",
         ),
         Kind::RunVariable => (
-            "a value must not be that of a variable which other programs run",
-            "set it to a fixed text; put what differs into a script and pass the value in `args`",
+            "a value must not be in a variable that other programs run",
+            "set it to a fixed text; put the rest into a script and pass the value in `args`",
         ),
         Kind::QuotedHeredoc => (
             "nothing is expanded in a quoted here-document, so the value would be missing",
             "write the delimiter without quotes",
         ),
-        Kind::ParameterExpansion => ("a value must not stand inside `${…}`", "compute it in the template instead"),
+        Kind::ParameterExpansion => ("a value must not be inside `${…}`", "compute it in the template instead"),
         Kind::Tag(_) => {
-            ("`{% %}` and `{# #}` can not be used in a command", "use `when`, `if` or `switch`, or a script")
+            ("`{% %}` and `{# #}` cannot be used in a command", "use `when`, `if` or `switch`, or a script")
         }
         Kind::OptionLike => (
             "a value that begins with `-` would be an option here, and this program has options that run commands",
@@ -82,10 +82,10 @@ fn words(kind: &Kind) -> (&'static str, &'static str) {
         Kind::Searched => {
             ("the value says where programs are looked for", "name the folder, or run the program by its path")
         }
-        Kind::Query(help) => ("a value in a query can make it read more than was meant", help),
+        Kind::Query(help) => ("a value in a query can make it read more than intended", help),
         Kind::UnknownProgram => (
-            "the program is not known before it runs; a shell would run this value",
-            "name the program, or pass the value behind the fixed text",
+            "the program is unknown before it runs; a shell would run this value",
+            "name the program, or pass the value after the fixed text",
         ),
     }
 }

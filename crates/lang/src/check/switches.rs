@@ -25,9 +25,9 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 fn open_ended(step: &Step<'_>, cases: &Node, out: &mut Vec<Diagnostic>) {
     if step.node.get("default").is_none() {
         out.push(
-            Diagnostic::error("LH0309", cases.span, "this `switch` has no answer to a value that no case names")
+            Diagnostic::error("LH0309", cases.span, "this `switch` has no branch for a value that no case names")
                 .label("no `default`, and no schema that lists the values")
-                .help("add `default:`, or give the value a schema with the words it can be"),
+                .help("add `default:`, or give the value a schema that lists its possible values"),
         );
     }
 }
@@ -40,7 +40,7 @@ fn exhaustive(step: &Step<'_>, (key, cases): (&Node, &Node), values: &[Json], ou
         let word = case.scalar().unwrap_or_default();
         out.push(
             Diagnostic::error("LH0310", case.span, format!("the value can never be {value}"))
-                .label("this case never comes")
+                .label("this case is never taken")
                 .did_you_mean(word, words, |known| Some(format!("it can be: {}", known.join(", ")))),
         );
     }
@@ -48,14 +48,14 @@ fn exhaustive(step: &Step<'_>, (key, cases): (&Node, &Node), values: &[Json], ou
         values.iter().filter(|value| !given.iter().any(|(_, case)| case == *value)).map(plain).collect();
     match (missing.is_empty(), step.node.entry("default")) {
         (false, None) => out.push(
-            Diagnostic::error("LH0309", key.span, format!("this `switch` forgets {}", missing.join(", ")))
+            Diagnostic::error("LH0309", key.span, format!("this `switch` has no case for {}", missing.join(", ")))
                 .label("not every value has a case")
                 .help("add the missing cases, or a `default:`"),
         ),
         (true, Some((default, _))) => out.push(
             Diagnostic::warning("LH0311", default.span, "this `default` is never taken")
                 .label("every value has a case of its own")
-                .help("remove it; when the schema grows, the check will ask for the new case"),
+                .help("remove it; when the schema grows, the checker will ask for the new case"),
         ),
         _ => {}
     }

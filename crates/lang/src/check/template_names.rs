@@ -122,7 +122,7 @@ fn misspelt_outputs<'n>(context: &Context<'_, 'n>) -> HashSet<&'n str> {
 
 fn nothing_sets(read: &Read, span: Span) -> Diagnostic {
     if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
-        return Diagnostic::error("LH0303", span, format!("no step `{id}` can be read here")).label("unknown step");
+        return Diagnostic::error("LH0303", span, format!("step `{id}` cannot be read here")).label("unknown step");
     }
     Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name")
 }
@@ -159,8 +159,8 @@ fn suggestion(name: &str, known: &[&str], context: &Context<'_, '_>, text: &Text
         return format!("`{name}` is a step: read `steps.{name}.output`, or give it `output: {name}`");
     }
     match name {
-        "item" | "index" => return format!("`{name}` is there inside a `for_each`"),
-        "iteration" => return "`iteration` is there inside a `repeat`".to_owned(),
+        "item" | "index" => return format!("`{name}` exists only inside a `for_each`"),
+        "iteration" => return "`iteration` exists only inside a `repeat`".to_owned(),
         _ => {}
     }
     if known.len() > 20 {
@@ -180,7 +180,7 @@ fn not_before(context: &Context<'_, '_>, place: Place, read: &Read, at: StepIx, 
         }
         Place::Step(step, _) if context.ancestor_in(step, producer.body) == Some(at) => {
             Diagnostic::error("LH0304", span, format!("`{what}` is set in another part of `{}`", producer.id))
-                .label("can not be seen from here")
+                .label("not visible here")
                 .help(format!("read it in a step after `{}`, or in the part that sets it", producer.id))
         }
         Place::Step(step, _) => {
@@ -214,15 +214,15 @@ fn unsure(context: &Context<'_, '_>, read: &Read, producer: StepIx, doubt: Doubt
         Doubt::Round => format!("`{id}` sets it later; in the first round it is undefined"),
         Doubt::When => format!("`{id}` has a `when` and may be skipped"),
         Doubt::Optional => format!("`{id}` may fail without failing the run"),
-        Doubt::Choice if !producer.inner.is_empty() => format!("not every way through `{id}` sets it"),
-        Doubt::Choice => format!("`{id}` is on only some of the ways that lead here"),
+        Doubt::Choice if !producer.inner.is_empty() => format!("not every path through `{id}` sets it"),
+        Doubt::Choice => format!("`{id}` is on only some of the paths that lead here"),
         Doubt::Failure => format!("this step also runs after `{id}` has failed"),
     };
     let what = as_written(read);
     Diagnostic::error("LH0305", span, format!("`{what}` may not be set here"))
         .label(why)
         .related(producer.span, "set here")
-        .help(format!("say what to use then: `{what} | default('…')`, or ask `{} is defined` first", read.root))
+        .help(format!("give a value for that case: `{what} | default('…')`, or test `{} is defined` first", read.root))
 }
 
 /// The name and its fields, as they stand in the text.

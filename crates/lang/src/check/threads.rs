@@ -43,15 +43,15 @@ fn finding<'n>(
         return None;
     }
     let who = |agent: Option<(&Node, &str)>| {
-        agent.map_or_else(|| "whoever the engine chooses".to_owned(), |(_, name)| format!("`{name}`"))
+        agent.map_or_else(|| "the engine's default agent".to_owned(), |(_, name)| format!("`{name}`"))
     };
-    let message = format!("the conversation `{name}` is of {}, not of {}", who(first.agent), who(agent));
+    let message = format!("the conversation `{name}` belongs to {}, not to {}", who(first.agent), who(agent));
     let place = agent.map_or(thread.span, |(node, _)| node.span);
     let before = first.agent.map_or(first.thread.span, |(node, _)| node.span);
     Some(
         Diagnostic::error("LH0418", place, message)
-            .label("an agent can not go on with the conversation of another")
-            .related(before, "who begins it")
+            .label("an agent cannot continue the conversation of another")
+            .related(before, "this agent starts it")
             .help("name the same agent in all steps of a `thread`, or leave `thread` out here"),
     )
 }

@@ -14,14 +14,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                 [_] => {}
                 _ if trigger.entries().is_none() => {}
                 [] => out.push(
-                    Diagnostic::error("LH0512", trigger.span, "this trigger does not say what starts a run")
+                    Diagnostic::error("LH0512", trigger.span, "this trigger does not say what fires it")
                         .label("nothing to wait for")
                         .help(format!("give it one of: {}", SOURCES.join(", "))),
                 ),
                 [_, (second, _), ..] => out.push(
                     Diagnostic::error("LH0512", second.span, "a trigger waits for one thing")
                         .label("a second one")
-                        .help("make two triggers of it"),
+                        .help("make two triggers"),
                 ),
             }
         }

@@ -27,20 +27,20 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 }
 
 fn too_many(span: Span) -> Diagnostic {
-    Diagnostic::error("LH0102", span, format!("this workflow reaches more than {WORKFLOWS_MAX} others"))
-        .label("through those that it uses")
-        .help("use fewer workflows, or fewer that use others")
+    Diagnostic::error("LH0102", span, format!("this workflow uses more than {WORKFLOWS_MAX} others"))
+        .label("directly or through others")
+        .help("use fewer workflows")
 }
 
 fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str) -> Diagnostic {
     if expr::is_template(name) {
-        return Diagnostic::error("LH0408", node.span, "the name of a sub-workflow can not be computed")
+        return Diagnostic::error("LH0408", node.span, "the name of a sub-workflow cannot be computed")
             .label("a template")
             .help("use `switch` to choose between several, so that each can be checked");
     }
     match context.forest.trees.first().and_then(|tree| tree.uses.get(name)) {
         Some(Use::Broken(why)) => {
-            return Diagnostic::error("LH0408", node.span, format!("the workflow `{name}` can not be read: {why}"))
+            return Diagnostic::error("LH0408", node.span, format!("the workflow `{name}` cannot be read: {why}"))
                 .label("found, but not readable")
                 .help(format!("run `longhaul check {name}`"));
         }
@@ -56,7 +56,7 @@ fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str
     Diagnostic::error("LH0408", node.span, format!("there is no workflow `{name}`")).label("not found").did_you_mean(
         name,
         own.chain(found),
-        |_| Some("`longhaul list` shows what can be found; or define it under `workflows:` in this file".to_owned()),
+        |_| Some("`longhaul list` shows all workflows; or define it under `workflows:` in this file".to_owned()),
     )
 }
 
@@ -113,9 +113,9 @@ fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
                 std::iter::once(unit).chain(way).map(|unit| context.model.unit(unit).name.as_str()).collect();
             let span: Span = step.action.value().map_or(step.span, |node| node.span);
             out.push(
-                Diagnostic::error("LH0411", span, format!("a workflow can not use itself: {}", names.join(" → ")))
+                Diagnostic::error("LH0411", span, format!("a workflow cannot use itself: {}", names.join(" → ")))
                     .label("leads back here")
-                    .help("use `repeat` or a state machine to do steps again"),
+                    .help("use `repeat` or a state machine to run steps again"),
             );
         }
     }

@@ -115,7 +115,7 @@ impl Conform<'_> {
                     .help(format!("add {list}")),
             ),
             [_, second, ..] => self.out.push(
-                Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not two of them"))
+                Diagnostic::error("LH0203", second.span, format!("`{key}` has one of {list}, not two"))
                     .label("one too many")
                     .help("keep one of them"),
             ),
@@ -159,7 +159,7 @@ impl Conform<'_> {
         let id = node.get("id").and_then(Node::scalar).map_or(String::new(), |id| format!(" `{id}`"));
         self.out.push(
             Diagnostic::error("LH0202", node.span, format!("step{id} has no action"))
-                .label("what should it do?")
+                .label("an action is missing")
                 .help("give it one of: prompt, run, tool, http, if, switch, for_each, repeat, parallel, approve, ask, notify, wait, workflow, set, end"),
         );
     }
@@ -170,11 +170,11 @@ impl Conform<'_> {
                 Diagnostic::error(
                     "LH0203",
                     key.span,
-                    format!("a step has one action, but here are `{}` and `{}`", first.0, kind.key),
+                    format!("a step has one action, but this one has `{}` and `{}`", first.0, kind.key),
                 )
                 .label("a second action")
                 .related(first.1.span, "the first action")
-                .help("make two steps of it"),
+                .help("make two steps"),
             );
         }
     }

@@ -180,7 +180,7 @@ impl Ids {
 pub(super) fn renamed(node: &Node, from: &str, to: &str) -> Diagnostic {
     Diagnostic::note("LH0605", node.span, format!("`{from}` is called `{to}` here"))
         .label("not a native name")
-        .help("names have letters, digits and `_`; ids of steps may have `-` as well")
+        .help("names have letters, digits and `_`; ids of steps may also have `-`")
 }
 
 /// A name that can be read, made out of any text.

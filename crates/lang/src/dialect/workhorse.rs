@@ -43,7 +43,7 @@ pub fn to_native(node: &Node, out: &mut Vec<Diagnostic>) -> Node {
     native.put_some("name", name.cloned());
     native.put_some("description", file.text("description").cloned());
     for key in ["requires", "labels", "activity"] {
-        file.without_effect(key, "it can only stand on a node");
+        file.without_effect(key, "it belongs on a node");
     }
     let mut flows = Flows::of(&mut file);
     let machine = machine(&mut file, &mut flows);

@@ -168,7 +168,7 @@ pub(super) fn rounds<'t>(walker: &mut Walker<'t, '_>, iter: &Expr<'t>) -> u64 {
     let rounds = before.saturating_mul(length.unwrap_or(1).max(1));
     if rounds > MAX_ROUNDS && before <= MAX_ROUNDS {
         let range = extent(walker.text, iter);
-        walker.too_costly(range, format!("with the loops around it this is executed {rounds} times"));
+        walker.too_costly(range, format!("with the loops around it, this runs {rounds} times"));
     }
     rounds
 }

@@ -203,7 +203,7 @@ impl<'t> Case<'_, 't> {
             ("else" | "elif", _) => format!("this `{{% {word} %}}` belongs to no `{{% if %}}`"),
             (end, None) if end.starts_with("end") => format!("this `{{% {word} %}}` closes nothing"),
             (end, Some(open)) if end.starts_with("end") => {
-                format!("`{{% {word} %}}` stands where `{{% end{open} %}}` is needed")
+                format!("`{{% {word} %}}` is where `{{% end{open} %}}` is needed")
             }
             _ => format!("there is no tag `{word}`"),
         };
@@ -230,7 +230,7 @@ impl<'t> Case<'_, 't> {
             )),
             Some((Token::VariableStart, _)) if self.found() == "." => {
                 let help = "to write `{{` itself, put `{% raw %}` and `{% endraw %}` around it";
-                Some(said("nothing stands before the `.`".into(), self.range.clone(), help))
+                Some(said("nothing is before the `.`".into(), self.range.clone(), help))
             }
             None if self.detail.contains("end of input") => {
                 Some(said("an expression is missing".into(), 0..self.text.len(), ""))
@@ -251,7 +251,7 @@ impl<'t> Case<'_, 't> {
         let found = self.found();
         let message = match self.detail {
             detail if detail.contains("recursion") => "this is nested more deeply than is allowed".to_owned(),
-            detail if detail.contains("inside a loop") => format!("`{found}` stands outside of every loop"),
+            detail if detail.contains("inside a loop") => format!("`{found}` is outside of every loop"),
             "" => "this text has an escape that does not exist".to_owned(),
             detail => match detail.strip_prefix("unexpected ") {
                 Some("character") => format!("`{found}` is not expected here"),

@@ -153,7 +153,7 @@ pub(super) fn check_depth(tokens: &[(Token<'_>, Range<usize>)]) -> Result<(), Sy
             ));
         }
         if blocks.too_deep() {
-            return Err(too_deep(range, "a block", "move inner blocks into a template of their own"));
+            return Err(too_deep(range, "a block", "move inner blocks into their own template"));
         }
     }
     Ok(())

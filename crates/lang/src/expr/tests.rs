@@ -385,7 +385,7 @@ fn syntax_errors_say_what_to_do() {
     fails("a {% endfor %}", "this `{% endfor %}` closes nothing @ endfor (delete it, or add what it should close)");
     fails(
         "{% if a %}{% endfor %}",
-        "`{% endfor %}` stands where `{% endif %}` is needed @ endfor (close `{% if %}` first)",
+        "`{% endfor %}` is where `{% endif %}` is needed @ endfor (close `{% if %}` first)",
     );
     fails("{% else %}", "this `{% else %}` belongs to no `{% if %}` @ else (delete it, or add what it should close)");
     fails("{{ a = b }}", "`=` does not compare @ = (write `==`)");
@@ -403,7 +403,7 @@ fn syntax_errors_say_what_to_do() {
     fails("{{ 'a }} b", "this quote is never closed @ ' (add the same quote at its end)");
     fails(
         "{{.Names}}",
-        "nothing stands before the `.` @ . (to write `{{` itself, put `{% raw %}` and `{% endraw %}` around it)",
+        "nothing is before the `.` @ . (to write `{{` itself, put `{% raw %}` and `{% endraw %}` around it)",
     );
     fails(
         "${#a}",
@@ -415,7 +415,7 @@ fn syntax_errors_say_what_to_do() {
         "{% foo %}",
         "there is no tag `foo` @ foo (the tags are if, for, set, with, macro, call, include, import, from, filter, block, raw)",
     );
-    fails("{% break %}", "`break` stands outside of every loop @ break");
+    fails("{% break %}", "`break` is outside of every loop @ break");
     finds_nothing(&["{ x }", "a } b", "}} %}", "{", "#}"]);
 }
 
@@ -520,7 +520,7 @@ fn bombs_are_refused() {
     finds("{{ '%999999d' | format(1) }}", "costly: it pads to 999999 characters @ format(1)");
     let nested =
         "{% for a in range(1000) %}{% for b in range(1000) %}{% for c in [1, 2] %}{% endfor %}{% endfor %}{% endfor %}";
-    finds(nested, "costly: with the loops around it this is executed 2000000 times @ [1, 2]");
+    finds(nested, "costly: with the loops around it, this runs 2000000 times @ [1, 2]");
     finds_nothing(&[
         "{{ 'x' * 80 }}",
         "{{ '-' * any }}",

@@ -77,7 +77,7 @@ const AWK: &str = "pass it with `awk -v name={{ … }}`, and read `name` in the 
 const SQL: &str = "pass it as a variable that the program quotes (`psql -v x={{ … }}` and `:'x'`)";
 const MAKE: &str =
     "choose the target with `switch`; give the value to the recipe in `env`, and read it there as \"$$NAME\"";
-const SETTING: &str = "name the setting, and let the value be only what stands after `=`";
+const SETTING: &str = "name the setting, and let the value be only the part after `=`";
 
 /// Every program that is known.
 const ALL: &[Program] = &[

@@ -52,6 +52,6 @@ pub(super) fn too_deep(at: Span) -> Diagnostic {
 }
 
 fn too_much(at: Span, message: String) -> Box<Diagnostic> {
-    let problem = Diagnostic::error("LH0102", at, message).label("the limit is passed here");
-    Box::new(problem.help("each use of an alias or a merge key counts as a copy of what it stands for"))
+    let problem = Diagnostic::error("LH0102", at, message).label("the limit is exceeded here");
+    Box::new(problem.help("each use of an alias or a merge key counts as a copy of its value"))
 }

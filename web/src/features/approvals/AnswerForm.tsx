@@ -58,10 +58,10 @@ export function AnswerForm({ question }: { question: Question }) {
 function NotHere({ question: { here }, override }: { question: Question; override: () => void }) {
   return (
     <Note tone="wait">
-      <p>{sentence(here.why ?? "this is answered elsewhere")}</p>
+      <p>{sentence(here.why ?? "this question is answered in another place")}</p>
       {here.override && (
         <div>
-          <Button onClick={override}>Answer in their place</Button>
+          <Button onClick={override}>Answer in place of the owner</Button>
         </div>
       )}
     </Note>
@@ -117,7 +117,7 @@ function Reason({ title, busy, say, back }: { title: string; busy: boolean; say:
         say({ deny: reason ? { reason } : {} });
       }}
     >
-      <Field label="Why? It may be left empty" schema={undefined} text={reason} type={type} />
+      <Field label="The reason (optional)" schema={undefined} text={reason} type={type} />
       <Actions>
         <Button type="submit" look="danger" disabled={busy}>
           {title}
@@ -153,7 +153,7 @@ function Typed({ question, way, busy, say, back }: TypedProps) {
       }}
     >
       <Field
-        label={way.means === "edit" ? "Instead of it" : "Your answer"}
+        label={way.means === "edit" ? "Your value" : "Your answer"}
         schema={schema}
         text={text}
         type={type}

@@ -19,7 +19,7 @@ export function ApprovalsPage() {
       <Outcomes />
       {data?.questions.length === 0 && (
         <Empty title="Nothing waits for a person">
-          <p>Gates, reviews and questions of all runs show up here as soon as they are asked.</p>
+          <p>This page shows the gates, reviews and questions of all runs.</p>
         </Empty>
       )}
       {data?.unreadable?.map(({ run, why }) => (

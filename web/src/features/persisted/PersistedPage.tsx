@@ -13,17 +13,17 @@ const PARTS: readonly { id: keyof Persisted; title: string; empty: string }[] = 
     id: "gate_decisions",
     title: "Decisions of evaluation gates",
     empty:
-      "No evaluation gate has decided anything. A gate compares a run with earlier ones before its result is used; no run here had one.",
+      "No evaluation gate has decided anything. A gate compares a run with earlier ones before its result is used. No run here had a gate.",
   },
   {
     id: "transitions",
     title: "Changes of reliability",
-    empty: "Nothing has changed. A change is recorded when an agent or a step is held to be more, or less, reliable than before.",
+    empty: "Nothing has changed. Longhaul records a change when an agent or a step becomes more or less reliable.",
   },
   {
     id: "recommendations",
     title: "Recommended routes",
-    empty: "There are no recommendations. They say which agent did best at what, once there are enough runs to tell.",
+    empty: "There are no recommendations. With enough runs, they say which agent is best at which work.",
   },
 ];
 

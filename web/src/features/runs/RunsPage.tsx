@@ -32,8 +32,8 @@ export function RunsPage({ filter }: { filter: Filter }) {
 function Nothing({ filtered }: { filtered: boolean }) {
   if (filtered)
     return (
-      <Empty title="No run fits">
-        <p>Take something back of what is chosen above.</p>
+      <Empty title="No run matches">
+        <p>Remove a filter above.</p>
       </Empty>
     );
   return (

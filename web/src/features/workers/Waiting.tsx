@@ -13,14 +13,14 @@ export function Waiting({ waiting }: { waiting: OpenDuty[] }) {
     <>
       {stuck.length > 0 && (
         <Note tone="bad">
-          <h2>Nobody can do this</h2>
+          <h2>No worker can do this</h2>
           <List open={stuck} />
         </Note>
       )}
       {queued.length > 0 && (
         <Note tone="wait">
-          <h2>Waits for its turn</h2>
-          <p className="quiet">Somebody can do it, and has no slot free, or a limit on all workers together is reached.</p>
+          <h2>Waits for a free slot</h2>
+          <p className="quiet">A worker can do it, but has no free slot, or a limit on all workers is reached.</p>
           <List open={queued} />
         </Note>
       )}

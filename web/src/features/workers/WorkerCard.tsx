@@ -17,7 +17,7 @@ export function WorkerCard({ worker, now }: { worker: Worker; now: number }) {
         {host && <span className="quiet">on {host}</span>}
       </div>
       <div className={styles.slots}>
-        <meter min={0} max={slots} value={busy} aria-label="Slots that are busy" />
+        <meter min={0} max={slots} value={busy} aria-label="Busy slots" />
         <span>
           {busy} of {count(slots, "slot")} busy
         </span>
@@ -44,7 +44,7 @@ function State({ worker: { silent, busy } }: { worker: Worker }) {
   const [status, tone, word] = silent
     ? (["failed", "bad", "silent"] as const)
     : busy > 0
-      ? (["running", "busy", "at work"] as const)
+      ? (["running", "busy", "working"] as const)
       : (["succeeded", "good", "ready"] as const);
   return (
     <span className={ui.status} data-tone={tone}>
@@ -57,8 +57,8 @@ function State({ worker: { silent, busy } }: { worker: Worker }) {
 function Silent({ busy }: { busy: number }) {
   return (
     <p className={styles.silent}>
-      It does not say any more that it is there: it was killed, sleeps, or can not reach the store.
-      {busy > 0 && " What it holds is made again once its lease has run out."}
+      It has stopped reporting: it was killed, sleeps, or cannot reach the store.
+      {busy > 0 && " Its steps run again when its lease has ended."}
     </p>
   );
 }

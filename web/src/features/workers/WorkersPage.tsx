@@ -51,8 +51,8 @@ export function WorkersPage() {
 
 function Nobody({ about }: { about: About | undefined }) {
   return (
-    <Empty title="No worker is there">
-      <p>Runs that are started wait until somebody does their work. In the folder of the project:</p>
+    <Empty title="No worker is running">
+      <p>Runs wait until a worker runs them. In the folder of the project:</p>
       <pre className={styles.command}>longhaul worker</pre>
       {about?.drives === false && (
         <p>

@@ -9,7 +9,7 @@ const TONES = { error: "bad", warning: "wait", note: "busy" } as const;
 
 export function Checks({ diagnostics, source }: { diagnostics: Diagnostic[]; source: string }) {
   const lines = source.split("\n");
-  if (diagnostics.length === 0) return <p>Nothing is wrong with it.</p>;
+  if (diagnostics.length === 0) return <p>It has no mistakes.</p>;
   return (
     <ul className={styles.checks}>
       {diagnostics.map((found) => (

@@ -15,7 +15,7 @@ export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }
       <dl className={styles.terms}>
         <div>
           <dt>task</dt>
-          <dd className="quiet">text: what is to be done</dd>
+          <dd className="quiet">text: the task</dd>
         </div>
         {Object.entries(inputs).map(([name, input]) => (
           <div key={name}>
@@ -23,7 +23,7 @@ export function Inputs({ workflow: { inputs, outputs } }: { workflow: Workflow }
             <dd>
               <span className="quiet">
                 {choicesOf(input.schema).join(" or ") || written(asSchema(input.schema)["type"] ?? "anything")}
-                {input.default !== undefined ? `, ${written(input.default)} unless given` : input.optional ? ", optional" : ", required"}
+                {input.default !== undefined ? `, ${written(input.default)} by default` : input.optional ? ", optional" : ", required"}
               </span>
               {input.description && <p>{input.description}</p>}
             </dd>
@@ -62,7 +62,7 @@ export function LastRuns({ runs }: { runs: RunRow[] }) {
   return (
     <section className={styles.box} aria-label="Last runs">
       <h2>Last runs</h2>
-      {runs.length === 0 && <p className="quiet">It was never run.</p>}
+      {runs.length === 0 && <p className="quiet">It has never run.</p>}
       <ul>
         {runs.map(({ run, status, summary }) => (
           <li key={run} className={styles.last}>

@@ -8,8 +8,8 @@ export function Rate({ runs: { succeeded, failed, open } }: { runs: Tally }) {
   return (
     <>
       {all > 0 && (
-        <span className={styles.rate} title={`${succeeded} of ${all} went well`}>
-          <meter min={0} max={all} value={succeeded} aria-label="Success rate" /> {Math.round((100 * succeeded) / all)}% went well
+        <span className={styles.rate} title={`${succeeded} of ${all} succeeded`}>
+          <meter min={0} max={all} value={succeeded} aria-label="Success rate" /> {Math.round((100 * succeeded) / all)}% succeeded
         </span>
       )}
       {open > 0 && <span>{open} under way</span>}

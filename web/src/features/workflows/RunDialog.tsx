@@ -41,7 +41,7 @@ export function RunDialog({ workflow: { name, inputs }, close }: { workflow: Wor
           submit();
         }}
       >
-        <Field label="Task" schema={undefined} text={task} type={setTask} hint="What is to be done, in your words." rows={3} />
+        <Field label="Task" schema={undefined} text={task} type={setTask} hint="The task, in your words." rows={3} />
         {Object.entries(inputs).map(([name, input]) => (
           <Field
             key={name}
@@ -58,7 +58,7 @@ export function RunDialog({ workflow: { name, inputs }, close }: { workflow: Wor
         {start.error && <ErrorNote error={start.error} />}
         <Actions>
           <Button look="quiet" onClick={close}>
-            Do not run it
+            Close
           </Button>
           <Button type="submit" look="main" disabled={start.isPending}>
             Run it

@@ -58,7 +58,7 @@ function Card({ row }: { row: WorkflowRow }) {
           {row.name}
         </Link>
       </h2>
-      <p>{row.description || <span className="quiet">Says nothing about itself.</span>}</p>
+      <p>{row.description || <span className="quiet">No description.</span>}</p>
       <p className={styles.facts}>
         {row.ok ? <span>{count(row.steps ?? 0, "step")}</span> : <span className={styles.bad}>has mistakes</span>}
         <span className="quiet">{row.origin}</span>

@@ -19,7 +19,7 @@ const NO_OPERATOR: Refusal = Refusal(
     "write `{{name}} contains text`, or `equals`, `starts_with`, `not_contains`",
 );
 const FIXED: Refusal =
-    Refusal("the condition asks about fixed text", "name an output on the left: `{{name}} contains text`");
+    Refusal("the condition tests fixed text", "name an output on the left: `{{name}} contains text`");
 const NO_NAME: Refusal = Refusal(
     "the condition has braces around something that is not a name",
     "braces hold the name of an output: `{{name}}`",
@@ -28,7 +28,7 @@ const NO_NAME: Refusal = Refusal(
 /// What the condition asks; `false` and a report if it can never hold.
 pub(super) fn expression(condition: &Node, wiring: &Wiring<'_>, out: &mut Vec<Diagnostic>) -> String {
     asked(condition.as_text().unwrap_or_default(), wiring).unwrap_or_else(|Refusal(message, help)| {
-        out.push(Diagnostic::error("LH0603", condition.span, message).label("can never hold").help(help));
+        out.push(Diagnostic::error("LH0603", condition.span, message).label("never true").help(help));
         "false".to_owned()
     })
 }

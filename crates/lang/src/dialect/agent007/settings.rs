@@ -178,7 +178,7 @@ fn limits(file: &mut Reader<'_, '_>, degrade: Option<Node>) -> Option<Node> {
         put_number(&mut reader, ("alert_at_percent", "alert_at"), &mut limits);
         on_exceed = Some(exceeded(&mut reader));
         if degrade.is_some() {
-            reader.without_effect("on_exceed", "`budget_governor` is on and shortens outputs instead");
+            reader.without_effect("on_exceed", "`budget_governor` is on, and shortens outputs instead");
         }
     }
     let degraded = degrade.as_ref().map(|degrade| Node::plain(degrade.span, "degrade"));

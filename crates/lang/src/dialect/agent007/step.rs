@@ -87,7 +87,7 @@ impl<'n> Step<'n, '_, '_> {
     fn refuse_foreign_keys(&mut self) {
         for (key, kinds) in OWNED {
             if !kinds.contains(&self.kind) {
-                let why = format!("only a step of type {} looks at it", kinds.join(", "));
+                let why = format!("only a step of type {} reads it", kinds.join(", "));
                 self.reader.without_effect(key, &why);
             }
         }

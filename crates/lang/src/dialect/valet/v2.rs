@@ -77,7 +77,7 @@ impl Writing<'_> {
             match (key.scalar().unwrap_or_default(), value.as_bool()) {
                 ("allowSelfModification", Some(false)) => {}
                 ("allowSelfModification", _) => {
-                    let why = "it counts on the shelf, where it lets changes be proposed";
+                    let why = "it has an effect in the registry, where it allows proposals";
                     reader.report(no_effect_note(key.span, "allowSelfModification", why));
                 }
                 (word, _) => reader.report(no_effect(key.span, word, "nothing reads it")),

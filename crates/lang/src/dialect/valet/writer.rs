@@ -89,7 +89,7 @@ impl<'s, S: Scope> Writer<'s, S> {
             }
             Err(error) => {
                 let span = place(self.sources, node, error.range);
-                let message = "this condition can not be read";
+                let message = "this condition cannot be read";
                 self.out.push(Diagnostic::error("LH0302", span, message).label(error.label));
                 None
             }
@@ -126,11 +126,11 @@ fn is_path(text: &str) -> bool {
 fn not_a_path(text: &str, span: Span, out: &mut Vec<Diagnostic>) -> String {
     let message = format!("`{text}` is not a path");
     let help = "a template is one path here, such as `variables.name` or `outputs.step.field`";
-    out.push(Diagnostic::error("LH0302", span, message).label("only paths can stand in braces").help(help));
+    out.push(Diagnostic::error("LH0302", span, message).label("only paths can be in braces").help(help));
     quoted("")
 }
 
 fn null_test(span: Span) -> Diagnostic {
-    let message = "this comparison with `null` also sees values that were never given";
+    let message = "this comparison with `null` is also true for missing values";
     Diagnostic::note("LH0605", span, message).label("a missing value is null here")
 }

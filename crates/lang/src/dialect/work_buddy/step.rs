@@ -102,14 +102,14 @@ impl<'n> Steps<'n> {
         if let Some(kind) = kind
             && !["code", "reasoning"].contains(&kind.scalar().unwrap_or_default())
         {
-            let message = format!("`step_type` can not be `{}`", kind.scalar().unwrap_or_default());
+            let message = format!("`step_type` cannot be `{}`", kind.scalar().unwrap_or_default());
             reader.report(broken_rule(kind.span, message, "unknown word").help("it can be: code, reasoning"));
         }
         if let Some(call) = reader.get("auto_run") {
             return self.auto_run(call, reader);
         }
         if let Some(child) = reader.said("workflow_ref") {
-            self.unused_instruction(id, "the workflow is started by itself", reader);
+            self.unused_instruction(id, "the engine starts the workflow", reader);
             return Some(vec![("workflow", child.clone())]);
         }
         let hands_on = kind.and_then(Node::scalar) == Some("code");
@@ -118,7 +118,7 @@ impl<'n> Steps<'n> {
             let word = id.scalar().unwrap_or_default();
             let error = Diagnostic::error("LH0109", id.span, format!("the step `{word}` has no instruction"));
             let help = format!("say what to do: `step_instructions.{word}`, or a section `## {word}` in Markdown");
-            reader.report(error.label("nothing says what to do").help(help));
+            reader.report(error.label("the instruction is missing").help(help));
             return None;
         };
         let mut entries = vec![("prompt", literal_text(text))];

@@ -45,7 +45,7 @@ pub(super) fn to_native<'n>(node: &'n Node, scope: &mut Scope<'n, '_>, out: &mut
     let Some((kind, what, keys)) = kind(node, out) else { return Some(placeholder(node, scope)) };
     let mut reader = Reader::open(node, what, keys, out)?;
     for key in ["labels", "activity"] {
-        reader.without_effect(key, "runs are told apart by their steps and names");
+        reader.without_effect(key, "runs are identified by their steps and names");
     }
     native.put_some("id", reader.filled_text("id").map(|id| scope.ids.native(id)));
     match kind {
@@ -81,7 +81,7 @@ fn kind(node: &Node, out: &mut Vec<Diagnostic>) -> Option<(&'static str, &'stati
     let known = KINDS.iter().find(|(name, _, _)| *name == word).copied();
     if known.is_none() {
         let list = |known: &[&str]| Some(format!("it can be: {}", known.join(", ")));
-        let diagnostic = Diagnostic::error("LH0107", kind.span, format!("a node can not be of type `{word}`"))
+        let diagnostic = Diagnostic::error("LH0107", kind.span, format!("a node cannot be of type `{word}`"))
             .label("unknown type")
             .did_you_mean(word, KINDS.iter().map(|(name, _, _)| *name), list);
         out.push(diagnostic);

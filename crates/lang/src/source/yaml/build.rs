@@ -142,7 +142,7 @@ impl<'s, 'o> Builder<'s, 'o> {
                 Event::DocumentStart(..) => {
                     let problem = Diagnostic::error("LH0110", self.part.span(range), "the file has a second document");
                     let problem = problem.label("only the text before this is read");
-                    self.out.push(problem.help("put each workflow into a file of its own"));
+                    self.out.push(problem.help("put each workflow into its own file"));
                     return Ok(());
                 }
                 Event::StreamEnd => return Ok(()),
@@ -358,9 +358,9 @@ impl<'s, 'o> Builder<'s, 'o> {
         self.cursor = range.end;
         let Some(anchor) = self.anchors.get(&id) else { return Ok(Built { node: null(span), height: 1 }) };
         let Some(whole) = &anchor.whole else {
-            let message = format!("`*{}` stands inside the value that it names", anchor.name);
+            let message = format!("`*{}` is inside the value that it names", anchor.name);
             let problem = Diagnostic::error("LH0106", span, message).label("this would never end");
-            self.out.push(problem.help("name a value that is complete before the alias"));
+            self.out.push(problem.help("name a value that ends before the alias"));
             return Ok(Built { node: null(span), height: 1 });
         };
         if self.verbatim {
@@ -379,7 +379,7 @@ impl<'s, 'o> Builder<'s, 'o> {
         let known: Vec<String> = self.anchors.values().map(|anchor| anchor.name.to_string()).collect();
         let problem = Diagnostic::error("LH0106", span, format!("the alias `*{name}` names nothing"));
         let otherwise =
-            |_: &[&str]| Some(format!("write `&{name}` at the value it stands for, or put the text in quotes"));
+            |_: &[&str]| Some(format!("write `&{name}` at the value that it names, or put the text in quotes"));
         let problem = problem.label("no anchor of this name above");
         self.out.push(problem.did_you_mean(name, known.iter().map(String::as_str), otherwise));
         Built { node: null(span), height: 1 }

@@ -97,7 +97,7 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
         | K::UnpairedLowSurrogate
         | K::InvalidUnicodeEscape => return bad_escape(text, at),
         K::MappingValueNotAllowed | K::InvalidColonPlacement => [
-            "a colon stands where no key can be",
+            "a colon is where no key can be",
             "this colon",
             "if it is part of a text, put the whole text in quotes; if it ends a key, check the indentation",
         ],
@@ -120,11 +120,11 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
             ["a comma or a closing bracket is missing", "before this", "separate the values with commas"]
         }
         K::InvalidTrailingDoubleQuotedScalar | K::InvalidTrailingSingleQuotedScalar => [
-            "text goes on after a closing quote",
+            "there is text after a closing quote",
             "this is outside of the quotes",
             "put the quotes around the whole text",
         ],
-        K::UnexpectedCharacter { .. } => ["a text can not start with this character", "here", "put the text in quotes"],
+        K::UnexpectedCharacter { .. } => ["a text cannot start with this character", "here", "put the text in quotes"],
         K::InvalidIndentation
         | K::InvalidBlockScalarIndent
         | K::InvalidQuotedScalarIndent
@@ -146,7 +146,7 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
             "start the list on a line of its own, or put the text in quotes",
         ],
         K::CommentInterceptedScalar => [
-            "a comment stands in the middle of a text",
+            "a comment is in the middle of a text",
             "this comment",
             "put it on a line before the text; if `#` belongs to the text, quote it",
         ],
@@ -154,7 +154,7 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
             ["a comment needs a space before it", "this `#`", "add a space; if `#` belongs to the text, quote it"]
         }
         K::InvalidBlockScalarHeader | K::ZeroBlockScalarIndent => {
-            ["text stands on the line of a `|` or `>`", "here", "start the text on the next line, indented"]
+            ["there is text on the line of a `|` or `>`", "here", "start the text on the next line, indented"]
         }
         K::MissingAnchorOrAliasName => {
             ["an `&` or `*` needs a name", "here", "if it belongs to the text, put the text in quotes"]
@@ -167,7 +167,7 @@ fn mistake(kind: &ErrorKind, text: &str, at: usize) -> Mistake {
 /// The parser points at the opening quote; the escape is somewhere after it.
 fn bad_escape(text: &str, at: usize) -> Mistake {
     let words = [
-        "a backslash is followed by something it can not escape",
+        "the character after a backslash cannot be escaped",
         "not an escape",
         "write `\\\\` for a backslash, or use single quotes",
     ];

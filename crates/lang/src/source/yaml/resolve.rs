@@ -86,7 +86,7 @@ impl Resolver<'_, '_> {
     }
 
     fn not_a_mapping(&mut self, place: &Node) -> Vec<(Node, Node)> {
-        let problem = Diagnostic::error("LH0106", place.span, "a merge key must be given a mapping");
+        let problem = Diagnostic::error("LH0106", place.span, "a merge key needs a mapping");
         let problem = problem.label("this is no mapping");
         self.out.push(problem.help("give `<<` a mapping, an alias of one, or a list of those"));
         Vec::new()

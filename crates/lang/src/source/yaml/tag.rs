@@ -27,6 +27,6 @@ pub(super) fn collection(tag: Option<&Tag>, kind: &str) -> bool {
 /// The finding for a tag that means nothing.
 pub(super) fn unknown(tag: &str, at: Span) -> Diagnostic {
     Diagnostic::error("LH0105", at, format!("the tag `{tag}` is not known here"))
-        .label("read as if it were not there")
+        .label("ignored")
         .help("remove it; if the text starts with `!`, put it in quotes")
 }

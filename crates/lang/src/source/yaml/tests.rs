@@ -44,9 +44,9 @@ fn an_alias_of_nothing_is_reported_and_reading_goes_on() {
         check("a: *nope\nb: &b [*b]\nc: {<<: 1}\nd: {<<: [{x: 1}, 2]}\n"),
         "{\"a\":null,\"b\":[null],\"c\":{},\"d\":{\"x\":1}}
 1:4 LH0106 the alias `*nope` names nothing [*nope]
-2:8 LH0106 `*b` stands inside the value that it names [*b]
-3:9 LH0106 a merge key must be given a mapping [1]
-4:18 LH0106 a merge key must be given a mapping [2]"
+2:8 LH0106 `*b` is inside the value that it names [*b]
+3:9 LH0106 a merge key needs a mapping [1]
+4:18 LH0106 a merge key needs a mapping [2]"
     );
 }
 
@@ -110,7 +110,7 @@ fn a_syntax_error_is_told_in_words_at_its_place() {
     for (text, finding) in [
         ("a:\n\tb: 1\n", "2:1 LH0101 a tab is used to indent [\t]"),
         ("a: 1\nb:2\nc: 3\n", "2:2 LH0101 there is no space after a colon [:2]"),
-        ("a: b: c\n", "1:5 LH0101 a colon stands where no key can be [:]"),
+        ("a: b: c\n", "1:5 LH0101 a colon is where no key can be [:]"),
         ("a: 'x\nb: 1\n", "1:4 LH0101 a quote is not closed ['x]"),
         ("a: \"x", "1:4 LH0101 a quote is not closed [\"x]"),
         ("a: [1, 2\nb: 3\n", "1:4 LH0101 a bracket is not closed [[1,]"),
@@ -120,13 +120,13 @@ fn a_syntax_error_is_told_in_words_at_its_place() {
         ("a:\n   b: 1\n  c: 2\n", "3:3 LH0101 this line does not fit the lines above it [c:]"),
         ("a: [x] y\n", "1:8 LH0101 this line does not fit the lines above it [y]"),
         ("a: {{ x }} y\nb: 1\n", "1:4 LH0107 a template that starts a value needs quotes [{{ x }}]"),
-        ("a: \"x\" y\n", "1:8 LH0101 text goes on after a closing quote [y]"),
-        ("a: @x\n", "1:4 LH0101 a text can not start with this character [@x]"),
-        ("a: \"\\\\ \\d+\"\n", "1:8 LH0101 a backslash is followed by something it can not escape [\\d+\"]"),
-        ("a: \"\\ud83dx\"\n", "1:5 LH0101 a backslash is followed by something it can not escape [\\ud83dx\"]"),
+        ("a: \"x\" y\n", "1:8 LH0101 there is text after a closing quote [y]"),
+        ("a: @x\n", "1:4 LH0101 a text cannot start with this character [@x]"),
+        ("a: \"\\\\ \\d+\"\n", "1:8 LH0101 the character after a backslash cannot be escaped [\\d+\"]"),
+        ("a: \"\\ud83dx\"\n", "1:5 LH0101 the character after a backslash cannot be escaped [\\ud83dx\"]"),
         ("a: - b\n", "1:4 LH0101 a list item starts where no list can be [-]"),
-        ("a: x # c\n  y\n", "1:6 LH0101 a comment stands in the middle of a text [#]"),
-        ("a: | x\n  y\n", "1:4 LH0101 text stands on the line of a `|` or `>` [|]"),
+        ("a: x # c\n  y\n", "1:6 LH0101 a comment is in the middle of a text [#]"),
+        ("a: | x\n  y\n", "1:4 LH0101 there is text on the line of a `|` or `>` [|]"),
         ("a: 1\nb\nc: 2\n", "2:1 LH0101 this line is neither a key nor part of the value above [b]"),
     ] {
         assert_eq!(check(text), format!("nothing\n{finding}"), "{text:?}");

@@ -22,7 +22,7 @@ export function Files() {
   if (data?.artifacts.length === 0)
     return (
       <Empty title={elsewhere ? "No files here" : "No files"}>
-        <p>{elsewhere ? `What steps of this run have left is on ${elsewhere}.` : "Steps of this run have left no files."}</p>
+        <p>{elsewhere ? `The files of this run are on ${elsewhere}.` : "The steps of this run have written no files."}</p>
       </Empty>
     );
   return (

@@ -43,7 +43,7 @@ function Facts({ head }: { head: Head }) {
   const { progress, usage } = head;
   const left = [
     progress.failed && `${progress.failed} failed`,
-    progress.running && `${progress.running} at work`,
+    progress.running && `${progress.running} running`,
     progress.waiting && `${progress.waiting} waiting`,
     progress.skipped && `${progress.skipped} skipped`,
   ];

@@ -62,11 +62,11 @@ function CancelDialog({ close, confirm }: { close: () => void; confirm: (reason:
   const [reason, type] = useState("");
   return (
     <Dialog title="Cancel this run?" close={close}>
-      <p>What is under way is stopped. What is finished stays, and a cancelled run can be told to go on.</p>
-      <Field label="Why? It may be left empty" schema={undefined} text={reason} type={type} />
+      <p>Running steps stop. Finished steps stay, and you can retry a cancelled run.</p>
+      <Field label="The reason (optional)" schema={undefined} text={reason} type={type} />
       <Actions>
         <Button look="quiet" onClick={close}>
-          Let it run
+          Keep it running
         </Button>
         <Button look="danger" onClick={() => confirm(reason)}>
           Cancel the run

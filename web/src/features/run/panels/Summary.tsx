@@ -20,7 +20,7 @@ export function Summary() {
         values={head.outputs ?? {}}
         none={head.ended_at === undefined ? "It is not over yet." : "It returned nothing."}
       />
-      <Values title="Inputs" values={head.inputs} none="It was started with its task alone." />
+      <Values title="Inputs" values={head.inputs} none="It has no inputs beside its task." />
       <Spent spent={head.cost} />
     </div>
   );
@@ -33,7 +33,7 @@ function CriticalPath({ paths }: { paths: Path[] }) {
   return (
     <section className={styles.part} aria-label="Critical path">
       <h2>Critical path</h2>
-      <p className="quiet">The steps that the end had to wait for: making any other one faster does not help.</p>
+      <p className="quiet">The run had to wait for these steps. Making another step faster does not help.</p>
       <ol className={styles.critical}>
         {paths.map((path) => (
           <li key={path}>

@@ -40,7 +40,7 @@ export function WhyPanel() {
       {all.length > SHOWN_MAX && <p className="quiet">and {all.length - SHOWN_MAX} more</p>}
       {forWorker.size > 0 && (
         <p>
-          <Link to="/workers">Workers</Link> <span className="quiet">says who is there, and how to start one.</span>
+          <Link to="/workers">Workers</Link> <span className="quiet">lists the workers, and shows how to start one.</span>
         </p>
       )}
     </Note>

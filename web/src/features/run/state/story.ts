@@ -14,35 +14,35 @@ export function story(envelope: Envelope): string {
     case "attempt_claimed":
       return `${event.path} was taken by ${by(event)}`;
     case "attempt_released":
-      return `${event.path} waits for a worker again: the one that took it is gone`;
+      return `${event.path} waits for a worker again: its worker is gone`;
     case "host_settled":
       return `the files of the run are on ${event.host}`;
     case "host_missed":
-      return `nothing was heard of the machine ${event.host} for ${duration(event.at - event.since)}, and the files of the run are there`;
+      return `the machine ${event.host} has been silent for ${duration(event.at - event.since)}, and the files of the run are on it`;
     case "host_left":
-      return `what comes next may be done on any machine: the files on ${event.host} are ${left(event.carried)}${event.by ? `, says ${event.by}` : ""}`;
+      return `the next steps may run on any machine: the files on ${event.host} are ${left(event.carried)}${event.by ? `, says ${event.by}` : ""}`;
     case "host_seen":
-      return `the machine ${event.host} is there again`;
+      return `the machine ${event.host} is back`;
     case "files_rebuilt":
-      return `${event.path}: the files of the run were made again on ${event.host}, ${from(event)}`;
+      return `${event.path}: the files of the run were rebuilt on ${event.host}, ${from(event)}`;
     case "carry_failed":
-      return `${event.path}: the files it left could not be sent to where other machines find them: ${event.why}`;
+      return `${event.path}: its files could not be sent to the remote: ${event.why}`;
     case "attempt_delayed":
-      return event.why ? `${event.path} waits: ${event.why}` : `${event.path} goes on`;
+      return event.why ? `${event.path} waits: ${event.why}` : `${event.path} continues`;
     case "imported":
-      return `the run was brought back from an archive${event.by ? ` by ${event.by}` : ""}`;
+      return `the run was restored from an archive${event.by ? ` by ${event.by}` : ""}`;
     case "attempt_adopted":
-      return `${event.path} was at work all the time`;
+      return `${event.path} kept running`;
     case "claimed":
       return `${event.path} was taken by ${event.by}`;
     case "heartbeat_seen":
       return `${event.path} is alive${event.hint ? `: ${event.hint}` : ""}`;
     case "handed_back":
-      return `${event.path} was given back, and is offered anew`;
+      return `${event.path} was given back, and is offered again`;
     case "files_kept":
-      return `${event.path}: the files it works on were recorded`;
+      return `${event.path}: its files were recorded`;
     case "files_restored":
-      return `${event.path}: the files of the interrupted turn were put back`;
+      return `${event.path}: the files of the interrupted turn were restored`;
     case "session_seen":
       return `${event.path} talks to ${event.session.agent}, session ${event.session.id}`;
     case "attempt_succeeded":
@@ -50,11 +50,11 @@ export function story(envelope: Envelope): string {
     case "attempt_failed":
       return `${event.path} failed: ${event.error.message}`;
     case "attempt_stopped":
-      return `${event.path} was stopped, and is made again`;
+      return `${event.path} was stopped, and runs again`;
     case "retry_scheduled":
       return `${event.path} is tried again${event.due > event.at ? ` in ${duration(event.due - event.at)}` : ""}, attempt ${event.attempt}`;
     case "step_skipped":
-      return `${event.path} is left out: ${SKIPPED[event.why] ?? event.why}`;
+      return `${event.path} is skipped: ${SKIPPED[event.why] ?? event.why}`;
     case "items_found":
       return `${event.path} has ${event.items.length} items`;
     case "body_opened":
@@ -66,13 +66,13 @@ export function story(envelope: Envelope): string {
     case "approved":
       return `${event.path} was approved${event.by ? ` by ${event.by}` : ""} (${event.given} of ${event.needed})${event.comment ? `: ${event.comment}` : ""}`;
     case "consented":
-      return `${event.path} may do what it does, by ${event.rule}`;
+      return `${event.path} is allowed by ${event.rule}`;
     case "consent_revoked":
-      return `consent was taken back${event.by ? ` by ${event.by}` : ""}`;
+      return `consent was revoked${event.by ? ` by ${event.by}` : ""}`;
     case "wait_started":
       return event.signal === undefined ? `${event.path} sleeps` : `${event.path} waits for the signal ${event.signal}`;
     case "step_ended":
-      return `${event.path} ${event.end.status}${event.end.tolerated ? ", and the run goes on" : ""}`;
+      return `${event.path} ${event.end.status}${event.end.tolerated ? ", and the run continues" : ""}`;
     case "rewound":
       return `${event.path} goes back to ${event.to}`;
     case "limit_reached":
@@ -90,11 +90,11 @@ export function story(envelope: Envelope): string {
     case "run_finished":
       return `the run is over: ${event.outcome}${event.message ? `, ${event.message}` : ""}`;
     case "timer_fired":
-      return `the timer ${String(event["timer"])} went off`;
+      return `the timer ${String(event["timer"])} fired`;
     case "signalled":
       return `the signal ${String(event["name"])} arrived`;
     case "routed":
-      return `${String(event["path"])} goes on to ${String(event["to"])}`;
+      return `${String(event["path"])} continues with ${String(event["to"])}`;
     case "signal_refused":
     case "refused":
       return `${String(event["what"] ?? event["name"])} was refused: ${String(event["why"])}`;
@@ -104,7 +104,7 @@ export function story(envelope: Envelope): string {
 }
 
 function left(carried?: { commit: string }): string {
-  return carried ? `made again elsewhere, ${from(carried)}` : "given up";
+  return carried ? `rebuilt on another machine, ${from(carried)}` : "given up";
 }
 
 function from({ commit }: { commit: string }): string {
@@ -125,15 +125,15 @@ function nth(attempt: number): string {
 
 export const SKIPPED: Record<string, string> = {
   when: "its `when` is false",
-  run_if: "its `run_if` does not hold",
-  route: "another way was chosen",
+  run_if: "its `run_if` is false",
+  route: "another path was chosen",
   denied: "it was denied",
-  upstream: "what it needs failed",
+  upstream: "a step that it needs failed",
   cancelled: "the run was cancelled",
 };
 
 function said(answer: unknown): string {
-  if (typeof answer === "string") return { approve: "yes", skip: "go on without it", timed_out: "nobody, in time" }[answer] ?? answer;
+  if (typeof answer === "string") return { approve: "yes", skip: "continue without it", timed_out: "nobody answered in time" }[answer] ?? answer;
   const [kind, fields] = Object.entries(answer as Record<string, { reason?: string; value?: unknown }>)[0] ?? ["", {}];
   if (kind === "deny") return fields.reason ? `no, ${fields.reason}` : "no";
   return kind === "edit" ? "yes, with another value" : JSON.stringify(fields.value);

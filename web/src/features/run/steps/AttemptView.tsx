@@ -63,7 +63,7 @@ function Facts({ attempt }: { attempt: Attempt }) {
     usage && usage.input_tokens + usage.output_tokens > 0 && `${tokens(usage)} tokens`,
     usage && usage.usd > 0 && cost(usage),
     exit_code !== undefined && `exit code ${exit_code}`,
-    cached && "taken from an earlier run",
+    cached && "cached from an earlier run",
     rung,
   ];
   return (

@@ -37,7 +37,7 @@ export function FromHere({ path }: { path: Path }) {
         <Button
           disabled={fork.isPending}
           onClick={() => fork.mutate()}
-          title="A new run that shares everything before this step"
+          title="A new run that shares all steps before this one"
         >
           Fork from here
         </Button>

@@ -101,7 +101,7 @@ function Maker({ step }: { step: FlatStep }) {
 function words(step: FlatStep): string {
   if (step.status === "waiting" && step.waiting_for) return `waits for ${awaited([step.waiting_for])}`;
   if (step.skipped) return `skipped: ${SKIPPED[step.skipped] ?? step.skipped}`;
-  if (step.agent && step.status === "running") return `${step.agent.name} at work`;
+  if (step.agent && step.status === "running") return `${step.agent.name} running`;
   return step.replaced ? `${step.status}, replaced` : step.status;
 }
 

@@ -39,7 +39,7 @@ function Said({ block }: { block: Block }) {
 }
 
 function Tool({ use: { name, summary, input, ok, text } }: { use: ToolUse }) {
-  const [sign, words] = ok === undefined ? ["…", "at work"] : ok ? ["✓", "went well"] : ["✗", "failed"];
+  const [sign, words] = ok === undefined ? ["…", "running"] : ok ? ["✓", "succeeded"] : ["✗", "failed"];
   const title = (
     <>
       <span className={styles.tool} data-ok={ok}>

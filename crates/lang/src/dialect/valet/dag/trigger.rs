@@ -42,7 +42,7 @@ fn input(key: &Node, field: &Node, required: &[&str], out: &mut Vec<Diagnostic>)
             Some(known) => entries.push((known, value.clone())),
             None => {
                 let word = key.scalar().unwrap_or_default();
-                out.push(no_effect(key.span, word, "inputs are not held to it"));
+                out.push(no_effect(key.span, word, "inputs are not checked against it"));
             }
         }
     }

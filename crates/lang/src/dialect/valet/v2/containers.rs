@@ -108,8 +108,8 @@ impl Writing<'_> {
         match inner.split('.').collect::<Vec<_>>().as_slice() {
             ["outputs", key, ..] if !self.scope.survey.producers.contains_key(*key) => {
                 let known = self.scope.survey.producers.keys().map(String::as_str);
-                let error = Diagnostic::error("LH0303", over.span, format!("no step leaves `{key}`"));
-                let error = error.label("nothing to go over").did_you_mean(key, known, |_| None);
+                let error = Diagnostic::error("LH0303", over.span, format!("no step sets `{key}`"));
+                let error = error.label("there are no items").did_you_mean(key, known, |_| None);
                 self.out.push(error);
                 None
             }
@@ -177,7 +177,7 @@ fn loop_name(reader: &mut Reader<'_, '_>, key: &str, default: &str) -> Node {
     let word = written.scalar().unwrap_or_default();
     if !is_name(word) {
         let help = "a name is a letter or `_`, then letters, digits and `_`";
-        reader.report(broken_rule(written.span, format!("`{word}` can not be a name"), "not a name").help(help));
+        reader.report(broken_rule(written.span, format!("`{word}` cannot be a name"), "not a name").help(help));
         return Node::plain(span, default);
     }
     if value_name(word) != word {

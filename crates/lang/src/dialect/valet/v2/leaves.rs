@@ -140,7 +140,7 @@ impl Writing<'_> {
     /// Reports an `outputVariable` on a step that leaves no value.
     pub(super) fn leaves_nothing(&mut self, place: &StepPlace<'_>) {
         if let Some((key, _)) = place.step.entry("outputVariable") {
-            self.out.push(no_effect_note(key.span, "outputVariable", "the step leaves no value"));
+            self.out.push(no_effect_note(key.span, "outputVariable", "the step has no value"));
         }
     }
 }

@@ -109,7 +109,7 @@ impl Names {
 
     fn never_set(&self, key: &str, span: Span) -> Diagnostic {
         let known = self.survey.producers.keys().map(String::as_str);
-        Diagnostic::warning("LH0602", span, format!("`outputs.{key}` is always empty: no step leaves it"))
+        Diagnostic::warning("LH0602", span, format!("`outputs.{key}` is always empty: no step sets it"))
             .label("nothing sets this")
             .did_you_mean(key, known, |_| None)
     }
@@ -148,7 +148,7 @@ impl Output<'_> {
             ("parallel", ["branchCount"]) => self.producer.branches.to_string(),
             ("approval", ["approved"]) if self.visible => format!("{step}.approved"),
             ("conditional" | "loop" | "parallel" | "approval" | "notify", _) => {
-                let why = format!("a `{}` step leaves nothing to read", self.producer.kind);
+                let why = format!("a `{}` step has no output", self.producer.kind);
                 out.push(no_effect(reference.span, reference.path, &why));
                 if reference.in_condition { "none".to_owned() } else { quoted("") }
             }
@@ -184,7 +184,7 @@ impl Output<'_> {
             ["exitCode"] => "0".to_owned(),
             ["stderr", rest @ ..] if self.visible => walk(format!("{step}.stderr"), rest.iter().copied()),
             _ => {
-                let why = "a command leaves `stdout`, `stderr` and `exitCode`";
+                let why = "a command has `stdout`, `stderr` and `exitCode`";
                 out.push(no_effect(reference.span, reference.path, why));
                 if reference.in_condition { "none".to_owned() } else { quoted("") }
             }
@@ -202,7 +202,7 @@ pub(super) fn published(names: &Names, key: &str, producer: &Producer) -> Option
 }
 
 fn unreadable(reference: &Reference<'_>, help: &str, out: &mut Vec<Diagnostic>) -> String {
-    let message = format!("`{}` can not be read here", reference.path);
+    let message = format!("`{}` cannot be read here", reference.path);
     out.push(Diagnostic::error("LH0303", reference.span, message).label("unknown name").help(help));
     quoted("")
 }

@@ -111,7 +111,7 @@ impl Writing<'_> {
         if text.is_none() {
             reader.missing("prompt");
         }
-        not_kept(&mut reader, &[("wait", "telling somebody does not wait for an answer")]);
+        not_kept(&mut reader, &[("wait", "a notification does not wait for an answer")]);
         Some(vec![("notify", Node::plain(node.span, "orchestrator")), ("text", self.template(text?))])
     }
 

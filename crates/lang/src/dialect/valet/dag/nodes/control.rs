@@ -18,8 +18,8 @@ impl Writing<'_> {
         let own = id.scalar().unwrap_or_default();
         let targets = [Way::Yes, Way::No].map(|way| edges.target(own, way));
         if targets.iter().all(Option::is_none) {
-            let message = format!("`{own}` decides between nothing");
-            let help = "give it edges with `fromOutput` `true` or `false`";
+            let message = format!("`{own}` has nothing to choose between");
+            let help = "add edges with `fromOutput` `true` or `false`";
             self.out.push(broken_rule(node.span, message, "no way out").help(help));
             return None;
         }
@@ -159,7 +159,7 @@ impl Writing<'_> {
         let outcome = one_of(&mut reader, ["outcome", "outcome"], words);
         let message = reader.said("message");
         if let Some((key, _)) = node.entry("output") {
-            reader.report(no_effect(key.span, "output", "what a run leaves are the names that its steps set"));
+            reader.report(no_effect(key.span, "output", "the outputs of a run are the names that its steps set"));
         }
         let word = match outcome.and_then(Node::scalar) {
             Some("failure" | "failed" | "error") => "failure",
