@@ -101,11 +101,6 @@ impl Caller {
         Self { session, who, client, auth }
     }
 
-    /// What journals call them.
-    pub(crate) fn by(&self) -> Option<String> {
-        self.known().by().map(str::to_owned)
-    }
-
     /// The caller as the application knows them.
     pub(crate) fn known(&self) -> origin::Caller {
         origin::Caller { who: self.who.clone(), auth: self.auth, ..origin::Caller::default() }
