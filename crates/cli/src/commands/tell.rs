@@ -192,7 +192,7 @@ fn message(args: &Args, what: What, value: Option<Json>, state: &State) -> Resul
         What::Cancel => Ok(Message::Cancel { reason: args.reason.clone(), by }),
         What::Pause => Ok(Message::Pause { by }),
         What::Unpause => Ok(Message::Unpause { by }),
-        What::Leave => match &state.host {
+        What::Leave => match &state.placement.host {
             Some(host) => Ok(Message::Leave { host: host.clone(), by }),
             None => bail!("its files are on no machine of several"),
         },

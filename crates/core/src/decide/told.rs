@@ -72,8 +72,10 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         Event::Signalled { name, data, .. } => unwanted(planner, state, name, data),
         Event::Paused { .. } if state.paused => Some("it is paused already".to_owned()),
         Event::ConsentRevoked { .. } if state.consent_revoked => Some("its consent is revoked already".to_owned()),
-        Event::HostSettled { .. } => state.host.as_ref().map(|host| format!("its files are on `{host}`")),
-        Event::HostMissed { host, .. } | Event::HostLeft { host, .. } if state.host.as_ref() != Some(host) => {
+        Event::HostSettled { .. } => state.placement.host.as_ref().map(|host| format!("its files are on `{host}`")),
+        Event::HostMissed { host, .. } | Event::HostLeft { host, .. }
+            if state.placement.host.as_ref() != Some(host) =>
+        {
             Some(format!("its files are not on `{host}`"))
         }
         Event::HostMissed { host, then, .. } => gone::misfit(state, host, *then),
