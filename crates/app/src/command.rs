@@ -84,7 +84,7 @@ impl Command {
             Self::Pause => Message::Pause { by },
             Self::Unpause => Message::Unpause { by },
             Self::Retry { from } => Message::Retry { from, by },
-            Self::Abandon => match &state.host {
+            Self::Abandon => match &state.placement.host {
                 Some(host) => Message::Leave { host: host.clone(), by },
                 None => return Err(Rejection::untimely("its files are on no machine of several")),
             },

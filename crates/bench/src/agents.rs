@@ -136,7 +136,8 @@ impl Talk {
         let state = self.engine.load(&self.run).await?.state;
         let (mut said, mut kept) = (0, 0);
         for step in state.steps() {
-            said += step.result.output.as_str().and_then(|count| count.parse::<usize>().ok()).unwrap_or_default();
+            said +=
+                step.outcome.result.output.as_str().and_then(|count| count.parse::<usize>().ok()).unwrap_or_default();
             kept += texts(&self.engine.attempt_dir(&self.run, &step.path, 1))?;
         }
         let wanted = f64::from(stream::PACE) * self.agents as f64;

@@ -107,9 +107,7 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
         }
     }
     // What was begun and ended in one breath (a prompt that can not be rendered) needs no doing.
-    let open = |path: &StepPath, attempt: u32| {
-        state.find(path).is_some_and(|step| step.phase == Phase::Attempt && step.attempts == attempt)
-    };
+    let open = |path: &StepPath, attempt: u32| state.find(path).is_some_and(|step| step.is_making(attempt));
     advance.starts.retain(|start| !state.is_finished() && open(&start.path, start.attempt));
     Ok(advance)
 }
@@ -161,9 +159,9 @@ fn record(
     let queued: Vec<(StepPath, u32)> = if takes_away { state.queued().map(named).collect() } else { Vec::new() };
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event };
     state.apply(planner.plan, planner.index, &envelope)?;
-    let given_up = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Attempt);
+    let given_up = |path: &StepPath| state.find(path).is_none_or(|step| !step.phase.is_attempt());
     advance.stops.extend(open.into_iter().filter(|(path, _)| all || given_up(path)));
-    let taken_away = |path: &StepPath| state.find(path).is_none_or(|step| step.phase != Phase::Queued);
+    let taken_away = |path: &StepPath| state.find(path).is_none_or(|step| !step.phase.is_queued());
     advance.stops.extend(queued.into_iter().filter(|(path, _)| over || taken_away(path)));
     advance.events.push(envelope);
     // Whoever records that a run has failed takes on to say so: in one commit, or a crash could come between.
@@ -192,17 +190,17 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if let Some(decision) = gone::decide(state) {
         return Some(decision);
     }
-    if let Some(at) = state.agenda.front() {
+    if let Some(at) = state.agenda.undecided.front() {
         return Some(match state.step(*at).phase {
             Phase::Ready => start::start(planner, state, *at),
             Phase::Inside => inside::inside(planner, state, *at),
             Phase::Judge => judge::judge(planner, state, *at),
             // Nobody else is on the agenda; were it so, the run would stand still and say so.
-            Phase::Attempt
-            | Phase::Queued
-            | Phase::Handed
+            Phase::Attempt(_)
+            | Phase::Queued(_)
+            | Phase::Hosted(_)
             | Phase::Retry { .. }
-            | Phase::Question
+            | Phase::Question(_)
             | Phase::Waiting { .. }
             | Phase::Done => {
                 return None;
@@ -212,7 +210,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
-    let mut queue = state.queue.iter().filter(|_| state.at_once() < slots(planner.plan) as usize);
+    let mut queue = state.agenda.ready.iter().filter(|_| state.at_once() < slots(planner.plan) as usize);
     let next = *queue.find(|at| state.has_room(planner.plan, **at))?;
     let decision = start::start(planner, state, next);
     match decision.events.first() {

@@ -5,7 +5,7 @@ use crate::duration::format_ms;
 use crate::event::QuestionKind;
 use crate::path::StepPath;
 use crate::plan::Plan;
-use crate::state::{Phase, Question, State, StepInst};
+use crate::state::{Phase, Question, QueuedAttempt, State, StepInst};
 use crate::view;
 
 /// Why something does not go on.
@@ -49,8 +49,9 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         say(format!("the run is being cancelled; {} under way", steps(open)));
     }
     if state.paused {
-        let limit = state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
-        say(match &state.missed {
+        let limit =
+            state.account.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
+        say(match &state.placement.lost {
             Some(missed) => format!(
                 "the machine `{}` has been silent since {}, and the files of the run are on it; start a worker on it, or use \
                  `longhaul unpause` to wait longer, `longhaul machines abandon` to continue on another machine without them, \
@@ -78,7 +79,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
 
 /// An attempt that waits for its machine, or for what its agent does in the background.
 fn delayed(step: &StepInst) -> Option<Explanation> {
-    let why = step.delayed.as_ref()?;
+    let why = step.delayed()?;
     let text = format!("`{}` waits: {why}; it then goes on by itself", step.path);
     Some(Explanation { path: Some(step.path.clone()), text })
 }
@@ -94,32 +95,32 @@ fn waits(now: i64, step: &StepInst) -> String {
             Some(rung) => format!("`{path}`: {}, at {}, attempt {}", rung.words(), moment(*due), step.attempts + 1),
             None => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
         },
-        Phase::Question | Phase::Queued if step.asks().is_some() => {
-            step.asks().map_or_else(String::new, |question| asks(now, path, question))
+        Phase::Question(question) | Phase::Queued(QueuedAttempt { question: Some(question), .. }) => {
+            asks(now, path, question)
         }
         Phase::Waiting { due: Some(due), signal: None } => format!("`{path}` sleeps until {}", moment(*due)),
         Phase::Waiting { due, signal } => {
             let until = due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
             format!("`{path}` waits for the signal `{}`{until}", signal.as_deref().unwrap_or_default())
         }
-        Phase::Handed => handed(now, step),
-        Phase::Queued => waits_for(&step.path, &step.labels),
-        Phase::Question | Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => {
+        Phase::Hosted(_) => hosted(now, step),
+        Phase::Queued(queued) => waits_for(&step.path, &queued.labels),
+        Phase::Ready | Phase::Attempt(_) | Phase::Inside | Phase::Judge | Phase::Done => {
             format!("`{path}` goes on")
         }
     }
 }
 
 /// Who has an attempt that is handed out, and for how long nothing was heard.
-fn handed(now: i64, step: &StepInst) -> String {
+fn hosted(now: i64, step: &StepInst) -> String {
     let path = &step.path;
-    let Some(hand) = &step.hand else {
+    let Some(lease) = step.lease() else {
         return format!("`{path}` is ready for whoever hosts the run to take it");
     };
-    let silent = u64::try_from(now - hand.seen).unwrap_or_default();
+    let silent = u64::try_from(now - lease.seen).unwrap_or_default();
     let silent = if silent == 0 { String::new() } else { format!(", silent for {}", format_ms(silent)) };
-    let hint = hand.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-    format!("`{path}` is handed out to {}{silent}{hint}, until {}", hand.by, moment(hand.until))
+    let hint = lease.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+    format!("`{path}` is handed out to {}{silent}{hint}, until {}", lease.by, moment(lease.until))
 }
 
 /// What a worker must have that takes a step.

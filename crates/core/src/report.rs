@@ -20,8 +20,8 @@ pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Eve
     let phase = state.find(path).filter(|step| step.attempts == attempt).map(|step| &step.phase);
     let waits = matches!(event, Event::AttemptClaimed { .. } | Event::AttemptReleased { .. });
     let fits = match phase {
-        Some(Phase::Queued) => waits && !state.cancelling,
-        Some(Phase::Attempt) => !waits,
+        Some(Phase::Queued(_)) => waits && !state.cancelling,
+        Some(Phase::Attempt(_)) => !waits,
         _ => false,
     };
     if state.is_finished() || !fits {

@@ -6,39 +6,43 @@
 //! **Invariant:** a step has at most one open attempt; what is on the agenda needs a decision and nothing
 //! else does.
 
-mod account;
+mod agenda;
 mod apply;
+mod budget;
 mod hosted;
 mod layout;
 mod names;
-mod overrun;
-mod placed;
+mod phase;
+mod placement;
 mod reopen;
 mod settle;
 mod spin;
+mod step;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
-use crate::approval::Approval;
-use crate::event::{self, Answer, Carried, Driver, Ended, Failure, QuestionKind, RunStarted, Session, Skip, Usage};
-use crate::id::StepId;
-use crate::ladder::Climb;
+use crate::event::{Driver, RunStarted, Session, Usage};
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Outcome, Plan, StepIx, UnitIx};
 use crate::status::RunStatus;
-use crate::task::{TaskKey, TimerId};
+use crate::task::TimerId;
 
-pub(crate) use account::Payer;
+pub(crate) use agenda::Agenda;
 pub use apply::Illegal;
-pub use hosted::Hand;
+pub use budget::Account;
+pub(crate) use budget::{Costs, Payer};
+pub use hosted::HostedLease;
 pub use layout::LAYOUT;
 pub use names::Scope;
-pub use placed::Missed;
+pub(crate) use phase::Answered;
+pub use phase::{HostedAttempt, OpenAttempt, Phase, Question, QueuedAttempt};
+pub use placement::{LostHost, Placement};
 pub(crate) use spin::IDLE_ROUNDS_MAX;
+pub use step::{StepInst, StepOutcome};
 
 /// A body that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -76,99 +80,39 @@ pub struct State {
     /// How it ended, once it has.
     pub finished: Option<Finished>,
     /// What is done because it has failed.
-    #[serde(default)]
     pub on_failure: OnFailure,
     /// Whether nothing new may start.
     pub paused: bool,
     /// Whether it is being stopped.
     pub cancelling: bool,
     /// Whether starting it is no consent any more.
-    #[serde(default)]
     pub consent_revoked: bool,
-    /// Limits that were reached and passed.
-    pub limits_reached: Vec<String>,
-    /// Attempts begun, retries not counted.
-    pub steps_executed: u64,
-    /// The same since a `progress` value last changed.
-    pub steps_idle: u64,
-    /// What it has cost so far, as far as that is known.
-    pub usage: Usage,
-    /// What was set aside for attempts whose cost nobody ever told.
-    #[serde(default)]
-    pub assumed: Usage,
-    /// Steps that went beyond a limit and were let through with a shortened output.
-    #[serde(default)]
-    pub degraded: u32,
-    /// Whether one went beyond a limit for which nothing could be shortened any more.
-    #[serde(default)]
-    pub(crate) overdrawn: bool,
-    /// The most that an attempt has cost.
-    #[serde(default)]
-    pub(crate) dearest: Usage,
-    /// What every agent has cost.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub(crate) agents: IndexMap<String, Usage>,
+    /// What it has used of its limits.
+    pub account: Account,
+    /// What attempts and agents have cost.
+    pub(crate) costs: Costs,
+    /// Where its files are, where several machines share a store.
+    pub placement: Placement,
     /// Conversations that steps share, by name.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub threads: IndexMap<String, Session>,
+    /// The event with which each client of a hosted run last submitted something.
+    pub submitted: IndexMap<String, u64>,
     /// Steps that ended well.
     pub succeeded: u64,
     /// Attempts begun, over all steps.
-    #[serde(default)]
     pub tried: u64,
-    /// Steps that wait for a time, a signal, a person, a host or a worker.
-    pub(crate) waiting: BTreeSet<StepNo>,
-    /// Of those, the ones whose attempt is handed out.
-    #[serde(default)]
-    pub(crate) handed: BTreeSet<StepNo>,
-    /// Of those, the ones whose attempt waits for a worker.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) queued: BTreeSet<StepNo>,
-    /// The machine on which its files are, where several share a store.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// That machine, if nothing is heard of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missed: Option<Missed>,
-    /// When somebody last said that it is to be waited for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waited_at: Option<i64>,
-    /// The newest record of its files that other machines can fetch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<Carried>,
-    /// A step whose files are not part of that, and the number that they would have had.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uncarried: Option<(StepPath, u64)>,
-    /// What its files are made from on the machine where it goes on, if not from a checkout.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rebuild: Option<Carried>,
-    /// The event with which a machine was last given up; 0 if none was. Whoever works with files from before it is late.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub left_at: u64,
-    /// The event with which each client of a hosted run last submitted something.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub submitted: IndexMap<String, u64>,
-    pub(crate) deadline_passed: bool,
-    pub(crate) visits_most: u32,
+    /// The last value of a `progress`.
     #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<Json>,
     pub(crate) bodies: Vec<BodyInst>,
     pub(crate) steps: Vec<StepInst>,
     pub(crate) by_path: HashMap<String, StepNo>,
-    /// Steps that need a decision.
-    pub(crate) agenda: VecDeque<StepNo>,
-    /// Leaf steps that are ready and need a slot.
-    pub(crate) queue: VecDeque<StepNo>,
-    /// Steps with an open attempt.
-    pub(crate) open: BTreeSet<StepNo>,
+    /// Who needs a decision, who waits and who works.
+    pub(crate) agenda: Agenda,
     /// Signals that came before anybody waited for them.
     pub(crate) signals: Vec<(String, Json)>,
     pub(crate) root_ended: bool,
-    /// Sub-workflows that have limits and were opened.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) limited: BTreeSet<BodyNo>,
     /// The step that was reached again and again although nothing was done in between.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) spinning: Option<StepPath>,
 }
 
@@ -219,10 +163,8 @@ pub(crate) struct BodyInst {
     pub(crate) verdict: Option<(Outcome, Option<String>)>,
     pub(crate) ended: bool,
     /// Of the outermost body of a sub-workflow that has limits: what it has used of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) account: Option<Box<account::Account>>,
+    pub(crate) account: Option<Box<Account>>,
     /// How often something in it was begun again since anything was done in it.
-    #[serde(default)]
     pub(crate) idle_rounds: u32,
 }
 
@@ -239,216 +181,7 @@ pub(crate) struct Slot {
     pub(crate) spare: Option<StepNo>,
 }
 
-/// A step that was reached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepInst {
-    /// Which step of the plan.
-    pub step: StepIx,
-    /// Its address.
-    pub path: StepPath,
-    /// Where it is.
-    pub phase: Phase,
-    /// How it ended, once it has.
-    pub ended: Option<Ended>,
-    /// Whether what depends on it may go on.
-    pub ok: bool,
-    /// Attempts begun.
-    pub attempts: u32,
-    /// What the last attempt left, or the step itself.
-    pub result: event::Result,
-    /// Why it failed.
-    pub error: Option<Failure>,
-    /// Why it was left out.
-    pub skipped: Option<Skip>,
-    /// What a person chose.
-    pub choice: Option<String>,
-    /// What a person said beside their answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comment: Option<String>,
-    /// Whether the output is the declared default.
-    pub defaulted: bool,
-    /// When it was reached.
-    pub since: i64,
-    /// When its last attempt began, or its question was asked.
-    pub started_at: Option<i64>,
-    /// When it was over.
-    pub ended_at: Option<i64>,
-    /// What it asks a person.
-    pub question: Option<Question>,
-    /// What it cost.
-    pub usage: Usage,
-    /// What its agent has climbed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub climb: Option<Box<Climb>>,
-    /// Of an attempt that is handed out: who took it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hand: Option<Box<Hand>>,
-    /// Of an attempt that waits or waited for a worker: the labels that it asks for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<String>,
-    /// What its attempt waits for: something its machine is short of, or what its agent does in the background.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delayed: Option<String>,
-    /// What is set aside for the open attempt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) reserve: Option<Usage>,
-    pub(crate) body: BodyNo,
-    /// Whether its body counts on it: reached and not over.
-    pub(crate) live: bool,
-    pub(crate) lost: u32,
-    /// Attempts that were stopped on purpose.
-    #[serde(default)]
-    pub(crate) stopped: u32,
-    pub(crate) answer: Option<Answer>,
-    pub(crate) chosen: Option<StepId>,
-    pub(crate) items: Vec<Json>,
-    pub(crate) opened: u32,
-    pub(crate) closed: u32,
-    /// Bodies inside it that ended badly.
-    pub(crate) broken: u32,
-    pub(crate) children: Vec<BodyNo>,
-    /// What each item's body left.
-    pub(crate) left: Vec<Json>,
-}
-
-impl StepInst {
-    /// What was last answered to it.
-    pub fn answered(&self) -> Option<&Answer> {
-        self.answer.as_ref()
-    }
-
-    /// Whether a choice or a gate before it led elsewhere.
-    pub(crate) fn is_dead(&self) -> bool {
-        matches!(self.skipped, Some(Skip::Route | Skip::Denied))
-    }
-
-    /// What it asks a person now. A step that waits for a worker can ask about the machine that it waits for.
-    pub fn asks(&self) -> Option<&Question> {
-        self.question.as_ref().filter(|_| matches!(self.phase, Phase::Question | Phase::Queued))
-    }
-
-    /// Attempts that count: those that came to an end of their own.
-    pub(crate) fn tries(&self) -> u32 {
-        self.attempts.saturating_sub(self.lost).saturating_sub(self.stopped)
-    }
-
-    /// The attempt before which its files were as its conversation found them. Whether they were recorded shows when they
-    /// are put back: a process can die before it can say so.
-    pub(crate) fn restorable(&self) -> u32 {
-        self.climb.as_ref().and_then(|climb| climb.kept).unwrap_or(self.attempts)
-    }
-
-    /// The key of the task of its last attempt.
-    pub fn task(&self) -> TaskKey {
-        TaskKey::new(&self.path, self.attempts)
-    }
-
-    /// A step that is nowhere yet: whoever adds it says where it enters.
-    pub(crate) fn new(step: StepIx, path: StepPath, body: BodyNo, since: i64) -> Self {
-        Self {
-            step,
-            path,
-            phase: Phase::Done,
-            ended: None,
-            ok: false,
-            attempts: 0,
-            result: event::Result::default(),
-            error: None,
-            skipped: None,
-            choice: None,
-            comment: None,
-            defaulted: false,
-            since,
-            started_at: None,
-            ended_at: None,
-            question: None,
-            usage: Usage::default(),
-            climb: None,
-            hand: None,
-            labels: Vec::new(),
-            delayed: None,
-            reserve: None,
-            body,
-            live: false,
-            lost: 0,
-            stopped: 0,
-            answer: None,
-            chosen: None,
-            items: Vec::new(),
-            opened: 0,
-            closed: 0,
-            broken: 0,
-            children: Vec::new(),
-            left: Vec::new(),
-        }
-    }
-}
-
-/// Where a step is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Reached; nothing has been decided.
-    Ready,
-    /// An attempt is under way.
-    Attempt,
-    /// Another attempt is due then.
-    Retry {
-        /// When.
-        due: i64,
-    },
-    /// A person is asked.
-    Question,
-    /// Asleep, or waiting for a signal.
-    Waiting {
-        /// Until when.
-        due: Option<i64>,
-        /// For which signal.
-        signal: Option<String>,
-    },
-    /// Its attempt is handed out to whoever hosts the run.
-    Handed,
-    /// Its attempt waits for a worker.
-    Queued,
-    /// Its bodies are at work.
-    Inside,
-    /// Something ended, and what that means has not been decided.
-    Judge,
-    /// Over.
-    Done,
-}
-
-/// What a person is asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Question {
-    /// What for.
-    pub kind: QuestionKind,
-    /// What they read.
-    pub text: String,
-    /// What they may answer beside yes and no.
-    pub choices: Vec<String>,
-    /// What a free answer looks like.
-    pub schema: Option<Json>,
-    /// When silence becomes an answer.
-    pub due: Option<i64>,
-    /// When it was asked.
-    pub asked_at: i64,
-    /// The hash of the secret that answers it from afar.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-    /// Approvals that were given while more are needed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub approved: Vec<Approval>,
-}
-
 impl State {
-    /// What was spent, as far as anybody can tell.
-    pub(crate) fn spent(&self) -> Usage {
-        let mut spent = self.usage;
-        spent += self.assumed;
-        spent
-    }
-
     /// A step by address.
     pub fn find(&self, path: &StepPath) -> Option<&StepInst> {
         self.by_path.get(&path.to_string()).map(|at| self.step(*at))
@@ -457,7 +190,7 @@ impl State {
     /// Gives the question that a step asks the hash of its secret.
     pub(crate) fn sealed(&mut self, path: &StepPath, asked_at: i64, hash: String) {
         let Some(at) = self.number(path) else { return };
-        let question = self.step_mut(at).question.as_mut();
+        let question = self.step_mut(at).phase.question_mut();
         if let Some(question) = question.filter(|question| question.asked_at == asked_at) {
             question.key = Some(hash);
         }
@@ -470,31 +203,31 @@ impl State {
 
     /// Steps with an open attempt.
     pub fn open_attempts(&self) -> impl Iterator<Item = &StepInst> {
-        self.open.iter().map(|at| self.step(*at))
+        self.agenda.open.iter().map(|at| self.step(*at))
     }
 
     /// How many attempts are open.
     pub fn running(&self) -> usize {
-        self.open.len()
+        self.agenda.open.len()
     }
 
-    /// Steps whose attempt is handed out.
-    pub fn handed(&self) -> impl Iterator<Item = &StepInst> {
-        self.handed.iter().map(|at| self.step(*at))
+    /// Steps whose attempt is offered to a client, or taken by it.
+    pub fn hosted(&self) -> impl Iterator<Item = &StepInst> {
+        self.agenda.hosted.iter().map(|at| self.step(*at))
     }
 
     /// Steps whose attempt waits for a worker.
     pub fn queued(&self) -> impl Iterator<Item = &StepInst> {
-        self.queued.iter().map(|at| self.step(*at))
+        self.agenda.queued.iter().map(|at| self.step(*at))
     }
 
     /// Attempts of all kinds: made by an engine, handed out, and waiting for a worker.
     pub(crate) fn begun(&self) -> impl Iterator<Item = &StepInst> {
-        self.open_attempts().chain(self.handed()).chain(self.queued())
+        self.open_attempts().chain(self.hosted()).chain(self.queued())
     }
 
     pub(crate) fn at_once(&self) -> usize {
-        self.open.len() + self.handed.len() + self.queued.len()
+        self.agenda.open.len() + self.agenda.hosted.len() + self.agenda.queued.len()
     }
 
     /// Whether a client makes the turns of its agents.
@@ -504,7 +237,7 @@ impl State {
 
     /// Steps that wait for a time, a signal, a person, a host or a worker.
     pub fn waiting(&self) -> impl Iterator<Item = &StepInst> {
-        self.waiting.iter().map(|at| self.step(*at))
+        self.agenda.waiting.iter().map(|at| self.step(*at))
     }
 
     /// Timers that are set, each with when it is due.
@@ -515,11 +248,11 @@ impl State {
         let timer = |step: &StepInst| match &step.phase {
             Phase::Retry { due } => Some((TimerId::Retry(step.path.clone()), *due)),
             Phase::Waiting { due, .. } => Some((TimerId::Wait(step.path.clone()), (*due)?)),
-            Phase::Question => Some((TimerId::Gate(step.path.clone()), step.question.as_ref()?.due?)),
-            Phase::Handed => Some((TimerId::Lease(step.path.clone()), step.hand.as_ref()?.until)),
-            Phase::Ready | Phase::Attempt | Phase::Queued | Phase::Inside | Phase::Judge | Phase::Done => None,
+            Phase::Question(question) => Some((TimerId::Gate(step.path.clone()), question.due?)),
+            Phase::Hosted(hosted) => Some((TimerId::Lease(step.path.clone()), hosted.lease.as_ref()?.until)),
+            Phase::Ready | Phase::Attempt(_) | Phase::Queued(_) | Phase::Inside | Phase::Judge | Phase::Done => None,
         };
-        let limit = plan.main().limits.duration_ms.filter(|_| !self.deadline_passed);
+        let limit = plan.main().limits.duration_ms.filter(|_| !self.account.deadline_passed);
         let deadline = limit.map(|ms| self.started_at.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
         let inner = self.limited().filter_map(|limited| self.deadline_of(plan, limited));
         let deadlines = deadline.map(|due| (TimerId::Deadline, due)).into_iter().chain(inner);
@@ -528,7 +261,7 @@ impl State {
 
     /// What is set aside for attempts that are under way.
     pub fn reserved(&self) -> Usage {
-        self.begun().filter_map(|step| step.reserve).fold(Usage::default(), |mut sum, reserve| {
+        self.begun().filter_map(|step| step.phase.reserve()).fold(Usage::default(), |mut sum, reserve| {
             sum += reserve;
             sum
         })
@@ -536,7 +269,7 @@ impl State {
 
     /// How many steps could begin if there were more slots.
     pub fn ready(&self) -> usize {
-        self.queue.len()
+        self.agenda.ready.len()
     }
 
     /// Steps of open bodies that were not reached yet, each with what it waits for.
@@ -561,7 +294,7 @@ impl State {
 
     /// Whether the run's time is up.
     pub fn is_past_deadline(&self) -> bool {
-        self.deadline_passed
+        self.account.deadline_passed
     }
 
     /// Whether nothing has been decided about any step.
@@ -585,7 +318,12 @@ impl State {
             Some(finished) => finished.outcome.into(),
             None if self.paused => RunStatus::Paused,
             // Something that is still to be decided is not waited for.
-            None if !self.open.is_empty() || self.waiting.is_empty() || !self.agenda.is_empty() => RunStatus::Running,
+            None if !self.agenda.open.is_empty()
+                || self.agenda.waiting.is_empty()
+                || !self.agenda.undecided.is_empty() =>
+            {
+                RunStatus::Running
+            }
             None => RunStatus::Waiting,
         }
     }
@@ -629,8 +367,4 @@ impl State {
     pub(crate) fn number(&self, path: &StepPath) -> Option<StepNo> {
         self.by_path.get(&path.to_string()).copied()
     }
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

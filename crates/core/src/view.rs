@@ -35,12 +35,12 @@ use crate::status::{Awaited, StepStatus};
 /// The status of a step in a word.
 fn status(state: &State, step: &StepInst) -> StepStatus {
     match &step.phase {
-        Phase::Done => step.ended.map_or(StepStatus::Cancelled, StepStatus::from),
+        Phase::Done => step.outcome.ended.map_or(StepStatus::Cancelled, StepStatus::from),
         // Nothing of a run that is over is still under way.
         _ if state.is_finished() => StepStatus::Cancelled,
         Phase::Ready => StepStatus::Pending,
-        Phase::Attempt | Phase::Inside | Phase::Judge => StepStatus::Running,
-        Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } | Phase::Handed | Phase::Queued => {
+        Phase::Attempt(_) | Phase::Inside | Phase::Judge => StepStatus::Running,
+        Phase::Retry { .. } | Phase::Question(_) | Phase::Waiting { .. } | Phase::Hosted(_) | Phase::Queued(_) => {
             StepStatus::Waiting
         }
     }
@@ -49,17 +49,17 @@ fn status(state: &State, step: &StepInst) -> StepStatus {
 /// What a waiting step waits for, in a word.
 fn awaited(step: &StepInst) -> Option<Awaited> {
     match &step.phase {
-        Phase::Question => step.question.as_ref().map(|question| match question.kind {
+        Phase::Question(question) => Some(match question.kind {
             QuestionKind::Approval | QuestionKind::Review | QuestionKind::Consent => Awaited::Approval,
             QuestionKind::Question => Awaited::Question,
             QuestionKind::Operator => Awaited::Operator,
             QuestionKind::Machine => Awaited::Machine,
         }),
-        Phase::Queued if step.asks().is_some() => Some(Awaited::Machine),
-        Phase::Handed => Some(Awaited::Client),
-        Phase::Queued => Some(Awaited::Worker),
+        Phase::Queued(queued) if queued.question.is_some() => Some(Awaited::Machine),
+        Phase::Hosted(_) => Some(Awaited::Client),
+        Phase::Queued(_) => Some(Awaited::Worker),
         Phase::Waiting { signal: Some(_), .. } => Some(Awaited::Event),
         Phase::Retry { .. } | Phase::Waiting { .. } => Some(Awaited::Timer),
-        Phase::Ready | Phase::Attempt | Phase::Inside | Phase::Judge | Phase::Done => None,
+        Phase::Ready | Phase::Attempt(_) | Phase::Inside | Phase::Judge | Phase::Done => None,
     }
 }

@@ -17,7 +17,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;
 use longhaul_core::rejection::Rejection;
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::State;
 use longhaul_core::view::{self, Held};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -272,7 +272,7 @@ impl Engine {
 
 /// The value that a step promises, out of what its client sent. What is not open is refused for that, whatever was sent.
 fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Result<Json, Error> {
-    let open = loaded.state.find(path).filter(|step| step.phase == Phase::Handed && step.attempts == attempt);
+    let open = loaded.state.find(path).filter(|step| step.phase.is_hosted() && step.attempts == attempt);
     let Some(inst) = open.filter(|_| !loaded.state.is_finished()) else { return Ok(sent.clone()) };
     let plan = &loaded.plan.0;
     let step = plan.step(inst.step);
@@ -282,14 +282,14 @@ fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Resu
 }
 
 fn given_back(state: &State, client: &str) -> Vec<Event> {
-    let held = state.handed().filter(|step| step.hand.as_ref().is_some_and(|hand| hand.by == client));
+    let held = state.hosted().filter(|step| step.lease().is_some_and(|lease| lease.by == client));
     let held = held.filter(|_| !state.is_finished());
     held.map(|step| Event::HandedBack { path: step.path.clone(), attempt: step.attempts }).collect()
 }
 
 /// Whether there is something for a client: free, or its own.
 fn has_work(state: &State, client: &str) -> bool {
-    state.is_finished() || state.handed().any(|step| step.hand.as_ref().is_none_or(|hand| hand.by == client))
+    state.is_finished() || state.hosted().any(|step| step.lease().is_none_or(|lease| lease.by == client))
 }
 
 pub(crate) fn busy(run: &RunId) -> Error {

@@ -287,7 +287,7 @@ async fn what_a_host_reports_counts_and_what_it_does_not_is_not_nothing() {
     bench.engine().submit(&run, "a", Submission { usage, ..said("1") }, "ed").await.unwrap();
     bench.engine().submit(&run, "b", said("2"), "ed").await.unwrap();
     let state = bench.engine().load(&run).await.unwrap().state;
-    assert_eq!((state.usage.tokens(), state.assumed.tokens()), (100, 100));
+    assert_eq!((state.account.usage.tokens(), state.account.assumed.tokens()), (100, 100));
 }
 
 #[tokio::test]

@@ -123,11 +123,13 @@ impl Witness {
                     return Err(format!("attempt {attempt} of `{path}` was begun twice"));
                 }
                 let known = self.replayed.find(at);
-                if known.is_some_and(|step| step.phase == Phase::Done && step.ended == Some(Ended::Succeeded)) {
+                if known.is_some_and(|step| step.phase == Phase::Done && step.outcome.ended == Some(Ended::Succeeded)) {
                     return Err(format!("`{path}` had succeeded and is begun again"));
                 }
                 self.open.insert(path.clone(), *attempt);
-                if known.is_some_and(|step| matches!(step.phase, Phase::Attempt | Phase::Handed | Phase::Queued)) {
+                if known
+                    .is_some_and(|step| matches!(step.phase, Phase::Attempt(_) | Phase::Hosted(_) | Phase::Queued(_)))
+                {
                     return Err(format!("`{path}` has two open attempts"));
                 }
             }
@@ -147,12 +149,12 @@ impl Witness {
 
     fn caps(&self, planner: Planner<'_>, live: &State) -> Result<(), String> {
         let most = planner.plan.main().limits.parallel.unwrap_or(16) as usize;
-        if live.open_attempts().chain(live.handed()).chain(live.queued()).count() > most {
+        if live.open_attempts().chain(live.hosted()).chain(live.queued()).count() > most {
             return Err(format!("more than {most} attempts at once"));
         }
         live.steps().iter().try_for_each(|step| units::holds(planner, live, step))?;
         let mut inside: HashMap<String, HashSet<u32>> = HashMap::new();
-        for step in live.open_attempts().chain(live.handed()).chain(live.queued()) {
+        for step in live.open_attempts().chain(live.hosted()).chain(live.queued()) {
             let segments = step.path.segments();
             for end in 1..segments.len() {
                 let Some(index) = segments[end - 1].index else { continue };
@@ -221,12 +223,12 @@ fn forgotten(planner: Planner<'_>, state: &State) -> Option<StepPath> {
         within.any(|step| is_within(container, step.path.segments()))
     };
     let moves = |step: &&StepInst| match &step.phase {
-        Phase::Ready => state.running() > 0 || state.handed().chain(state.queued()).next().is_some(),
-        Phase::Queued => state.queued().any(|queued| queued.path == step.path),
-        Phase::Handed => state.handed().any(|handed| handed.path == step.path),
-        Phase::Attempt => state.open_attempts().any(|open| open.path == step.path),
+        Phase::Ready => state.running() > 0 || state.hosted().chain(state.queued()).next().is_some(),
+        Phase::Queued(_) => state.queued().any(|queued| queued.path == step.path),
+        Phase::Hosted(_) => state.hosted().any(|hosted| hosted.path == step.path),
+        Phase::Attempt(_) => state.open_attempts().any(|open| open.path == step.path),
         Phase::Retry { .. } => is_set(TimerId::Retry(step.path.clone())),
-        Phase::Question => step.question.is_some(),
+        Phase::Question(_) => step.asks().is_some(),
         Phase::Waiting { due, signal } => {
             signal.is_some() || (due.is_some() && is_set(TimerId::Wait(step.path.clone())))
         }

@@ -16,20 +16,20 @@ pub fn tree(plan: &Plan, state: &State) -> String {
 }
 
 fn word(step: &StepInst) -> String {
-    let phase = match (&step.phase, step.ended) {
+    let phase = match (&step.phase, step.outcome.ended) {
         (Phase::Done, Some(ended)) => format!("{ended:?}").to_lowercase(),
         (Phase::Done, None) => "nowhere".to_owned(),
         (Phase::Ready, _) => "ready".to_owned(),
-        (Phase::Handed, _) => "handed out".to_owned(),
-        (Phase::Attempt, _) => "at work".to_owned(),
+        (Phase::Hosted(_), _) => "handed out".to_owned(),
+        (Phase::Attempt(_), _) => "at work".to_owned(),
         (Phase::Retry { due }, _) => format!("again at {due}"),
-        (Phase::Question, _) => "asks".to_owned(),
+        (Phase::Question(_), _) => "asks".to_owned(),
         (Phase::Waiting { due, signal }, _) => format!("waits {due:?} {signal:?}"),
         (Phase::Inside, _) => "inside".to_owned(),
-        (Phase::Queued, _) => "waits for a worker".to_owned(),
+        (Phase::Queued(_), _) => "waits for a worker".to_owned(),
         (Phase::Judge, _) => "to be judged".to_owned(),
     };
     let attempts = if step.attempts > 0 { format!(" @{}", step.attempts) } else { String::new() };
-    let error = step.error.as_ref().map_or_else(String::new, |error| format!(" ({})", error.message));
+    let error = step.outcome.error.as_ref().map_or_else(String::new, |error| format!(" ({})", error.message));
     format!("{phase}{attempts}{error}")
 }

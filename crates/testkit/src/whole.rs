@@ -2,7 +2,7 @@
 
 use longhaul_core::decide::{self, Advance, Planner};
 use longhaul_core::event::Event;
-use longhaul_core::state::{Illegal, Phase, State};
+use longhaul_core::state::{Illegal, State};
 
 /// What comes of some news, however many commits that takes.
 pub(crate) fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
@@ -15,8 +15,7 @@ pub(crate) fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>,
         whole.is_cut = more.is_cut;
     }
     whole.starts.retain(|start| {
-        let is_open =
-            |step: &longhaul_core::state::StepInst| step.phase == Phase::Attempt && step.attempts == start.attempt;
+        let is_open = |step: &longhaul_core::state::StepInst| step.is_making(start.attempt);
         !state.is_finished() && state.find(&start.path).is_some_and(is_open)
     });
     Ok(whole)

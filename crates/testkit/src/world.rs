@@ -286,7 +286,7 @@ impl World {
         for (path, attempt) in taken.stops {
             self.coming.retain(|(_, event)| !is_result(event, &path, attempt));
             if !self.state.is_finished()
-                && self.state.find(&path).is_some_and(|step| step.attempts == attempt && step.ended.is_none())
+                && self.state.find(&path).is_some_and(|step| step.attempts == attempt && step.outcome.ended.is_none())
             {
                 let error = Failure::new(ErrorClass::Failed, "stopped");
                 let stopped = Event::AttemptFailed { path, attempt, error, result: Default::default() };
@@ -302,7 +302,7 @@ impl World {
     fn handed_out(&self, event: &Event) -> Option<Start> {
         let Event::AttemptStarted { path, attempt, hosted: true, .. } = event else { return None };
         let planner = Planner { plan: &self.plan, index: &self.index };
-        self.state.handed().find(|step| step.path == *path && step.attempts == *attempt)?;
+        self.state.hosted().find(|step| step.path == *path && step.attempts == *attempt)?;
         start_of(planner, &self.state, path)
     }
 

@@ -165,7 +165,7 @@ impl<'a> Demo<'a> {
     /// Shows and keeps the report.
     async fn report(&self, path: &StepPath) -> Result<Json> {
         let state = self.engine.load(&self.run).await?.state;
-        let report = state.find(path).map(|step| step.result.output.clone()).unwrap_or_default();
+        let report = state.find(path).map(|step| step.outcome.result.output.clone()).unwrap_or_default();
         std::fs::write(self.folder.report(), report::markdown(&report))?;
         let width = width::columns().min(100);
         self.say(format!("\n{}", rule("The report", width)))?;

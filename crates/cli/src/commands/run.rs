@@ -13,7 +13,7 @@ use longhaul_core::decide::group;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{OnExceed, Outcome, Plan};
-use longhaul_core::state::{Phase, State, StepInst};
+use longhaul_core::state::{State, StepInst};
 use longhaul_core::status::RunStatus;
 use longhaul_lang::diagnostic;
 use longhaul_project::{Disk, Entry, Origin, Project};
@@ -280,7 +280,7 @@ async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience:
 /// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it go on.
 fn asks_by_a_pause(plan: &Plan, state: &State) -> bool {
     let asks = plan.units.iter().any(|unit| unit.limits.on_exceed == OnExceed::Ask);
-    state.paused && asks && !state.limits_reached.is_empty() && state.open_attempts().next().is_none()
+    state.paused && asks && !state.account.limits_reached.is_empty() && state.open_attempts().next().is_none()
 }
 
 /// For whom a run waits, and who is told.
@@ -304,7 +304,7 @@ fn queued(plan: &Plan, state: &State) -> String {
 }
 
 fn only_people_wait(state: &State) -> bool {
-    let outside = |step: &StepInst| step.asks().is_some() || step.phase == Phase::Handed;
+    let outside = |step: &StepInst| step.asks().is_some() || step.phase.is_hosted();
     state.waiting().next().is_some() && state.open_attempts().next().is_none() && state.waiting().all(outside)
 }
 
@@ -319,15 +319,18 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
         Idle::Waiting { .. } => {
             let state = engine.load(run).await?.state;
             if state.paused {
-                let limit =
-                    state.limits_reached.last().map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
+                let limit = state
+                    .account
+                    .limits_reached
+                    .last()
+                    .map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
                 ui::say(format!(
                     "{run} is paused{limit}; let it go on: longhaul unpause {run}; then: longhaul resume {run}"
                 ));
                 return Ok(ExitCode::from(WAITING));
             }
             let asked = state.questions().count();
-            if asked == 0 && state.handed().next().is_some() {
+            if asked == 0 && state.hosted().next().is_some() {
                 ui::say(format!("{run} waits for the client that hosts it; longhaul status {run} shows who has what"));
                 return Ok(ExitCode::from(WAITING));
             }

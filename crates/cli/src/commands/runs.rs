@@ -308,7 +308,7 @@ pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {
         if let Some(step) = &args.step {
             let path = step.parse().map_err(anyhow::Error::msg)?;
             let found = state.find(&path).ok_or_else(|| anyhow::anyhow!("no step `{step}` was reached in {run}"))?;
-            return print_value(&found.result.output, args.json);
+            return print_value(&found.outcome.result.output, args.json);
         }
         let outputs = state.finished.as_ref().map(|finished| json!(finished.outputs)).unwrap_or_default();
         print_value(&outputs, true)

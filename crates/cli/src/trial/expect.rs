@@ -71,7 +71,7 @@ fn ended(played: &Played, how: Ended) -> Vec<String> {
 
 /// Steps that were left out; not all of them have an event of their own.
 pub(crate) fn skipped(state: &State) -> Vec<String> {
-    state.steps().iter().filter(|step| step.skipped.is_some()).map(|step| step.path.to_string()).collect()
+    state.steps().iter().filter(|step| step.outcome.skipped.is_some()).map(|step| step.path.to_string()).collect()
 }
 
 fn path(expect: &Expect, played: &Played) -> Vec<String> {
@@ -90,7 +90,7 @@ fn path(expect: &Expect, played: &Played) -> Vec<String> {
         found.extend(missing.map(|step| format!("{word}: `{step}` is not; {word} were {}", listed(got))));
     }
     let reached = |wanted: &&String| {
-        played.state.steps().iter().any(|step| is_at(&step.path.to_string(), wanted) && step.skipped.is_none())
+        played.state.steps().iter().any(|step| is_at(&step.path.to_string(), wanted) && step.outcome.skipped.is_none())
     };
     found.extend(expect.never.iter().filter(reached).map(|step| format!("never: `{step}` was reached")));
     found

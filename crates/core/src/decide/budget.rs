@@ -18,8 +18,12 @@ pub(super) fn reserve(planner: Planner<'_>, state: &State, at: StepNo) -> Option
     if !planner.plan.step(state.step(at).step).is_agent() || !payers.iter().any(|payer| has_limit(payer.limits)) {
         return None;
     }
-    let mut tokens = if state.dearest.input_tokens > 0 { state.dearest.input_tokens } else { USUAL.input_tokens };
-    let mut usd = if state.dearest.usd > 0.0 { state.dearest.usd } else { USUAL.usd };
+    let mut tokens = if state.costs.largest_attempt.input_tokens > 0 {
+        state.costs.largest_attempt.input_tokens
+    } else {
+        USUAL.input_tokens
+    };
+    let mut usd = if state.costs.largest_attempt.usd > 0.0 { state.costs.largest_attempt.usd } else { USUAL.usd };
     for payer in payers {
         let used = payer.used();
         tokens = payer.limits.tokens.map_or(tokens, |limit| tokens.min(limit.saturating_sub(used.tokens())));
@@ -46,7 +50,7 @@ pub(super) fn usd_left(planner: Planner<'_>, state: &State, at: StepNo) -> Optio
 
 /// Whether the money of somebody who pays for a step is used up, so that no other attempt begins before a person says so, or at all.
 pub(super) fn is_out_of_money(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
-    let is_spent = |payer: &Payer<'_>| payer.limits.usd.is_some_and(|limit| payer.spent.usd >= limit);
+    let is_spent = |payer: &Payer<'_>| payer.limits.usd.is_some_and(|limit| payer.spent().usd >= limit);
     state.payers(planner.plan, at).iter().any(|payer| stops_at_money(payer) && is_spent(payer))
 }
 

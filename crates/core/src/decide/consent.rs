@@ -11,7 +11,7 @@ use crate::consent::{RunGrant, Terms};
 use crate::event::{Answer, Event, Failure, QuestionKind, Skip};
 use crate::plan::{Consent, ErrorClass, Form, Risk, Step};
 use crate::policy::{Action, REFUSAL, Ruling, Verdict};
-use crate::state::{Phase, State, StepInst, StepNo};
+use crate::state::{Answered, State, StepInst, StepNo};
 
 /// The most of its work that a question for consent shows.
 const WORK_CHARS_MAX: usize = 2000;
@@ -69,8 +69,8 @@ fn what(step: &Step) -> String {
 }
 
 fn is_given(inst: &StepInst) -> bool {
-    let asked = inst.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Consent);
-    asked && inst.answer == Some(Answer::Approve)
+    let is_yes = |answered: &Answered| answered.kind == QuestionKind::Consent && answered.answer == Answer::Approve;
+    inst.answered.as_deref().is_some_and(is_yes)
 }
 
 fn covered(planner: Planner<'_>, state: &State, step: &Step, terms: &Terms) -> bool {
@@ -88,10 +88,7 @@ fn grant_of(planner: Planner<'_>, state: &State, terms: &Terms, now: i64) -> Run
     let in_time = terms.until.is_none_or(|until| now < until);
     let live = terms.granted && in_time && !state.consent_revoked && !state.is_finished();
     let is_individual = |inst: &StepInst| planner.plan.step(inst.step).consent == Consent::Individual;
-    let asks = |inst: &&StepInst| {
-        inst.phase == Phase::Question
-            && inst.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Consent)
-    };
+    let asks = |inst: &&StepInst| inst.asks().is_some_and(|question| question.kind == QuestionKind::Consent);
     let at_work = state.begun().any(is_individual);
     let suspended = at_work || state.waiting().filter(asks).any(is_individual);
     RunGrant { workflow: planner.plan.main().name.clone(), live, suspended }

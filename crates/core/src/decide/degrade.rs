@@ -14,7 +14,7 @@ pub(super) fn ended(planner: Planner<'_>, state: &State, at: StepNo) -> End {
     let plain = End::plain(Ended::Succeeded);
     match state.shortens(planner.plan, at) {
         Some(degrade) => {
-            End { degraded: true, output: shortened(&state.step(at).result.output, degrade.chars), ..plain }
+            End { degraded: true, output: shortened(&state.step(at).outcome.result.output, degrade.chars), ..plain }
         }
         None => plain,
     }
@@ -22,7 +22,7 @@ pub(super) fn ended(planner: Planner<'_>, state: &State, at: StepNo) -> End {
 
 /// Whether another attempt may begin although a limit is reached.
 pub(super) fn goes_on(payer: &Payer<'_>) -> bool {
-    payer.limits.on_exceed == OnExceed::Degrade && !payer.overdrawn
+    payer.limits.on_exceed == OnExceed::Degrade && !payer.account.over_budget
 }
 
 /// A text that is longer, cut; everything else stays what it is, since whoever reads it counts on its shape.

@@ -8,7 +8,7 @@ use crate::state::{BodyNo, IDLE_ROUNDS_MAX, Payer, State, StepNo};
 
 /// A cancelled run is over when nothing is under way any more.
 pub(super) fn cancelled(state: &State) -> Option<Decision> {
-    state.open.is_empty().then(|| Decision::of([over(Outcome::Cancelled, None)]))
+    state.agenda.open.is_empty().then(|| Decision::of([over(Outcome::Cancelled, None)]))
 }
 
 pub(super) fn finished(planner: Planner<'_>, state: &State) -> Decision {
@@ -74,8 +74,8 @@ pub(super) fn over_limit(planner: Planner<'_>, state: &State) -> Option<Decision
     let inner = state.limited().map(|(body, _)| body);
     inner.chain([BodyNo(0)]).find_map(|body| {
         let payer = state.payer(planner.plan, body);
-        let visits = payer.limits.visits.is_some_and(|limit| u64::from(payer.visits_most) > limit);
-        reached(state, &payer, &[("duration", payer.deadline_passed), ("visits", visits)])
+        let visits = payer.limits.visits.is_some_and(|limit| u64::from(payer.account.visits_most) > limit);
+        reached(state, &payer, &[("duration", payer.account.deadline_passed), ("visits", visits)])
     })
 }
 
@@ -86,10 +86,10 @@ pub(super) fn over_budget(planner: Planner<'_>, state: &State, at: StepNo, attem
         let (limits, degrades) = (payer.limits, super::degrade::goes_on(&payer));
         let full = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
         let checks = [
-            ("steps", attempt == 1 && full(limits.steps, payer.steps)),
-            ("idle_steps", attempt == 1 && full(limits.idle_steps, payer.idle)),
-            ("tokens", !degrades && full(limits.tokens, payer.spent.tokens())),
-            ("usd", !degrades && limits.usd.is_some_and(|limit| payer.spent.usd >= limit)),
+            ("steps", attempt == 1 && full(limits.steps, payer.account.steps)),
+            ("idle_steps", attempt == 1 && full(limits.idle_steps, payer.account.idle)),
+            ("tokens", !degrades && full(limits.tokens, payer.spent().tokens())),
+            ("usd", !degrades && limits.usd.is_some_and(|limit| payer.spent().usd >= limit)),
         ];
         reached(state, &payer, &checks)
     })

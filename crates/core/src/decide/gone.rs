@@ -7,7 +7,7 @@ use super::Decision;
 use crate::event::{Event, Gone, QuestionKind};
 use crate::explain::moment;
 use crate::rejection::Rejection;
-use crate::state::{Missed, State, StepInst};
+use crate::state::{LostHost, State, StepInst};
 
 /// To wait for longer.
 pub(crate) const WAIT: &str = "wait";
@@ -27,7 +27,7 @@ pub(super) fn current(word: &str, kind: QuestionKind) -> &str {
 
 /// What is to be recorded about a machine that is missed; `None` if nobody has to do anything.
 pub(super) fn decide(state: &State) -> Option<Decision> {
-    let missed = state.missed.as_ref().filter(|missed| missed.then != Gone::Pause)?;
+    let missed = state.placement.lost.as_ref().filter(|missed| missed.then != Gone::Pause)?;
     if missed.is_back {
         return Some(Decision::of([Event::HostSeen { host: missed.host.clone() }]));
     }
@@ -40,20 +40,20 @@ pub(super) fn decide(state: &State) -> Option<Decision> {
 
 /// Whether all that the run has left on its machine is recorded.
 fn is_whole(state: &State) -> bool {
-    state.carried.is_some() && state.uncarried.is_none()
+    state.placement.carried.is_some() && state.placement.uncarried.is_none()
 }
 
 /// Why a run has no use for the news that its machine is missed.
 pub(super) fn misfit(state: &State, host: &str, then: Gone) -> Option<Rejection> {
     match then {
         Gone::Pause => None,
-        _ if state.missed.is_some() => Some(Rejection::conflict(format!("that `{host}` is missed is known"))),
+        _ if state.placement.lost.is_some() => Some(Rejection::conflict(format!("that `{host}` is missed is known"))),
         _ if state.waiting_for(host).is_empty() => Some(Rejection::untimely(format!("nothing waits for `{host}`"))),
         Gone::Ask | Gone::Rebuild => None,
     }
 }
 
-fn chosen(state: &State, missed: &Missed, word: &str, by: Option<&str>) -> Decision {
+fn chosen(state: &State, missed: &LostHost, word: &str, by: Option<&str>) -> Decision {
     match word {
         ABANDON | LEAVE => left(state, missed, false, by),
         REBUILD => left(state, missed, true, by),
@@ -64,18 +64,18 @@ fn chosen(state: &State, missed: &Missed, word: &str, by: Option<&str>) -> Decis
     }
 }
 
-fn left(state: &State, missed: &Missed, with_files: bool, by: Option<&str>) -> Decision {
+fn left(state: &State, missed: &LostHost, with_files: bool, by: Option<&str>) -> Decision {
     Decision::of([Event::HostLeft {
         host: missed.host.clone(),
         by: by.map(str::to_owned),
-        carried: state.carried.clone().filter(|_| with_files),
+        carried: state.placement.carried.clone().filter(|_| with_files),
     }])
 }
 
 /// The step that has waited for the longest asks for all of them.
-fn ask(state: &State, missed: &Missed) -> Option<Decision> {
+fn ask(state: &State, missed: &LostHost) -> Option<Decision> {
     let waiting: Vec<&StepInst> = state.waiting_for(&missed.host).into_iter().map(|at| state.step(at)).collect();
-    let is_asked = waiting.iter().any(|step| step.question.is_some());
+    let is_asked = waiting.iter().any(|step| step.asks().is_some());
     let first = waiting.first().filter(|_| !is_asked)?;
     Some(Decision::of([Event::QuestionAsked {
         path: first.path.clone(),
@@ -89,11 +89,14 @@ fn ask(state: &State, missed: &Missed) -> Option<Decision> {
     }]))
 }
 
-fn text(state: &State, missed: &Missed) -> String {
-    let rebuild = state.carried.as_ref().map_or_else(String::new, |carried| {
+fn text(state: &State, missed: &LostHost) -> String {
+    let rebuild = state.placement.carried.as_ref().map_or_else(String::new, |carried| {
         let commit: String = carried.commit.chars().take(10).collect();
-        let without =
-            state.uncarried.as_ref().map_or_else(String::new, |(path, _)| format!(", without the changes of `{path}`"));
+        let without = state
+            .placement
+            .uncarried
+            .as_ref()
+            .map_or_else(String::new, |(path, _)| format!(", without the changes of `{path}`"));
         format!(", `{REBUILD}` continues on another one with the files of commit {commit}{without}")
     });
     format!(
@@ -108,8 +111,8 @@ fn text(state: &State, missed: &Missed) -> String {
 
 /// Why the files can not be made again elsewhere, where they can not.
 fn unrecorded(state: &State) -> String {
-    let why = match &state.uncarried {
-        _ if state.carried.is_some() => return String::new(),
+    let why = match &state.placement.uncarried {
+        _ if state.placement.carried.is_some() => return String::new(),
         None => "no step has left files that were recorded".to_owned(),
         // Nobody tried to send them.
         Some((path, 0)) => format!("`fleet.sync` was not set when `{path}` wrote them"),
@@ -119,6 +122,6 @@ fn unrecorded(state: &State) -> String {
 }
 
 fn choices(state: &State) -> Vec<String> {
-    let words = [Some(WAIT), Some(ABANDON), state.carried.as_ref().map(|_| REBUILD), Some(CANCEL)];
+    let words = [Some(WAIT), Some(ABANDON), state.placement.carried.as_ref().map(|_| REBUILD), Some(CANCEL)];
     words.into_iter().flatten().map(str::to_owned).collect()
 }

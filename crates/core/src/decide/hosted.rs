@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::id::StepId;
 use crate::path::StepPath;
 use crate::rejection::Rejection;
-use crate::state::{Phase, State, StepInst, StepNo};
+use crate::state::{HostedLease, Phase, State, StepInst, StepNo};
 
 /// How long a step is kept for a client from which nothing is heard.
 const CLAIM_MS: i64 = 2 * 60 * 60 * 1000;
@@ -28,9 +28,9 @@ pub fn held_until(now: i64) -> i64 {
 pub fn claims(state: &State, client: &str, now: i64) -> Vec<Event> {
     let until = held_until(now);
     let stands = state.paused || state.cancelling;
-    let wanted = |step: &&StepInst| match &step.hand {
+    let wanted = |step: &&StepInst| match step.lease() {
         None => !stands,
-        Some(hand) => hand.by == client && until - hand.until >= RENEWED_MS,
+        Some(lease) => lease.by == client && until - lease.until >= RENEWED_MS,
     };
     let claimed = |step: &StepInst| Event::Claimed {
         path: step.path.clone(),
@@ -38,7 +38,7 @@ pub fn claims(state: &State, client: &str, now: i64) -> Vec<Event> {
         by: client.to_owned(),
         until,
     };
-    state.handed().filter(|_| !state.is_finished()).filter(wanted).map(claimed).collect()
+    state.hosted().filter(|_| !state.is_finished()).filter(wanted).map(claimed).collect()
 }
 
 /// Whether a client makes this turn: in a hosted run each that its step does not keep for the engine.
@@ -58,13 +58,14 @@ pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Opti
             closed(planner, state, path, *attempt)
         }
         Event::Claimed { path, attempt, by, .. } => {
-            let other = |hand: &&crate::state::Hand| hand.by != *by;
-            let holder = || state.find(path)?.hand.as_deref().filter(other);
-            closed(planner, state, path, *attempt)
-                .or_else(|| holder().map(|hand| Rejection::conflict(format!("`{path}` is handed out to {}", hand.by))))
+            let other = |lease: &&HostedLease| lease.by != *by;
+            let holder = || state.find(path)?.lease().filter(other);
+            closed(planner, state, path, *attempt).or_else(|| {
+                holder().map(|lease| Rejection::conflict(format!("`{path}` is handed out to {}", lease.by)))
+            })
         }
         Event::HeartbeatSeen { path, attempt, .. } => closed(planner, state, path, *attempt).or_else(|| {
-            let taken = state.find(path).is_some_and(|step| step.hand.is_some());
+            let taken = state.find(path).is_some_and(|step| step.lease().is_some());
             (!taken).then(|| Rejection::untimely(format!("no client has taken `{path}`")).say(ASK_FIRST))
         }),
         _ => None,
@@ -75,17 +76,17 @@ pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Opti
 fn closed(planner: Planner<'_>, state: &State, path: &StepPath, attempt: u32) -> Option<Rejection> {
     let Some(inst) = state.find(path) else { return Some(unreached(planner, path)) };
     match &inst.phase {
-        Phase::Handed if inst.attempts == attempt => None,
-        Phase::Handed if attempt < inst.attempts => Some(Rejection::conflict(format!(
+        Phase::Hosted(_) if inst.attempts == attempt => None,
+        Phase::Hosted(_) if attempt < inst.attempts => Some(Rejection::conflict(format!(
             "attempt {attempt} of `{path}` was given up; it is handed out again, as attempt {}",
             inst.attempts
         ))),
-        Phase::Handed => Some(Rejection::not_found(format!(
+        Phase::Hosted(_) => Some(Rejection::not_found(format!(
             "`{path}` has no attempt {attempt}; attempt {} is handed out",
             inst.attempts
         ))),
-        Phase::Attempt => Some(Rejection::untimely(format!("`{path}` is done by the engine"))),
-        Phase::Done | Phase::Judge | Phase::Question if inst.attempts > 0 => {
+        Phase::Attempt(_) => Some(Rejection::untimely(format!("`{path}` is done by the engine"))),
+        Phase::Done | Phase::Judge | Phase::Question(_) if inst.attempts > 0 => {
             Some(Rejection::conflict(format!("`{path}` has been submitted already")))
         }
         Phase::Done => Some(Rejection::untimely(format!("`{path}` is over"))),
@@ -119,11 +120,11 @@ pub fn named(state: &State, text: &str, attempt: Option<u32>, client: &str) -> R
         return Ok((open.map_or(path, |step| step.path.clone()), attempt));
     }
     match meant(state, text) {
-        Some(step) => match &step.hand {
-            Some(hand) if hand.by == client => Ok((step.path.clone(), step.attempts)),
-            Some(hand) => {
+        Some(step) => match step.lease() {
+            Some(lease) if lease.by == client => Ok((step.path.clone(), step.attempts)),
+            Some(lease) => {
                 let how = format!("who works for them names the attempt, which is {}", step.attempts);
-                Err(Rejection::conflict(format!("`{}` is handed out to {}", step.path, hand.by)).say(how))
+                Err(Rejection::conflict(format!("`{}` is handed out to {}", step.path, lease.by)).say(how))
             }
             None => {
                 let why = format!("`{}` is not handed out to you any more", step.path);
@@ -137,10 +138,10 @@ pub fn named(state: &State, text: &str, attempt: Option<u32>, client: &str) -> R
 
 /// The step that is handed out and has this address, or alone has this id.
 fn meant<'s>(state: &'s State, text: &str) -> Option<&'s StepInst> {
-    let exact = state.handed().find(|step| step.path.to_string() == text);
+    let exact = state.hosted().find(|step| step.path.to_string() == text);
     exact.or_else(|| {
         let is_it = |id: Option<&StepId>| id.is_some_and(|id| id.as_str() == text);
-        let mut same = state.handed().filter(|step| is_it(step.path.segments().last().map(|segment| &segment.id)));
+        let mut same = state.hosted().filter(|step| is_it(step.path.segments().last().map(|segment| &segment.id)));
         same.next().filter(|_| same.next().is_none())
     })
 }

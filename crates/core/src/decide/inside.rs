@@ -18,11 +18,11 @@ pub(super) fn inside(planner: Planner<'_>, state: &State, at: StepNo) -> Decisio
     let step = planner.plan.step(inst.step);
     match &step.form {
         Form::ForEach { item, index, on_item_error, .. } => {
-            let stop = *on_item_error == OnItemError::Fail && inst.broken > 0;
-            match inst.items.get(inst.opened as usize).filter(|_| !stop) {
+            let stop = *on_item_error == OnItemError::Fail && inst.container.broken > 0;
+            match inst.container.items.get(inst.container.opened as usize).filter(|_| !stop) {
                 Some(value) => {
-                    let bound = [(item.as_str(), value.clone()), (index.as_str(), json!(inst.opened))];
-                    open(inst.path.clone(), inst.opened, bound)
+                    let bound = [(item.as_str(), value.clone()), (index.as_str(), json!(inst.container.opened))];
+                    open(inst.path.clone(), inst.container.opened, bound)
                 }
                 None if stop => inner_failure(planner, state, at),
                 None => collected(planner, state, at, *on_item_error),
@@ -31,13 +31,13 @@ pub(super) fn inside(planner: Planner<'_>, state: &State, at: StepNo) -> Decisio
         Form::Repeat { until, max, on_exhausted, .. } => {
             round(planner, state, at, (until.0.as_str(), *max, *on_exhausted))
         }
-        Form::Parallel { branches } if (inst.opened as usize) < branches.len() => {
-            open(inst.path.clone(), inst.opened, [])
+        Form::Parallel { branches } if (inst.container.opened as usize) < branches.len() => {
+            open(inst.path.clone(), inst.container.opened, [])
         }
         Form::Workflow { unit, .. } => returned(planner, state, at, *unit),
         _ if broken_child(state, inst).is_some() => inner_failure(planner, state, at),
         _ => {
-            let names = inst.left.iter().flat_map(names_left).collect();
+            let names = inst.container.left.iter().flat_map(names_left).collect();
             succeeded(planner, state, at, End { names, ..End::plain(Ended::Succeeded) })
         }
     }
@@ -49,7 +49,7 @@ fn open<'k>(path: StepPath, index: u32, bound: impl IntoIterator<Item = (&'k str
 }
 
 fn broken_child(state: &State, inst: &StepInst) -> Option<BodyNo> {
-    inst.children.iter().copied().find(|child| state.body(*child).failed)
+    inst.container.children.iter().copied().find(|child| state.body(*child).failed)
 }
 
 /// The names in what a body left.
@@ -67,8 +67,8 @@ fn inner_failure(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
 /// The first failure in a body, with its place.
 pub(super) fn first_failure(state: &State, body: BodyNo) -> Option<Failure> {
     let steps = state.body(body).slots.iter().filter_map(|slot| slot.current).map(|at| state.step(at));
-    let step = steps.into_iter().find(|step| step.ended == Some(Ended::Failed) && !step.ok)?;
-    let error = step.error.as_ref()?;
+    let step = steps.into_iter().find(|step| step.outcome.ended == Some(Ended::Failed) && !step.outcome.ok)?;
+    let error = step.outcome.error.as_ref()?;
     let message = if error.message.starts_with(&format!("`{}", step.path)) {
         error.message.clone()
     } else {
@@ -81,7 +81,7 @@ fn collected(planner: Planner<'_>, state: &State, at: StepNo, on_item_error: OnI
     let inst = state.step(at);
     let mut items = Vec::new();
     let mut names = IndexMap::new();
-    for (child, left) in inst.children.iter().zip(&inst.left) {
+    for (child, left) in inst.container.children.iter().zip(&inst.container.left) {
         match (state.body(*child).failed, on_item_error) {
             (false, _) => {
                 names = names_left(left).collect();
@@ -101,18 +101,18 @@ fn round(
     (until, max, on_exhausted): (&str, u32, OnExhausted),
 ) -> Decision {
     let inst = state.step(at);
-    let Some(last) = inst.children.last().copied() else { return inner_failure(planner, state, at) };
+    let Some(last) = inst.container.children.last().copied() else { return inner_failure(planner, state, at) };
     if state.body(last).failed {
         return inner_failure(planner, state, at);
     }
     let unit = planner.plan.unit(state.body(inst.body).unit);
     let scope = Scope::in_body(planner.plan, planner.index, state, last);
-    let names = || inst.left.last().into_iter().flat_map(names_left).collect();
+    let names = || inst.container.left.last().into_iter().flat_map(names_left).collect();
     match eval::holds(until, Manner::of(&unit.compat), &scope) {
         Ok(true) => succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) }),
-        Ok(false) if inst.opened < max => another_round(inst),
+        Ok(false) if inst.container.opened < max => another_round(inst),
         Ok(false) => {
-            let text = not_satisfied(inst, inst.opened);
+            let text = not_satisfied(inst, inst.container.opened);
             match on_exhausted {
                 OnExhausted::Continue => {
                     succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) })
@@ -126,12 +126,12 @@ fn round(
 }
 
 pub(super) fn another_round(inst: &StepInst) -> Decision {
-    open(inst.path.clone(), inst.opened, [("iteration", json!(inst.opened))])
+    open(inst.path.clone(), inst.container.opened, [("iteration", json!(inst.container.opened))])
 }
 
 fn returned(planner: Planner<'_>, state: &State, at: StepNo, unit: UnitIx) -> Decision {
     let inst = state.step(at);
-    let Some(body) = inst.children.last().copied() else { return inner_failure(planner, state, at) };
+    let Some(body) = inst.container.children.last().copied() else { return inner_failure(planner, state, at) };
     let ended_badly = match &state.body(body).verdict {
         Some((Outcome::Success, _)) => None,
         Some((_, message)) => {

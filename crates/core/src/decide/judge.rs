@@ -11,7 +11,7 @@ use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
 use crate::id::StepId;
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Form, OnError, OnExhausted, Order, Retry, Rewind, Step, Text};
-use crate::state::{Scope, State, StepInst, StepNo};
+use crate::state::{Answered, Scope, State, StepInst, StepNo};
 
 /// How often work that was lost with its worker is begun again before a person is asked.
 const LOST_MAX: u32 = 3;
@@ -19,8 +19,8 @@ const LOST_MAX: u32 = 3;
 pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    if let (Some(answer), Some(question)) = (&inst.answer, &inst.question) {
-        return match question.kind {
+    if let Some(Answered { kind, answer }) = inst.answered.as_deref() {
+        return match kind {
             QuestionKind::Question if matches!(step.form, Form::Work(_)) => replied(planner, state, at, answer),
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
@@ -29,7 +29,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             QuestionKind::Consent => super::consent::answered(planner, state, at, answer),
         };
     }
-    match (&inst.error, &step.form) {
+    match (&inst.outcome.error, &step.form) {
         (Some(error), Form::Work(_) | Form::ForEach { .. }) => failed_attempt(planner, state, at, error),
         (Some(error), _) => failed(planner, state, at, error.clone()),
         (None, Form::ForEach { .. }) => {
@@ -46,7 +46,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
 }
 
 fn found(inst: &StepInst) -> Vec<Json> {
-    inst.result.output.as_array().cloned().unwrap_or_default()
+    inst.outcome.result.output.as_array().cloned().unwrap_or_default()
 }
 
 fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> Decision {
@@ -68,7 +68,7 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
         };
     }
     // A host that says it can not do a step has tried by itself what a ladder would.
-    if step.is_agent() && inst.result.by.is_none() {
+    if step.is_agent() && inst.outcome.result.by.is_none() {
         return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
     let may_retry = |retry: &&Retry| inst.tries() <= retry.max && ladder::covers(retry, error.class);
@@ -156,7 +156,7 @@ fn is_for_a_person(planner: Planner<'_>, state: &State, at: StepNo, error: &Fail
     let step = planner.plan.step(state.step(at).step);
     let attempted = state.step(at).attempts > 0;
     let said_no = error.class == ErrorClass::Failed;
-    let is_wrong = error.class == ErrorClass::Invalid && state.step(at).result.output.is_null();
+    let is_wrong = error.class == ErrorClass::Invalid && state.step(at).outcome.result.output.is_null();
     step.is_agent() && attempted && !said_no && !is_wrong && !ladder::is_tolerated(planner, state, at)
 }
 
@@ -237,10 +237,10 @@ fn operated(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) ->
     };
     match word {
         "retry" => once_more(planner, state, at),
-        "skip" => left_out_for(planner, state, at, inst.error.clone()),
+        "skip" => left_out_for(planner, state, at, inst.outcome.error.clone()),
         _ => {
             let given = || Failure::new(ErrorClass::Failed, "given up by a person");
-            given_up(planner, state, at, inst.error.clone().unwrap_or_else(given))
+            given_up(planner, state, at, inst.outcome.error.clone().unwrap_or_else(given))
         }
     }
 }
@@ -249,7 +249,7 @@ fn operated(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) ->
 fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    match (&inst.error, &step.rewind, &step.form) {
+    match (&inst.outcome.error, &step.rewind, &step.form) {
         (Some(_), ..) if step.is_agent() => ladder::resumed(step, inst, state.now, None),
         (Some(_), ..) => again(inst, state.now),
         (None, Some(rewind), _) => back(planner, inst, rewind),
@@ -268,7 +268,7 @@ fn replied(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) -> 
             ladder::resumed(step, inst, state.now, Some(&text))
         }
         Answer::Approve => ladder::resumed(step, inst, state.now, Some("yes")),
-        Answer::Skip => left_out_for(planner, state, at, inst.error.clone()),
+        Answer::Skip => left_out_for(planner, state, at, inst.outcome.error.clone()),
         Answer::Deny { reason } => {
             ladder::resumed(step, inst, state.now, Some(&reason.clone().unwrap_or_else(|| "no".to_owned())))
         }
@@ -328,7 +328,7 @@ fn concluded(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
         | Form::Repeat { .. }
         | Form::Parallel { .. }
         | Form::Workflow { .. }
-            if !state.step(at).children.is_empty() =>
+            if !state.step(at).container.children.is_empty() =>
         {
             super::inside::inside(planner, state, at)
         }
@@ -351,7 +351,7 @@ fn concluded(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
 /// Whether a person has to look at what the step left. A gate is a person's word already.
 fn to_review<'p>(step: &'p Step, inst: &StepInst, ended: &End) -> Option<&'p Text> {
     let gate = matches!(step.form, Form::Approve(_) | Form::Ask { .. });
-    let asked = inst.question.is_some() && inst.answer.is_some();
+    let asked = inst.answered.is_some();
     step.review.as_ref().filter(|_| !gate && !asked && ended.status == Ended::Succeeded && !ended.defaulted)
 }
 
@@ -385,7 +385,7 @@ pub(super) fn succeeded(planner: Planner<'_>, state: &State, at: StepNo, mut end
 /// What the step itself is about to set.
 fn own_names(planner: Planner<'_>, inst: &StepInst, ended: &End) -> Map<String, Json> {
     let output = &planner.plan.step(inst.step).output;
-    let value = ended.output.as_ref().unwrap_or(&inst.result.output);
+    let value = ended.output.as_ref().unwrap_or(&inst.outcome.result.output);
     let mut own = Map::new();
     if output.spread
         && let Json::Object(fields) = value
@@ -434,8 +434,8 @@ impl After<'_> {
     /// Back to an earlier step, or the end of the rounds; `None` means that it holds and the step is over.
     fn rewind(&self, step: &Step) -> Result<Option<Decision>, Problem> {
         let inst = self.state.step(self.at);
-        let operated = inst.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Operator);
-        let Some(rewind) = step.rewind.as_ref().filter(|_| !(operated && inst.answer.is_some())) else {
+        let operated = inst.answered.as_ref().is_some_and(|answered| answered.kind == QuestionKind::Operator);
+        let Some(rewind) = step.rewind.as_ref().filter(|_| !operated) else {
             return Ok(None);
         };
         if self.holds(&rewind.until.0)? {

@@ -48,7 +48,7 @@ pub(super) fn compacted(state: &State, at: StepNo) -> Option<Decision> {
 /// After a person has answered or looked: the conversation goes on where there is one.
 pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
     let session = inst.climb.as_ref().is_some_and(|climb| climb.resumable().is_some());
-    let lost = inst.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost);
+    let lost = inst.outcome.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost);
     let rung = match say {
         None if lost && step.on_interrupt == OnInterrupt::Restore => Rung::Restore { before: inst.restorable() },
         Some(say) => Rung::Answer { say: ladder::answered(say) },
@@ -99,7 +99,7 @@ impl Ladder<'_> {
         let own = match class {
             ErrorClass::Lost => Some((self.over(), self.state.now)),
             // Without an answer it is the step that is wrong.
-            ErrorClass::Invalid if self.inst.result.output.is_null() || self.error.needs_person => return None,
+            ErrorClass::Invalid if self.inst.outcome.result.output.is_null() || self.error.needs_person => return None,
             ErrorClass::Invalid => self.repair().or_else(|| self.reframe()),
             ErrorClass::Empty => self.nudge().or_else(|| self.pause()),
             ErrorClass::UsageLimit => self.wait(),
@@ -135,7 +135,7 @@ impl Ladder<'_> {
     }
 
     fn repair(&self) -> Option<(Rung, i64)> {
-        let answer = &self.inst.result.output;
+        let answer = &self.inst.outcome.result.output;
         let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
         let schema = self.step().output.schema.as_ref();
         let say = ladder::fix_up(&self.error.message, &answer, schema);

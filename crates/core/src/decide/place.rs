@@ -106,9 +106,9 @@ pub fn place(planner: Planner<'_>, state: &mut State, advance: &mut Advance, pla
 
 /// The labels that a worker must have, in one order, so that equal lists are equal texts.
 fn needs(state: &State, step: &Step, is_shared: bool, agent: Option<&str>) -> Vec<String> {
-    let is_at_home = state.home().is_some() && state.host.as_deref() == state.home();
+    let is_at_home = state.home().is_some() && state.placement.host.as_deref() == state.home();
     let is_bound = step.uses_files() || (is_at_home && step.uses_checkout());
-    let host = state.host.as_deref().filter(|_| is_shared && is_bound).map(host_label);
+    let host = state.placement.host.as_deref().filter(|_| is_shared && is_bound).map(host_label);
     let project = match state.project() {
         None if state.home().is_some() && !is_at_home => Some(no_project_label()),
         project => project.map(project_label),

@@ -180,7 +180,7 @@ fn left_out(planner: Planner<'_>, state: &State, at: StepNo) -> Option<Skip> {
     }
     let gate = |dep: &&&StepInst| dep.is_dead() && matches!(planner.plan.step(dep.step).form, Form::Approve(_));
     let dead = |dep: &&StepInst| dep.is_dead();
-    let why = deps.iter().find(gate).or_else(|| deps.first().filter(|_| deps.iter().all(dead)))?.skipped;
+    let why = deps.iter().find(gate).or_else(|| deps.first().filter(|_| deps.iter().all(dead)))?.outcome.skipped;
     why.filter(|_| step.run_if != RunIf::Always)
 }
 
@@ -188,7 +188,7 @@ fn chose_another(planner: Planner<'_>, dep: &StepInst, ix: StepIx, step: &Step) 
     let before = planner.plan.step(dep.step);
     let conditional = before.next.len() > 1 || before.next.iter().any(|route| route.when.is_some());
     let is_target = before.next.iter().any(|route| route.to == ix);
-    conditional && is_target && dep.chosen.as_ref() != Some(&step.id)
+    conditional && is_target && dep.outcome.chosen.as_ref() != Some(&step.id)
 }
 
 /// The intent of an attempt, with the work rendered; a text that can not be rendered ends it at once.
@@ -218,7 +218,7 @@ pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<
     let at = state.number(path)?;
     let mut start = rendered(planner, state, at, state.step(at).attempts).ok()?;
     // What is set aside for it is its own.
-    let own = state.step(at).reserve.map_or(0.0, |reserve| reserve.usd);
+    let own = state.step(at).phase.reserve().map_or(0.0, |reserve| reserve.usd);
     start.turn.usd_left = super::budget::usd_left(planner, state, at).map(|left| left + own);
     Some(start)
 }

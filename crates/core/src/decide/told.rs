@@ -80,9 +80,11 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Reje
             Some(Rejection::conflict("its consent is revoked already"))
         }
         Event::HostSettled { .. } => {
-            state.host.as_ref().map(|host| Rejection::conflict(format!("its files are on `{host}`")))
+            state.placement.host.as_ref().map(|host| Rejection::conflict(format!("its files are on `{host}`")))
         }
-        Event::HostMissed { host, .. } | Event::HostLeft { host, .. } if state.host.as_ref() != Some(host) => {
+        Event::HostMissed { host, .. } | Event::HostLeft { host, .. }
+            if state.placement.host.as_ref() != Some(host) =>
+        {
             Some(Rejection::untimely(format!("its files are not on `{host}`")))
         }
         Event::HostMissed { host, then, .. } => gone::misfit(state, host, *then),
@@ -107,7 +109,7 @@ fn unreached(path: &StepPath) -> Rejection {
 
 /// The step asks nothing: because it has been answered, or at all.
 fn unasked(inst: &StepInst) -> Rejection {
-    match inst.answer {
+    match inst.answered {
         Some(_) => Rejection::conflict(format!("`{}` has been answered", inst.path)),
         None => Rejection::untimely(format!("`{}` asks nothing", inst.path)),
     }

@@ -3,7 +3,7 @@
 //! **Invariant:** an event that does not fit changes nothing. Every change of a phase goes through
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
-use super::{BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
+use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
 use crate::approval::Approval;
 use crate::event::{self, Answer, Ended, Envelope, Event, Gone, QuestionKind, Usage};
 use crate::id::StepId;
@@ -74,7 +74,7 @@ impl Apply<'_> {
             Event::RunStarted(started) => {
                 self.state.started = Some(started.clone());
                 self.state.started_at = self.state.now;
-                self.state.host = self.state.home().map(str::to_owned);
+                self.state.placement.host = self.state.home().map(str::to_owned);
                 self.open_body(self.plan.main().body, None, 0);
             }
             Event::AttemptStarted { path, attempt, reserve, hosted, host, queued } => {
@@ -98,7 +98,9 @@ impl Apply<'_> {
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::AttemptDelayed { path, attempt, why } => {
                 let at = self.open_attempt(path, *attempt)?;
-                self.state.step_mut(at).delayed.clone_from(why);
+                if let Phase::Attempt(open) = &mut self.state.step_mut(at).phase {
+                    open.delayed.clone_from(why);
+                }
             }
             Event::SessionSeen { path, attempt, session, thread } => {
                 self.session_seen(path, *attempt, session, thread.as_deref())?;
@@ -124,7 +126,7 @@ impl Apply<'_> {
                 if let Some(rung) = rung {
                     self.climbed(at, rung);
                 }
-                if needs_slot(&self.plan.step(self.state.step(at).step).form) {
+                if needs_permit(&self.plan.step(self.state.step(at).step).form) {
                     self.enter(at, Phase::Retry { due: *due });
                 } else {
                     self.try_again(at);
@@ -136,7 +138,7 @@ impl Apply<'_> {
             }
             Event::ItemsFound { path, items } => {
                 let at = self.undecided(path)?;
-                self.state.step_mut(at).items.clone_from(items);
+                self.state.step_mut(at).container.items.clone_from(items);
                 self.enter(at, Phase::Inside);
                 self.wants(at);
             }
@@ -172,7 +174,7 @@ impl Apply<'_> {
             Event::Routed { path, to } => {
                 let at = self.undecided(path)?;
                 self.target(at, to)?;
-                self.state.step_mut(at).chosen = Some(to.clone());
+                self.state.step_mut(at).outcome.chosen = Some(to.clone());
             }
             Event::Rewound { path, to } => self.rewound(path, to)?,
             Event::LimitReached { limit, path } => self.limit_reached(limit, path.as_ref())?,
@@ -183,7 +185,7 @@ impl Apply<'_> {
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => {
                 self.state.paused = false;
-                self.state.missed.take_if(|missed| missed.then == Gone::Pause);
+                self.state.placement.lost.take_if(|missed| missed.then == Gone::Pause);
             }
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
             Event::RunFinished { outcome, message, outputs } => {
@@ -224,11 +226,11 @@ impl Apply<'_> {
         let at = self.find(path)?;
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
-            Phase::Attempt
-            | Phase::Queued
-            | Phase::Handed
+            Phase::Attempt(_)
+            | Phase::Queued(_)
+            | Phase::Hosted(_)
             | Phase::Retry { .. }
-            | Phase::Question
+            | Phase::Question(_)
             | Phase::Waiting { .. }
             | Phase::Done => Err(Illegal(format!("nothing is to be decided about `{path}`"))),
         }
@@ -238,7 +240,7 @@ impl Apply<'_> {
     fn open_attempt(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
         let at = self.find(path)?;
         let step = self.state.step(at);
-        match step.phase == Phase::Attempt && step.attempts == attempt {
+        match step.is_making(attempt) {
             true => Ok(at),
             false => Err(Illegal(format!("attempt {attempt} of `{path}` is not open"))),
         }
@@ -251,64 +253,17 @@ impl Apply<'_> {
         target.ok_or_else(|| Illegal(format!("`{}` can not lead to `{to}`", step.path)))
     }
 
-    /// Moves a step on, from the list it is on to the one where it belongs.
+    /// Moves a step on, from the lists it is on to those where it belongs. What belonged to the phase before is dropped with it;
+    /// of an attempt that is given up nobody tells the cost, and one that only waited for a worker had none.
     pub(super) fn enter(&mut self, at: StepNo, phase: Phase) {
-        self.leave(at);
-        match &phase {
-            Phase::Ready if needs_slot(&self.plan.step(self.state.step(at).step).form) => {
-                self.state.queue.push_back(at);
-            }
-            Phase::Ready | Phase::Judge => self.state.agenda.push_back(at),
-            Phase::Attempt => {
-                self.state.open.insert(at);
-            }
-            Phase::Retry { .. } | Phase::Question | Phase::Waiting { .. } => {
-                self.state.waiting.insert(at);
-            }
-            Phase::Handed => {
-                self.state.waiting.insert(at);
-                self.state.handed.insert(at);
-            }
-            Phase::Queued => {
-                self.state.waiting.insert(at);
-                self.state.queued.insert(at);
-            }
-            Phase::Inside | Phase::Done => {}
-        }
-        self.state.step_mut(at).phase = phase;
-    }
-
-    /// Takes a step off the list it is on; there it is nearly always the first.
-    fn leave(&mut self, at: StepNo) {
-        self.state.open.remove(&at);
-        // Of an attempt that is given up nobody tells the cost; one that only waited for a worker had none.
-        let is_queued = self.state.queued.contains(&at);
-        if let Some(reserve) = self.state.step_mut(at).reserve.take().filter(|_| !is_queued) {
+        let needs_permit = needs_permit(&self.plan.step(self.state.step(at).step).form);
+        let mut before = std::mem::replace(&mut self.state.step_mut(at).phase, Phase::Done);
+        if let Some(reserve) = before.take_reserve().filter(|_| !before.is_queued()) {
             self.pay(at, Usage::default(), reserve);
         }
-        self.state.waiting.remove(&at);
-        if self.state.queued.remove(&at) {
-            // What it asked was about the machine that it waited for.
-            self.state.step_mut(at).question = None;
-        }
-        if self.state.handed.remove(&at) {
-            self.state.step_mut(at).hand = None;
-        }
-        let step = self.state.step(at);
-        let list = match step.phase {
-            Phase::Ready if needs_slot(&self.plan.step(step.step).form) => &mut self.state.queue,
-            Phase::Ready | Phase::Inside | Phase::Judge => &mut self.state.agenda,
-            Phase::Attempt
-            | Phase::Queued
-            | Phase::Handed
-            | Phase::Retry { .. }
-            | Phase::Question
-            | Phase::Waiting { .. }
-            | Phase::Done => return,
-        };
-        if let Some(position) = list.iter().position(|other| *other == at) {
-            list.remove(position);
-        }
+        self.state.agenda.remove(at, &before, needs_permit);
+        self.state.agenda.add(at, &phase, needs_permit);
+        self.state.step_mut(at).phase = phase;
     }
 
     fn attempt_started(
@@ -324,15 +279,12 @@ impl Apply<'_> {
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
             return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
-        self.begun(at, reserve, hosted);
+        self.enter(at, Phase::begun(reserve, hosted));
         let step = self.state.step_mut(at);
         step.attempts = attempt;
         step.started_at = Some(now);
-        (step.error, step.answer, step.question, step.delayed) = (None, None, None, None);
-        step.labels.clear();
+        (step.outcome.error, step.answered) = (None, None);
         if attempt == 1 {
-            self.state.steps_executed += 1;
-            self.state.steps_idle += 1;
             let body = self.state.step(at).body;
             self.for_accounts(body, |account| (account.steps, account.idle) = (account.steps + 1, account.idle + 1));
         }
@@ -347,13 +299,13 @@ impl Apply<'_> {
         error: Option<&event::Failure>,
     ) -> Result<(), Illegal> {
         let at = match result.by {
-            Some(_) => self.handed(path, attempt)?,
+            Some(_) => self.hosted(path, attempt)?,
             None => self.open_attempt(path, attempt)?,
         };
         self.submitted(result.by.as_deref());
         let step = self.state.step_mut(at);
-        step.result = result.clone();
-        step.error = error.cloned();
+        step.outcome.result = result.clone();
+        step.outcome.error = error.cloned();
         step.lost += u32::from(error.is_some_and(|error| error.class == ErrorClass::Lost));
         self.settle_cost(at, result);
         let is_lost = error.is_some_and(|error| error.class == ErrorClass::Lost);
@@ -368,7 +320,7 @@ impl Apply<'_> {
     /// What an attempt cost takes the place of what was set aside for it; not knowing is not nothing.
     fn settle_cost(&mut self, at: StepNo, result: &event::Result) {
         let step = self.state.step_mut(at);
-        let reserve = step.reserve.take().filter(|_| !result.cached);
+        let reserve = step.phase.take_reserve().filter(|_| !result.cached);
         let session = step.climb.as_mut().and_then(|climb| climb.session.as_mut());
         if let (Some(session), Some(total)) = (session, result.session_total) {
             session.total = Some(total);
@@ -380,7 +332,7 @@ impl Apply<'_> {
         };
         self.book(at, usage);
         self.state.step_mut(at).usage += usage;
-        let dearest = &mut self.state.dearest;
+        let dearest = &mut self.state.costs.largest_attempt;
         dearest.input_tokens = dearest.input_tokens.max(usage.tokens());
         dearest.usd = dearest.usd.max(usage.usd);
         self.pay(at, usage, usage.unknown_of(reserve.unwrap_or_default()));
@@ -431,7 +383,7 @@ impl Apply<'_> {
         let unit = self.state.body(self.state.step(at).body).unit;
         let per_turn = self.plan.unit(unit).compat.contains(&Compat::WorkhorseLadder);
         let step = self.state.step_mut(at);
-        let counts = step.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
+        let counts = step.outcome.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
         step.climb.get_or_insert_default().take(rung, per_turn, counts);
     }
 
@@ -464,33 +416,32 @@ impl Apply<'_> {
             return self.asks_for_machine(path, question);
         }
         let at = self.undecided(path)?;
-        self.enter(at, Phase::Question);
+        let asked_at = question.asked_at;
+        self.enter(at, Phase::Question(Box::new(question)));
         let step = self.state.step_mut(at);
-        step.started_at.get_or_insert(question.asked_at);
-        step.answer = None;
-        step.comment = None;
-        step.question = Some(question);
+        step.started_at.get_or_insert(asked_at);
+        (step.answered, step.outcome.comment) = (None, None);
         if let Some(error) = error {
-            step.error = Some(error.clone());
+            step.outcome.error = Some(error.clone());
         }
         Ok(())
     }
 
     fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Illegal> {
         let at = self.find(path)?;
-        if self.state.step(at).phase != Phase::Question {
+        let Phase::Question(question) = &self.state.step(at).phase else {
             return Err(Illegal(format!("`{path}` asks nothing")));
-        }
+        };
+        let kind = question.kind;
         self.worked(at);
         let step = self.state.step_mut(at);
-        step.answer = Some(answer.clone());
-        step.comment = comment.map(str::to_owned);
+        step.answered = Some(Box::new(Answered { kind, answer: answer.clone() }));
+        step.outcome.comment = comment.map(str::to_owned);
         if let Some(climb) = &mut step.climb {
             climb.rested();
         }
-        let asked = step.question.as_ref().map(|question| question.kind);
         // With consent it begins as if nobody had been asked: in its turn.
-        let begins = asked == Some(QuestionKind::Consent) && *answer == Answer::Approve;
+        let begins = kind == QuestionKind::Consent && *answer == Answer::Approve;
         self.enter(at, if begins { Phase::Ready } else { Phase::Judge });
         Ok(())
     }
@@ -507,8 +458,7 @@ impl Apply<'_> {
         let person = caller.and_then(Caller::person).or(by).unwrap_or_default().to_owned();
         let approval = Approval { by: person, at: self.state.now, comment: comment.map(str::to_owned) };
         let step = self.state.step_mut(at);
-        let question = step.question.as_mut().filter(|_| step.phase == Phase::Question);
-        question.ok_or_else(|| Illegal(format!("`{path}` asks nothing")))?.approved.push(approval);
+        step.phase.question_mut().ok_or_else(|| Illegal(format!("`{path}` asks nothing")))?.approved.push(approval);
         Ok(())
     }
 
@@ -523,7 +473,7 @@ impl Apply<'_> {
         let earlier = signal.and_then(|name| self.state.signals.iter().position(|(known, _)| known == name));
         if let Some(position) = earlier {
             let (_, data) = self.state.signals.remove(position);
-            self.state.step_mut(at).result.output = data;
+            self.state.step_mut(at).outcome.result.output = data;
             self.enter(at, Phase::Judge);
         }
         Ok(())
@@ -531,9 +481,9 @@ impl Apply<'_> {
 
     fn signalled(&mut self, name: &str, data: &crate::Json) {
         let waits = |at: &&StepNo| matches!(&self.state.step(**at).phase, Phase::Waiting { signal: Some(signal), .. } if signal == name);
-        match self.state.waiting.iter().find(waits).copied() {
+        match self.state.agenda.waiting.iter().find(waits).copied() {
             Some(at) => {
-                self.state.step_mut(at).result.output = data.clone();
+                self.state.step_mut(at).outcome.result.output = data.clone();
                 self.enter(at, Phase::Judge);
             }
             None => self.state.signals.push((name.to_owned(), data.clone())),
@@ -549,25 +499,29 @@ impl Apply<'_> {
 
     /// A timer of a step that has moved on means nothing any more, and neither does one from before it did.
     fn timer_fired(&mut self, timer: &TimerId) {
-        self.state.deadline_passed |= *timer == TimerId::Deadline;
+        self.state.account.deadline_passed |= *timer == TimerId::Deadline;
         let Some(at) = timer.path().and_then(|path| self.state.number(path)) else { return };
         let now = self.state.now;
-        let held_until = self.state.step(at).hand.as_ref().map(|hand| hand.until);
-        let asked_until = self.state.step(at).question.as_ref().and_then(|question| question.due);
         match (timer, &self.state.step(at).phase) {
             (TimerId::UnitDeadline(_), Phase::Inside) => self.late(at),
             (TimerId::Retry(_), Phase::Retry { due }) if *due <= now => self.enter(at, Phase::Ready),
             (TimerId::Wait(_), Phase::Waiting { due: Some(due), signal }) if *due <= now => {
                 let late = signal.is_some();
                 let step = self.state.step_mut(at);
-                step.error = late.then(|| event::Failure::new(ErrorClass::Timeout, "the signal did not come in time"));
+                step.outcome.error =
+                    late.then(|| event::Failure::new(ErrorClass::Timeout, "the signal did not come in time"));
                 self.enter(at, Phase::Judge);
             }
-            (TimerId::Gate(_), Phase::Question) if asked_until.is_some_and(|due| due <= now) => {
-                self.state.step_mut(at).answer = Some(Answer::TimedOut);
+            (TimerId::Gate(_), Phase::Question(question)) if question.due.is_some_and(|due| due <= now) => {
+                let answered = Answered { kind: question.kind, answer: Answer::TimedOut };
+                self.state.step_mut(at).answered = Some(Box::new(answered));
                 self.enter(at, Phase::Judge);
             }
-            (TimerId::Lease(_), Phase::Handed) if held_until.is_some_and(|until| until <= now) => self.offer_again(at),
+            (TimerId::Lease(_), Phase::Hosted(hosted))
+                if hosted.lease.as_ref().is_some_and(|lease| lease.until <= now) =>
+            {
+                self.offer_again(at);
+            }
             _ => {}
         }
     }
@@ -585,7 +539,7 @@ impl Apply<'_> {
         let body = *inner.get(which).ok_or_else(|| Illegal(format!("`{path}` has no body {index}")))?;
         let now = self.state.now;
         let keeps = matches!(self.plan.step(step).form, Form::Repeat { .. });
-        let before = self.state.step(at).children.last().copied().filter(|_| keeps);
+        let before = self.state.step(at).container.children.last().copied().filter(|_| keeps);
         if before.is_some() {
             self.again(self.state.step(at).body, path);
         }
@@ -597,8 +551,8 @@ impl Apply<'_> {
         self.state.body_mut(child).names.extend(bound.iter().map(|(name, value)| (name.clone(), value.clone())));
         let step = self.state.step_mut(at);
         step.started_at.get_or_insert(now);
-        step.children.push(child);
-        step.opened += 1;
+        step.container.children.push(child);
+        step.container.opened += 1;
         self.wants(at);
         Ok(())
     }
@@ -612,7 +566,7 @@ impl Apply<'_> {
         let at = BodyNo(number(self.state.bodies.len()));
         let account = self.account_for(body);
         if account.is_some() {
-            self.state.limited.insert(at);
+            self.state.agenda.limited.insert(at);
         }
         self.state.bodies.push(BodyInst {
             body,
@@ -673,7 +627,6 @@ impl Apply<'_> {
         slot.current = Some(at);
         let visits = slot.visits;
         if matches!(order, Order::Machine { .. }) {
-            self.state.visits_most = self.state.visits_most.max(visits);
             self.for_accounts(body, |account| account.visits_most = account.visits_most.max(visits));
         }
         let path = self.path(body, &self.plan.step(step).id, visits);
@@ -699,7 +652,7 @@ impl Apply<'_> {
 }
 
 /// Whether a step has to wait until fewer are at work: leaf work, and looking for files.
-pub(super) fn needs_slot(form: &Form) -> bool {
+pub(super) fn needs_permit(form: &Form) -> bool {
     matches!(form, Form::Work(_) | Form::ForEach { items: Items::Glob(_), .. })
 }
 

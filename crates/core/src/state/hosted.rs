@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::apply::{Apply, Illegal};
 use super::{Phase, StepNo};
-use crate::event::Usage;
 use crate::path::StepPath;
 
-/// Who took an attempt that is handed out.
+/// The lease of a client on an attempt that it makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hand {
+pub struct HostedLease {
     /// The client.
     pub by: String,
     /// Since when.
@@ -28,23 +27,25 @@ pub struct Hand {
 
 impl Apply<'_> {
     /// A step whose attempt of that number is handed out.
-    pub(super) fn handed(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+    pub(super) fn hosted(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
         let at = self.find(path)?;
         let step = self.state.step(at);
-        match step.phase == Phase::Handed && step.attempts == attempt {
+        match step.phase.is_hosted() && step.attempts == attempt {
             true => Ok(at),
             false => Err(Illegal(format!("attempt {attempt} of `{path}` is not handed out"))),
         }
     }
 
     pub(super) fn claimed(&mut self, path: &StepPath, attempt: u32, by: &str, until: i64) -> Result<(), Illegal> {
-        let at = self.handed(path, attempt)?;
+        let at = self.hosted(path, attempt)?;
         let now = self.state.now;
-        let hand = &mut self.state.step_mut(at).hand;
-        match hand {
-            Some(hand) if hand.by != by => return Err(Illegal(format!("`{path}` is handed out to {}", hand.by))),
-            Some(hand) => (hand.until, hand.seen) = (until, now),
-            None => *hand = Some(Box::new(Hand { by: by.to_owned(), since: now, until, seen: now, hint: None })),
+        let Some(lease) = self.lease_mut(at) else { return Ok(()) };
+        match lease {
+            Some(lease) if lease.by != by => return Err(Illegal(format!("`{path}` is handed out to {}", lease.by))),
+            Some(lease) => (lease.until, lease.seen) = (until, now),
+            None => {
+                *lease = Some(Box::new(HostedLease { by: by.to_owned(), since: now, until, seen: now, hint: None }))
+            }
         }
         Ok(())
     }
@@ -56,20 +57,20 @@ impl Apply<'_> {
         hint: Option<&str>,
         until: i64,
     ) -> Result<(), Illegal> {
-        let at = self.handed(path, attempt)?;
+        let at = self.hosted(path, attempt)?;
         let now = self.state.now;
-        let Some(hand) = &mut self.state.step_mut(at).hand else {
+        let Some(Some(lease)) = self.lease_mut(at) else {
             return Err(Illegal(format!("nobody has taken `{path}`")));
         };
-        (hand.until, hand.seen) = (until, now);
+        (lease.until, lease.seen) = (until, now);
         if let Some(hint) = hint {
-            hand.hint = Some(hint.to_owned());
+            lease.hint = Some(hint.to_owned());
         }
         Ok(())
     }
 
     pub(super) fn handed_back(&mut self, path: &StepPath, attempt: u32) -> Result<(), Illegal> {
-        let at = self.handed(path, attempt)?;
+        let at = self.hosted(path, attempt)?;
         self.offer_again(at);
         Ok(())
     }
@@ -80,10 +81,11 @@ impl Apply<'_> {
         self.enter(at, Phase::Ready);
     }
 
-    /// An attempt that was begun: by the engine, or for whoever hosts the run.
-    pub(super) fn begun(&mut self, at: StepNo, reserve: Option<Usage>, hosted: bool) {
-        self.enter(at, if hosted { Phase::Handed } else { Phase::Attempt });
-        self.state.step_mut(at).reserve = reserve;
+    fn lease_mut(&mut self, at: StepNo) -> Option<&mut Option<Box<HostedLease>>> {
+        match &mut self.state.step_mut(at).phase {
+            Phase::Hosted(hosted) => Some(&mut hosted.lease),
+            _ => None,
+        }
     }
 
     /// Remembers the last thing that a client submitted.

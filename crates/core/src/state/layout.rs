@@ -9,11 +9,14 @@ mod tests {
     use super::LAYOUT;
 
     /// The files that say what a state holds.
-    const SOURCES: [&str; 10] = [
+    const SOURCES: [&str; 13] = [
         include_str!("../state.rs"),
-        include_str!("account.rs"),
+        include_str!("agenda.rs"),
+        include_str!("budget.rs"),
         include_str!("hosted.rs"),
-        include_str!("placed.rs"),
+        include_str!("phase.rs"),
+        include_str!("placement.rs"),
+        include_str!("step.rs"),
         include_str!("../ladder.rs"),
         include_str!("../event/attempt.rs"),
         include_str!("../event/context.rs"),
@@ -41,7 +44,7 @@ mod tests {
     #[test]
     fn a_changed_layout_has_a_new_number() {
         let lines: Vec<&str> = SOURCES.iter().flat_map(|source| source.lines()).filter(|line| declares(line)).collect();
-        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (4, 0x24be_52b6_c101_fb2e);
+        let is_known = (LAYOUT, hash(&lines.join("\n"))) == (3, 0xd226_d7ac_22a0_a3ab);
         assert!(is_known, "what a state holds has changed: raise LAYOUT and write {:#x} here", hash(&lines.join("\n")));
     }
 }

@@ -103,36 +103,40 @@ impl Names for Scope<'_> {
 /// A step as it will be once it has ended.
 fn as_ended(step: &StepInst, end: &End) -> StepInst {
     let mut step = step.clone();
-    step.ended = Some(end.status);
-    step.choice.clone_from(&end.choice);
-    step.error = end.error.clone().or(step.error);
+    step.outcome.ended = Some(end.status);
+    step.outcome.choice.clone_from(&end.choice);
+    step.outcome.error = end.error.clone().or(step.outcome.error);
     if let Some(output) = &end.output {
-        step.result.output = output.clone();
+        step.outcome.result.output = output.clone();
     }
     step
 }
 
 /// What `steps.<id>` is.
 fn left_by(step: &StepInst) -> Json {
-    let status = step.ended.map_or(StepStatus::Running, StepStatus::from);
+    let status = step.outcome.ended.map_or(StepStatus::Running, StepStatus::from);
     let mut left = Map::new();
     left.insert("status".to_owned(), json!(status));
     left.insert("attempts".to_owned(), json!(step.attempts));
     left.insert("usage".to_owned(), json!(step.usage));
-    left.insert("error".to_owned(), json!(step.error));
-    if step.ended == Some(Ended::Skipped) {
+    left.insert("error".to_owned(), json!(step.outcome.error));
+    if step.outcome.ended == Some(Ended::Skipped) {
         return Json::Object(left);
     }
-    left.insert("output".to_owned(), step.result.output.clone());
-    let items = if step.items.is_empty() { Json::Array(step.left.clone()) } else { step.result.output.clone() };
+    left.insert("output".to_owned(), step.outcome.result.output.clone());
+    let items = if step.container.items.is_empty() {
+        Json::Array(step.container.left.clone())
+    } else {
+        step.outcome.result.output.clone()
+    };
     left.insert("items".to_owned(), items);
-    left.insert("approved".to_owned(), json!(step.ended == Some(Ended::Succeeded)));
-    left.insert("choice".to_owned(), json!(step.choice));
-    left.insert("comment".to_owned(), json!(step.comment));
-    if let Some(code) = step.result.exit_code {
+    left.insert("approved".to_owned(), json!(step.outcome.ended == Some(Ended::Succeeded)));
+    left.insert("choice".to_owned(), json!(step.outcome.choice));
+    left.insert("comment".to_owned(), json!(step.outcome.comment));
+    if let Some(code) = step.outcome.result.exit_code {
         left.insert("exit_code".to_owned(), json!(code));
     }
-    left.insert("stdout".to_owned(), step.result.printed());
-    left.insert("stderr".to_owned(), json!(step.result.stderr.clone().unwrap_or_default()));
+    left.insert("stdout".to_owned(), step.outcome.result.printed());
+    left.insert("stderr".to_owned(), json!(step.outcome.result.stderr.clone().unwrap_or_default()));
     Json::Object(left)
 }

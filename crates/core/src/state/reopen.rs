@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::apply::{Apply, Illegal, needs_slot};
+use super::apply::{Apply, Illegal, needs_permit};
 use super::{BodyNo, Phase, StepNo};
 use crate::event::Ended;
 use crate::path::StepPath;
@@ -20,7 +20,7 @@ impl Apply<'_> {
         let from = from.map(|path| self.startable(path)).transpose()?;
         self.state.finished = None;
         // Where it has ended well, nobody has kept its files for other machines.
-        self.state.carried.take_if(|_| well);
+        self.state.placement.carried.take_if(|_| well);
         self.state.on_failure.open = false;
         self.stop_spinning();
         (self.state.cancelling, self.state.paused, self.state.root_ended) = (false, false, false);
@@ -53,7 +53,7 @@ impl Apply<'_> {
                 return if current { Ok(found) } else { Err(Illegal(format!("`{path}` was replaced by a later one"))) };
             };
             let rounds = matches!(self.plan.step(self.state.step(owner).step).form, Form::Repeat { .. });
-            if rounds && self.state.step(owner).children.last() != Some(&step.body) {
+            if rounds && self.state.step(owner).container.children.last() != Some(&step.body) {
                 return Err(Illegal(format!("`{path}` was replaced by a later round")));
             }
             at = owner;
@@ -66,7 +66,7 @@ impl Apply<'_> {
         while let Some(container) = owner {
             let step = self.state.step(container);
             if let Form::ForEach { parallel, .. } = &self.plan.step(step.step).form
-                && step.opened - step.closed > *parallel
+                && step.container.opened - step.container.closed > *parallel
             {
                 return Err(Illegal(format!("`{}` is at work on other items", step.path)));
             }
@@ -77,22 +77,22 @@ impl Apply<'_> {
 
     /// Attempts that the end of the run stopped are made again, and an `end` is decided again.
     fn resume_stopped(&mut self) {
-        let open: Vec<StepNo> = self.state.open.iter().copied().collect();
-        let queued: Vec<StepNo> = self.state.queued.iter().copied().collect();
+        let open: Vec<StepNo> = self.state.agenda.open.iter().copied().collect();
+        let queued: Vec<StepNo> = self.state.agenda.queued.iter().copied().collect();
         queued.into_iter().for_each(|at| self.offer_again(at));
         // Whether its machine is there is found out anew.
-        self.state.missed = None;
+        self.state.placement.lost = None;
         let stopped = |at: &StepNo| {
             let step = self.state.step(*at);
-            let fresh = step.phase == Phase::Judge && step.answer.is_none() && step.error.is_some();
-            fresh && needs_slot(&self.plan.step(step.step).form)
+            let fresh = step.phase == Phase::Judge && step.answered.is_none() && step.outcome.error.is_some();
+            fresh && needs_permit(&self.plan.step(step.step).form)
         };
-        let judged: Vec<StepNo> = self.state.agenda.iter().copied().filter(stopped).collect();
+        let judged: Vec<StepNo> = self.state.agenda.undecided.iter().copied().filter(stopped).collect();
         let ended = |step: &super::StepInst| step.live && step.phase == Phase::Done;
         let steps = (0u32..).map(StepNo).zip(&self.state.steps);
         let ends: Vec<StepNo> = steps.filter(|(_, step)| ended(step)).map(|(at, _)| at).collect();
         for at in open.into_iter().chain(judged).chain(ends) {
-            self.state.step_mut(at).ended = None;
+            self.state.step_mut(at).outcome.ended = None;
             self.interrupted(at);
             self.enter(at, Phase::Ready);
         }
@@ -129,7 +129,7 @@ impl Apply<'_> {
             Order::Machine { .. } => {
                 let current: Vec<StepNo> = self.state.body(body).slots.iter().filter_map(|slot| slot.current).collect();
                 current.into_iter().filter(|other| *other != owner).for_each(|other| self.abandon(other));
-                self.state.step_mut(owner).chosen = None;
+                self.state.step_mut(owner).outcome.chosen = None;
             }
             Order::Graph => {
                 let mut set = self.downstream(step);
@@ -146,7 +146,7 @@ impl Apply<'_> {
         let failed = std::mem::take(&mut inst.failed);
         inst.verdict = None;
         if inst.account.is_some() {
-            self.state.limited.insert(body);
+            self.state.agenda.limited.insert(body);
         }
         let inst = self.state.body_mut(body);
         if !std::mem::take(&mut inst.ended) {
@@ -154,8 +154,8 @@ impl Apply<'_> {
         }
         let Some(owner) = owner else { return };
         let step = self.state.step_mut(owner);
-        step.closed -= 1;
-        step.broken -= u32::from(failed);
+        step.container.closed -= 1;
+        step.container.broken -= u32::from(failed);
         self.inside_again(owner);
     }
 
@@ -163,8 +163,8 @@ impl Apply<'_> {
         let body = self.state.step(owner).body;
         self.enter(owner, Phase::Inside);
         let step = self.state.step_mut(owner);
-        (step.ended, step.ended_at, step.ok) = (None, None, false);
-        (step.error, step.answer, step.question) = (None, None, None);
+        (step.outcome.ended, step.outcome.ended_at, step.outcome.ok) = (None, None, false);
+        (step.outcome.error, step.answered) = (None, None);
         self.revived(owner);
         self.open_again(body);
         self.wants(owner);
@@ -176,19 +176,19 @@ impl Apply<'_> {
         let current: Vec<StepNo> = slots.iter().filter_map(|slot| slot.current).collect();
         for at in &current {
             let inside = self.state.step(*at).phase == Phase::Inside;
-            let children = self.state.step(*at).children.clone();
+            let children = self.state.step(*at).container.children.clone();
             let unfinished = |child: &BodyNo| !self.state.body(*child).ended || self.has_broken(*at, *child);
             let children: Vec<BodyNo> = children.into_iter().filter(|child| inside && unfinished(child)).collect();
             children.into_iter().for_each(|child| self.revive(child));
         }
-        let over = |at: &StepNo| self.state.step(*at).phase == Phase::Done && !self.state.step(*at).ok;
+        let over = |at: &StepNo| self.state.step(*at).phase == Phase::Done && !self.state.step(*at).outcome.ok;
         let failed: Vec<StepNo> = current.into_iter().filter(over).collect();
         if failed.is_empty() {
             return;
         }
         self.open_again(body);
         let (blocked, again): (Vec<StepNo>, Vec<StepNo>) =
-            failed.into_iter().partition(|at| self.state.step(*at).ended == Some(Ended::Skipped));
+            failed.into_iter().partition(|at| self.state.step(*at).outcome.ended == Some(Ended::Skipped));
         let waiting: HashSet<StepIx> = blocked.into_iter().map(|at| self.state.step(at).step).collect();
         for at in again {
             self.try_again(at);
@@ -207,7 +207,7 @@ impl Apply<'_> {
 
     /// A step that failed is done again. Of a container, what failed inside it; if nothing did, all of it.
     pub(super) fn try_again(&mut self, at: StepNo) {
-        let children = self.state.step(at).children.clone();
+        let children = self.state.step(at).container.children.clone();
         let broken: Vec<BodyNo> = children.iter().copied().filter(|child| self.has_broken(at, *child)).collect();
         if broken.is_empty() && !children.is_empty() {
             let (step, body) = (self.state.step(at).step, self.state.step(at).body);
@@ -216,12 +216,12 @@ impl Apply<'_> {
             return;
         }
         self.revived(at);
-        if self.state.step(at).error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost) {
+        if self.state.step(at).outcome.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost) {
             self.interrupted(at);
         }
         let step = self.state.step_mut(at);
-        (step.ended, step.ended_at, step.chosen, step.lost) = (None, None, None, 0);
-        (step.error, step.answer, step.question) = (None, None, None);
+        (step.outcome.ended, step.outcome.ended_at, step.outcome.chosen, step.lost) = (None, None, None, 0);
+        (step.outcome.error, step.answered) = (None, None);
         self.enter(at, if broken.is_empty() { Phase::Ready } else { Phase::Inside });
         broken.into_iter().for_each(|child| self.revive(child));
     }

@@ -12,7 +12,7 @@ use crate::plan::{Form, OnItemError, Order, Outcome, RunIf, StepIx};
 
 impl Apply<'_> {
     pub(super) fn skip(&mut self, at: StepNo, why: Skip) {
-        self.state.step_mut(at).skipped = Some(why);
+        self.state.step_mut(at).outcome.skipped = Some(why);
         let ok = !matches!(why, Skip::Upstream | Skip::Cancelled);
         self.settle(at, Ended::Skipped, ok);
     }
@@ -20,17 +20,16 @@ impl Apply<'_> {
     pub(super) fn step_ended(&mut self, at: StepNo, end: &End) {
         let step = self.state.step_mut(at);
         if let Some(output) = &end.output {
-            step.result.output = output.clone();
+            step.outcome.result.output = output.clone();
         }
         if let Some(error) = &end.error {
-            step.error = Some(error.clone());
+            step.outcome.error = Some(error.clone());
         }
-        step.choice.clone_from(&end.choice);
-        step.defaulted = end.defaulted;
-        self.overrun(at);
+        step.outcome.choice.clone_from(&end.choice);
+        step.outcome.defaulted = end.defaulted;
+        self.charge_excess(at);
         if end.progress.is_some() && end.progress != self.state.progress {
             self.state.progress.clone_from(&end.progress);
-            self.state.steps_idle = 0;
             let body = self.state.step(at).body;
             self.for_accounts(body, |account| account.idle = 0);
         }
@@ -65,7 +64,7 @@ impl Apply<'_> {
         let step = self.state.step(at);
         let output = &self.plan.step(step.step).output;
         let body = step.body;
-        let value = step.result.output.clone();
+        let value = step.outcome.result.output.clone();
         let left_something = end.status == Ended::Succeeded || (end.tolerated && !value.is_null());
         let names = &mut self.state.body_mut(body).names;
         if left_something {
@@ -104,7 +103,7 @@ impl Apply<'_> {
         let now = self.state.now;
         self.state.succeeded += u64::from(ended == Ended::Succeeded);
         let step = self.state.step_mut(at);
-        (step.ended, step.ok, step.ended_at) = (Some(ended), ok, Some(now));
+        (step.outcome.ended, step.outcome.ok, step.outcome.ended_at) = (Some(ended), ok, Some(now));
     }
 
     /// A step that its body does not count on any more.
@@ -121,7 +120,7 @@ impl Apply<'_> {
         let step = self.state.step(at);
         let body = step.body;
         let ix = self.state.body(body).body;
-        let target = step.chosen.as_ref().and_then(|id| self.index.find(ix, id.as_str()));
+        let target = step.outcome.chosen.as_ref().and_then(|id| self.index.find(ix, id.as_str()));
         if let Some(target) = target {
             // Going on from a failure means that it is dealt with.
             self.state.body_mut(body).failed &= ok;
@@ -156,7 +155,7 @@ impl Apply<'_> {
 
     fn passed_over(&mut self, step: StepIx, body: BodyNo, why: Skip) -> StepNo {
         let at = self.add(body, step);
-        self.state.step_mut(at).skipped = Some(why);
+        self.state.step_mut(at).outcome.skipped = Some(why);
         at
     }
 
@@ -165,12 +164,12 @@ impl Apply<'_> {
         let deps: Vec<_> = deps.filter_map(|dep| self.current(body, *dep)).map(|at| self.state.step(at)).collect();
         match self.plan.step(step).run_if {
             RunIf::Always => Arrival::Runs,
-            RunIf::Settled if deps.iter().all(|dep| dep.ok) => Arrival::Runs,
+            RunIf::Settled if deps.iter().all(|dep| dep.outcome.ok) => Arrival::Runs,
             RunIf::Settled => Arrival::Blocked,
-            RunIf::Succeeded if deps.iter().all(|dep| dep.ended == Some(Ended::Succeeded)) => Arrival::Runs,
-            RunIf::Succeeded if deps.iter().all(|dep| dep.ok) => Arrival::Skipped,
+            RunIf::Succeeded if deps.iter().all(|dep| dep.outcome.ended == Some(Ended::Succeeded)) => Arrival::Runs,
+            RunIf::Succeeded if deps.iter().all(|dep| dep.outcome.ok) => Arrival::Skipped,
             RunIf::Succeeded => Arrival::Blocked,
-            RunIf::Failed if deps.iter().any(|dep| dep.ended == Some(Ended::Failed)) => Arrival::Runs,
+            RunIf::Failed if deps.iter().any(|dep| dep.outcome.ended == Some(Ended::Failed)) => Arrival::Runs,
             RunIf::Failed => Arrival::Skipped,
         }
     }
@@ -180,7 +179,7 @@ impl Apply<'_> {
     }
 
     pub(super) fn body_ended(&mut self, body: BodyNo) {
-        self.state.limited.remove(&body);
+        self.state.agenda.limited.remove(&body);
         if std::mem::replace(&mut self.state.body_mut(body).ended, true) {
             return;
         }
@@ -191,12 +190,12 @@ impl Apply<'_> {
         let left = self.left(body, owner);
         let (index, failed) = (self.state.body(body).index as usize, self.state.body(body).failed);
         let step = self.state.step_mut(owner);
-        step.closed += 1;
-        step.broken += u32::from(failed);
-        if step.left.len() <= index {
-            step.left.resize(index + 1, Json::Null);
+        step.container.closed += 1;
+        step.container.broken += u32::from(failed);
+        if step.container.left.len() <= index {
+            step.container.left.resize(index + 1, Json::Null);
         }
-        step.left[index] = left;
+        step.container.left[index] = left;
         self.wants(owner);
     }
 
@@ -216,17 +215,17 @@ impl Apply<'_> {
     /// Puts a container on the agenda if there is something to decide about it.
     pub(super) fn wants(&mut self, at: StepNo) {
         let step = self.state.step(at);
-        let active = step.opened - step.closed;
+        let active = step.container.opened - step.container.closed;
         let more = match &self.plan.step(step.step).form {
             Form::ForEach { parallel, on_item_error, .. } => {
-                let stop = *on_item_error == OnItemError::Fail && step.broken > 0;
-                !stop && active < *parallel && (step.opened as usize) < step.items.len()
+                let stop = *on_item_error == OnItemError::Fail && step.container.broken > 0;
+                !stop && active < *parallel && (step.container.opened as usize) < step.container.items.len()
             }
-            Form::Parallel { branches } => (step.opened as usize) < branches.len(),
+            Form::Parallel { branches } => (step.container.opened as usize) < branches.len(),
             _ => false,
         };
-        if step.phase == Phase::Inside && (more || active == 0) && !self.state.agenda.contains(&at) {
-            self.state.agenda.push_back(at);
+        if step.phase == Phase::Inside && (more || active == 0) && !self.state.agenda.undecided.contains(&at) {
+            self.state.agenda.undecided.push_back(at);
         }
     }
 
@@ -262,7 +261,7 @@ impl Apply<'_> {
             if let Some(current) = slot.current {
                 self.abandon(current);
             }
-            let blocked = |at: &StepNo| self.state.step(*at).skipped == Some(Skip::Upstream);
+            let blocked = |at: &StepNo| self.state.step(*at).outcome.skipped == Some(Skip::Upstream);
             let spare = slot.current.filter(blocked).or(slot.spare);
             self.state.body_mut(body).slots[position] = Slot { visits: slot.visits, spare, ..Slot::default() };
         }
@@ -281,7 +280,7 @@ impl Apply<'_> {
             }
         }
         let current = self.state.body(body).slots.iter().filter_map(|slot| slot.current);
-        let failed = current.map(|at| self.state.step(at)).any(|step| step.phase == Phase::Done && !step.ok);
+        let failed = current.map(|at| self.state.step(at)).any(|step| step.phase == Phase::Done && !step.outcome.ok);
         self.state.body_mut(body).failed = failed;
     }
 
@@ -294,13 +293,13 @@ impl Apply<'_> {
         if self.state.step(at).phase != Phase::Done {
             self.done(at, Ended::Cancelled, false);
         }
-        for child in self.state.step(at).children.clone() {
+        for child in self.state.step(at).container.children.clone() {
             self.abandon_body(child);
         }
     }
 
     pub(super) fn abandon_body(&mut self, body: BodyNo) {
-        self.state.limited.remove(&body);
+        self.state.agenda.limited.remove(&body);
         if self.state.body(body).ended {
             return;
         }

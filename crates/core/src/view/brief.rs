@@ -72,7 +72,7 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
         task: started.map(|started| started.task.chars().take(TASK_CHARS_MAX).collect()).unwrap_or_default(),
         done: state.succeeded,
         started_at: state.started_at,
-        usd: state.usage.usd,
+        usd: state.account.usage.usd,
         message: finished.and_then(|finished| finished.message.clone()),
         ended_at: finished.map(|finished| finished.at),
         waiting_for: waiting_for(state).iter().map(Awaited::to_string).collect(),
@@ -80,7 +80,7 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
     };
     Brief {
         line,
-        tokens: state.usage.input_tokens + state.usage.output_tokens,
+        tokens: state.account.usage.input_tokens + state.account.usage.output_tokens,
         attempts: state.tried,
         asks: Some(if finished.is_some() { 0 } else { state.questions().count() as u64 }),
         owner: started.and_then(|started| started.owner.clone()),

@@ -59,6 +59,13 @@ pub fn cost(plan: &Plan, state: &State) -> Cost {
     let costly = state.steps().iter().filter(|step| step.usage != Usage::default());
     let mut steps: Vec<Spent> = costly.map(|step| Spent { path: step.path.clone(), usage: step.usage }).collect();
     steps.sort_by(|a, b| b.usage.usd.total_cmp(&a.usage.usd));
-    let (set_aside, assumed) = (state.reserved(), state.assumed);
-    Cost { total: state.usage, steps, agents: state.agents.clone(), set_aside, assumed, limit: Limit::of(plan) }
+    let (set_aside, assumed) = (state.reserved(), state.account.assumed);
+    Cost {
+        total: state.account.usage,
+        steps,
+        agents: state.costs.by_agent.clone(),
+        set_aside,
+        assumed,
+        limit: Limit::of(plan),
+    }
 }

@@ -24,8 +24,8 @@ pub fn critical_path(plan: &Plan, state: &State) -> Vec<StepPath> {
 /// Steps with nothing inside that are over and were not left out.
 fn leaves(state: &State) -> Vec<StepNo> {
     let all = (0u32..).map(StepNo).zip(state.steps());
-    let over = all.filter(|(_, step)| step.children.is_empty() && step.ended_at.is_some());
-    over.filter(|(_, step)| step.ended != Some(Ended::Skipped)).map(|(at, _)| at).collect()
+    let over = all.filter(|(_, step)| step.container.children.is_empty() && step.outcome.ended_at.is_some());
+    over.filter(|(_, step)| step.outcome.ended != Some(Ended::Skipped)).map(|(at, _)| at).collect()
 }
 
 struct Fold<'a> {
@@ -37,13 +37,13 @@ struct Fold<'a> {
 impl Fold<'_> {
     /// The leaf that ended last of those that fit; of several at one moment the one that was reached last.
     fn last(&self, fits: impl Fn(StepNo) -> bool) -> Option<StepNo> {
-        self.leaves.iter().copied().filter(|at| fits(*at)).max_by_key(|at| (self.state.step(*at).ended_at, *at))
+        self.leaves.iter().copied().filter(|at| fits(*at)).max_by_key(|at| (self.state.step(*at).outcome.ended_at, *at))
     }
 
     /// What a step had to wait for, and of that what ended last.
     fn before(&self, at: StepNo) -> Option<StepNo> {
         let step = self.state.step(at);
-        let is_earlier = |leaf: StepNo| leaf != at && self.state.step(leaf).ended_at <= Some(step.since);
+        let is_earlier = |leaf: StepNo| leaf != at && self.state.step(leaf).outcome.ended_at <= Some(step.since);
         let needed = self.needed(at);
         if let Some(found) = self.last(|leaf| is_earlier(leaf) && needed.iter().any(|dep| self.is_within(leaf, *dep))) {
             return Some(found);

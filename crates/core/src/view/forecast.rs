@@ -111,7 +111,7 @@ impl Known {
     /// A step counts with all its attempts: those to come may need as many.
     fn of(plan: &Plan, state: &State) -> Self {
         let mut known = Self { steps: HashMap::new(), agents: HashMap::new() };
-        let over = |inst: &&StepInst| inst.ended.is_some() && plan.step(inst.step).is_agent();
+        let over = |inst: &&StepInst| inst.outcome.ended.is_some() && plan.step(inst.step).is_agent();
         for inst in state.steps().iter().filter(over).filter(|inst| inst.usage.usd > 0.0 && inst.usage.is_all()) {
             known.steps.entry(inst.step).or_default().add(inst.usage.usd);
             known.agents.entry(plan.step(inst.step).named_agent()).or_default().add(inst.usage.usd);

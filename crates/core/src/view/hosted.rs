@@ -38,17 +38,17 @@ pub struct Held {
 
 /// The steps that somebody has taken, in the order in which they were reached.
 pub fn held(state: &State, now: i64) -> Vec<Held> {
-    let taken = state.handed().filter(|_| !state.is_finished()).filter_map(|step| {
-        let hand = step.hand.as_deref()?;
+    let taken = state.hosted().filter(|_| !state.is_finished()).filter_map(|step| {
+        let lease = step.lease()?;
         Some(Held {
             path: step.path.clone(),
             attempt: step.attempts,
-            by: hand.by.clone(),
-            since: hand.since,
-            until: hand.until,
-            last_seen: hand.seen,
-            hint: hand.hint.clone(),
-            stale: now - hand.seen >= SILENT_MS,
+            by: lease.by.clone(),
+            since: lease.since,
+            until: lease.until,
+            last_seen: lease.seen,
+            hint: lease.hint.clone(),
+            stale: now - lease.seen >= SILENT_MS,
         })
     });
     taken.collect()
@@ -56,7 +56,7 @@ pub fn held(state: &State, now: i64) -> Vec<Held> {
 
 /// The steps that are handed out and that nobody has taken.
 pub fn free(state: &State) -> Vec<StepPath> {
-    let free = state.handed().filter(|step| step.hand.is_none() && !state.is_finished());
+    let free = state.hosted().filter(|step| step.lease().is_none() && !state.is_finished());
     free.map(|step| step.path.clone()).collect()
 }
 
@@ -89,7 +89,7 @@ pub fn auto_ran(plan: &Plan, state: &State, events: &[Envelope]) -> Vec<AutoRan>
             Ended::Succeeded => ran(path, "ok", None),
             Ended::Skipped => ran(path, "skipped", end.error.as_ref().map(|error| error.message.clone())),
             Ended::Failed | Ended::Cancelled => {
-                let own = || state.find(path)?.error.as_ref();
+                let own = || state.find(path)?.outcome.error.as_ref();
                 ran(path, "error", end.error.as_ref().or_else(own).map(|error| error.message.clone()))
             }
         },
@@ -120,7 +120,7 @@ pub fn counted(plan: &Plan, state: &State) -> (usize, usize) {
 }
 
 fn is_done(step: &StepInst) -> bool {
-    step.ok && matches!(step.ended, Some(Ended::Succeeded | Ended::Skipped))
+    step.outcome.ok && matches!(step.outcome.ended, Some(Ended::Succeeded | Ended::Skipped))
 }
 
 /// The names that are set at the top of the workflow. Those of steps that start over are not there until they are done again.
@@ -142,9 +142,9 @@ pub fn results(planner: Planner<'_>, state: &State, work: &[StepPath], news: &[S
     let steps = work.iter().filter_map(|path| state.find(path));
     let around = steps.flat_map(|inst| around(planner, state, inst));
     for inst in around.chain(news.iter().filter_map(|path| state.find(path))) {
-        if inst.ended == Some(Ended::Succeeded) {
+        if inst.outcome.ended == Some(Ended::Succeeded) {
             let step = planner.plan.step(inst.step);
-            results.insert(inst.path.to_string(), shown(step.id.as_str(), &step.output, &inst.result.output));
+            results.insert(inst.path.to_string(), shown(step.id.as_str(), &step.output, &inst.outcome.result.output));
         }
     }
     results

@@ -88,14 +88,14 @@ pub fn run(plan: &Plan, state: &State, now: i64) -> Run {
         status: state.status_in(plan),
         waiting_for: waiting_for(state),
         progress: progress(state),
-        usage: state.usage,
+        usage: state.account.usage,
         started_at: state.started_at,
         ended_at,
         duration_ms: (ended_at.unwrap_or(now) - state.started_at).max(0),
         current: current(state),
         message: finished.and_then(|finished| finished.message.clone()),
         outputs: finished.map(|finished| finished.outputs.clone()).unwrap_or_default(),
-        limits_reached: state.limits_reached.clone(),
+        limits_reached: state.account.limits_reached.clone(),
         why: explain_at(plan, state, now.max(state.now)),
     }
 }

@@ -135,7 +135,7 @@ impl Fold<'_> {
         let slots = &self.state.body(inst.body).slots;
         let mut shown = self.shown(inst);
         shown.replaced = !slots.iter().any(|slot| slot.current == Some(at));
-        shown.steps = inst.children.iter().flat_map(|child| self.body(*child, None)).collect();
+        shown.steps = inst.container.children.iter().flat_map(|child| self.body(*child, None)).collect();
         shown
     }
 
@@ -147,29 +147,29 @@ impl Fold<'_> {
             kind: plan.form.word().to_owned(),
             status: status(self.state, inst),
             waiting_for: awaited(inst).filter(|_| !self.state.is_finished()),
-            skipped: inst.skipped,
+            skipped: inst.outcome.skipped,
             replaced: false,
-            defaulted: inst.defaulted,
+            defaulted: inst.outcome.defaulted,
             attempts: inst.attempts,
             started_at: inst.started_at,
-            ended_at: inst.ended_at,
-            duration_ms: (inst.ended_at.unwrap_or(self.now) - inst.since).max(0),
+            ended_at: inst.outcome.ended_at,
+            duration_ms: (inst.outcome.ended_at.unwrap_or(self.now) - inst.since).max(0),
             usage: inst.usage,
-            output: trimmed(&inst.result.output),
-            error: inst.error.clone(),
+            output: trimmed(&inst.outcome.result.output),
+            error: inst.outcome.error.clone(),
             agent: self.at_work(inst),
             rung: self.rung(inst),
-            items: (!inst.items.is_empty()).then_some(inst.items.len()),
+            items: (!inst.container.items.is_empty()).then_some(inst.container.items.len()),
             steps: Vec::new(),
         }
     }
 
     fn at_work(&self, inst: &StepInst) -> Option<AtWork> {
         let plan = self.plan.step(inst.step);
-        if let Some(hand) = inst.hand.as_ref().filter(|_| !self.state.is_finished()) {
-            return Some(AtWork { name: hand.by.clone(), session: None, since: hand.since });
+        if let Some(lease) = inst.lease().filter(|_| !self.state.is_finished()) {
+            return Some(AtWork { name: lease.by.clone(), session: None, since: lease.since });
         }
-        if inst.phase != Phase::Attempt || !plan.is_agent() || self.state.is_finished() {
+        if !inst.phase.is_attempt() || !plan.is_agent() || self.state.is_finished() {
             return None;
         }
         let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());

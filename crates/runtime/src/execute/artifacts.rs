@@ -78,7 +78,7 @@ impl Artifacts {
             "task": started.map(|started| &started.task), "inputs": started.map(|started| &started.inputs),
             "started_at": state.started_at, "ended_at": finished.map(|finished| finished.at),
             "message": finished.and_then(|finished| finished.message.as_ref()),
-            "outputs": finished.map(|finished| &finished.outputs), "usage": state.usage,
+            "outputs": finished.map(|finished| &finished.outputs), "usage": state.account.usage,
         });
         let _ = self.write_json(run, "run.json", &about);
         let names = state.top_names();

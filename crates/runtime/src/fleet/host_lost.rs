@@ -81,7 +81,7 @@ async fn tell(
         loaded => loaded?,
     };
     let message = Message::HostMissed { host: host.to_owned(), since, then: shared.options.member.when_gone };
-    let patient_until = loaded.state.waited_at.map_or(i64::MIN, |at| at.saturating_add(grace));
+    let patient_until = loaded.state.placement.waited_at.map_or(i64::MIN, |at| at.saturating_add(grace));
     if patient_until > now {
         return Ok(patient_until);
     }

@@ -221,8 +221,8 @@ fn waits(loaded: &Loaded) -> String {
 /// What a client has taken.
 fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<Work>, Error> {
     let state = &loaded.state;
-    let own = |step: &&StepInst| step.hand.as_ref().is_some_and(|hand| Some(hand.by.as_str()) == client);
-    state.handed().filter(|_| !state.is_finished()).filter(own).map(|inst| work(loaded, inst)).collect()
+    let own = |step: &&StepInst| step.lease().is_some_and(|lease| Some(lease.by.as_str()) == client);
+    state.hosted().filter(|_| !state.is_finished()).filter(own).map(|inst| work(loaded, inst)).collect()
 }
 
 fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
@@ -251,7 +251,7 @@ fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
         depends_on: step.deps.iter().map(|dep| plan.step(*dep).id.to_string()).collect(),
         review: step.review.is_some(),
         policy: text("policy"),
-        until: inst.hand.as_ref().map_or(0, |hand| hand.until),
+        until: inst.lease().map_or(0, |lease| lease.until),
     })
 }
 

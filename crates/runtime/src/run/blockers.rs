@@ -32,7 +32,7 @@ impl Engine {
             if said.text != plain(step) {
                 continue;
             }
-            if let Some(missing) = roster::missing(&workers, &step.labels, now) {
+            if let Some(missing) = roster::missing(&workers, step.labels(), now) {
                 said.text.push_str(&missing);
             } else if let Some(cap) = self.reached(&held, step) {
                 said.text = waits_for_cap(&step.path.to_string(), &cap);
@@ -54,12 +54,12 @@ impl Engine {
 
     /// The cap that keeps a step from being taken.
     fn reached(&self, held: &[Task], step: &StepInst) -> Option<String> {
-        reached(&self.shared.options.member.caps, held, &step.labels)
+        reached(&self.shared.options.member.caps, held, step.labels())
     }
 }
 
 fn plain(step: &StepInst) -> String {
-    waits_for(&step.path, &step.labels)
+    waits_for(&step.path, step.labels())
 }
 
 /// That a step could be taken, but for a cap.

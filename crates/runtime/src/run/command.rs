@@ -19,7 +19,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::origin::Origin;
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::Rejection;
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::State;
 
 use crate::engine::{Engine, Error, Pulse, Shared};
 use crate::run::admission;
@@ -218,12 +218,12 @@ fn decided(planner: Planner<'_>, before: &State, event: Event, at: i64) -> Resul
 
 /// Whether nothing is to be begun, stopped or notified because of what was decided.
 fn is_free_of_work(before: &State, after: &State, advance: &Advance) -> bool {
-    let is_open = |path: &StepPath| before.find(path).is_some_and(|step| step.phase == Phase::Attempt);
+    let is_open = |path: &StepPath| before.find(path).is_some_and(|step| step.phase.is_attempt());
     advance.starts.is_empty()
         && !advance.is_cut
         && !advance.stops.iter().any(|(path, _)| is_open(path))
         && !on_failure::is_begun(&advance.events)
-        && after.carried.is_none()
+        && after.placement.carried.is_none()
 }
 
 /// Tells everybody in this process who may want to know.

@@ -82,7 +82,7 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
     let stopped =
         |step: &StepInst| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None };
     let back = |step: &StepInst| Event::HandedBack { path: step.path.clone(), attempt: step.attempts };
-    let open: Vec<Event> = state.open_attempts().map(stopped).chain(state.handed().map(back)).collect();
+    let open: Vec<Event> = state.open_attempts().map(stopped).chain(state.hosted().map(back)).collect();
     for event in open {
         let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };
         state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;

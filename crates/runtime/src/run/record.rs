@@ -181,7 +181,7 @@ fn queued_task(key: &TaskKey, labels: Vec<String>) -> NewTask {
 }
 
 fn labels_of(state: &State, path: &StepPath) -> Vec<String> {
-    state.find(path).map(|step| step.labels.clone()).unwrap_or_default()
+    state.find(path).map(|step| step.labels().to_vec()).unwrap_or_default()
 }
 
 /// The task of `on_failure` as the state after the events has it. Only who holds it can say how it ended.

@@ -9,7 +9,7 @@ use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{ErrorClass, Outcome, Plan};
-use longhaul_core::state::{LAYOUT, Phase, State, StepInst};
+use longhaul_core::state::{LAYOUT, State, StepInst};
 use longhaul_core::status::RunStatus;
 use longhaul_core::task::{TaskKey, TimerId};
 use longhaul_store::{Append, Error as Refusal, Restored, StoredEvent};
@@ -228,7 +228,7 @@ impl Runner {
     async fn unburden(&self, was_over: bool) {
         let state = &self.loaded.state;
         let ended_well = state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
-        if state.carried.is_some() && ended_well && !was_over {
+        if state.placement.carried.is_some() && ended_well && !was_over {
             // What can not be taken away now goes when the run is forgotten.
             let _ = sync::forget(&self.shared, &self.run, false).await;
         }
@@ -615,7 +615,7 @@ impl Runner {
         let state = &self.loaded.state;
         self.open.retain(|key, token| {
             let step = key.path().and_then(|path| state.find(path));
-            let open = step.is_some_and(|step| step.phase == Phase::Attempt && step.attempts == key.attempt());
+            let open = step.is_some_and(|step| step.is_making(key.attempt()));
             if !open || state.cancelling {
                 token.cancel();
             }
@@ -737,13 +737,13 @@ async fn until(shared: &Shared, due: Option<i64>) {
 
 /// Whether an attempt is under way, and somebody wants its result.
 pub(crate) fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
-    let open = |step: &StepInst| step.phase == Phase::Attempt && step.attempts == attempt;
+    let open = |step: &StepInst| step.is_making(attempt);
     !state.is_finished() && state.find(path).is_some_and(open)
 }
 
 /// Whether an attempt waits for a worker.
 pub(crate) fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
-    let queued = |step: &StepInst| step.phase == Phase::Queued && step.attempts == attempt;
+    let queued = |step: &StepInst| step.phase.is_queued() && step.attempts == attempt;
     !state.is_finished() && state.find(path).is_some_and(queued)
 }
 

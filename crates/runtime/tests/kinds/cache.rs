@@ -25,12 +25,12 @@ fn first(state: &State) -> &longhaul_core::state::StepInst {
 async fn the_second_run_uses_the_result_of_the_first() {
     let bench = Bench::new();
     let (_, _, state) = bench.run(&step("true", LOGGED), &[]).await;
-    assert!(!first(&state).result.cached);
+    assert!(!first(&state).outcome.result.cached);
     let (_, outcome, state) = bench.run(&step("true", LOGGED), &[]).await;
     assert_eq!((outcome, executions(&bench)), (Outcome::Success, 1));
-    assert!(first(&state).result.cached);
-    assert_eq!(first(&state).result.output, "result");
-    assert_eq!(first(&state).result.exit_code, Some(0));
+    assert!(first(&state).outcome.result.cached);
+    assert_eq!(first(&state).outcome.result.output, "result");
+    assert_eq!(first(&state).outcome.result.exit_code, Some(0));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn another_prompt_is_another_result() {
     let prompt = "inputs: {x: string}\nsteps:\n  - id: a\n    prompt: \"say {{ x }}\"\n    cache: true\n";
     let cached = async |x: &str| {
         let (_, _, state) = bench.run(prompt, &[("x", x)]).await;
-        (first(&state).result.cached, first(&state).result.usage)
+        (first(&state).outcome.result.cached, first(&state).outcome.result.usage)
     };
     assert!(!cached("one").await.0);
     assert_eq!(cached("one").await, (true, None));
@@ -147,5 +147,5 @@ async fn refreshing_does_the_work_and_keeps_the_new_result() {
     bench.options.refresh_cache = false;
     let (_, _, state) = bench.run(&workflow, &[]).await;
     assert_eq!(executions(&bench), 2);
-    assert_eq!(first(&state).result.output, "2");
+    assert_eq!(first(&state).outcome.result.output, "2");
 }

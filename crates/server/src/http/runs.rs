@@ -122,5 +122,5 @@ pub(super) async fn output(call: Call) -> Result<Reply, Problem> {
     let (run, loaded) = call.load().await?;
     let step = loaded.state.find(&path);
     let step = step.ok_or_else(|| Problem::missing(format!("No step `{path}` was reached in {run}.")))?;
-    Reply::json(&Output { path: path.to_string(), output: step.result.output.clone() })
+    Reply::json(&Output { path: path.to_string(), output: step.outcome.result.output.clone() })
 }

@@ -115,7 +115,7 @@ impl Fleet {
 
 /// The tasks of an event, as the engine has them.
 fn tasks(worker: &WorkerId, state: &State, event: &Event, append: &mut Append) {
-    let labels = |path| state.find(path).map(|step| step.labels.clone()).unwrap_or_default();
+    let labels = |path| state.find(path).map(|step| step.labels().to_vec()).unwrap_or_default();
     let start = |key: String, attempt: u32, worker: Option<WorkerId>, labels: Vec<String>| NewTask {
         key,
         attempt,

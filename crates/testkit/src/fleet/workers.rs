@@ -101,7 +101,7 @@ impl Fleet {
         let (step, attempt) = (step(&path)?, task.attempt);
         let phase = self.runs.get(&run).and_then(|state| state.find(&step)).map(|found| found.phase.clone());
         let event = match phase {
-            Some(Phase::Queued) => Event::AttemptReleased { path: step, attempt },
+            Some(Phase::Queued(_)) => Event::AttemptReleased { path: step, attempt },
             _ => {
                 let error = Failure::new(ErrorClass::Lost, "the process that made the attempt is gone");
                 Event::AttemptFailed { path: step, attempt, error, result: Default::default() }

@@ -11,7 +11,7 @@ use longhaul_core::event::{Event, Session, Usage};
 use longhaul_core::ladder::{Rules, Rung};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Arg, Compat, ErrorClass, Form, OnInterrupt, Step};
-use longhaul_core::state::{Phase, State};
+use longhaul_core::state::State;
 
 use crate::sim::doer;
 
@@ -57,7 +57,7 @@ impl Agents {
             }
             Event::RetryScheduled { path, rung: Some(rung), .. } => {
                 let step = before.find(path).ok_or_else(|| format!("`{path}` climbs, but was never reached"))?;
-                if step.phase == Phase::Attempt {
+                if step.phase.is_attempt() {
                     return Err(format!("`{path}` waits while an attempt of it is open"));
                 }
                 self.climb(planner, path, planner.plan.step(step.step), rung)?;

@@ -52,7 +52,7 @@ impl Budget {
 
     /// Attempts that nobody makes any more have cost something too; and the run must have counted as we did.
     pub(super) fn after(&mut self, state: &State) -> Result<(), String> {
-        let begun = state.open_attempts().chain(state.handed()).chain(state.queued());
+        let begun = state.open_attempts().chain(state.hosted()).chain(state.queued());
         let open: Vec<(String, u32)> = begun.map(|step| (step.path.to_string(), step.attempts)).collect();
         for key in self.aside.keys().filter(|key| !open.contains(key)).cloned().collect::<Vec<_>>() {
             // Nobody had begun it.
@@ -62,11 +62,11 @@ impl Budget {
                 self.settle(key, None, false);
             }
         }
-        let counted = state.usage == self.known && is_near(state.assumed, self.assumed);
+        let counted = state.account.usage == self.known && is_near(state.account.assumed, self.assumed);
         counted.then_some(()).ok_or_else(|| {
             format!(
                 "{:?} and {:?} were spent, but the run counts {:?} and {:?}",
-                self.known, self.assumed, state.usage, state.assumed
+                self.known, self.assumed, state.account.usage, state.account.assumed
             )
         })
     }

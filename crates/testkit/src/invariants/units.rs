@@ -9,7 +9,7 @@ use longhaul_core::state::{Phase, State, StepInst};
 pub(super) fn holds(planner: Planner<'_>, state: &State, step: &StepInst) -> Result<(), String> {
     let Form::Workflow { unit, .. } = &planner.plan.step(step.step).form else { return Ok(()) };
     let limits = &planner.plan.unit(*unit).limits;
-    let at_once = state.open_attempts().chain(state.handed()).filter(|open| open.path.is_inside(&step.path)).count();
+    let at_once = state.open_attempts().chain(state.hosted()).filter(|open| open.path.is_inside(&step.path)).count();
     if step.phase == Phase::Inside && limits.parallel.is_some_and(|most| at_once > most as usize) {
         return Err(format!("`{}` does {at_once} things at once, which it does not allow", step.path));
     }

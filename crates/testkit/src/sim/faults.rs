@@ -95,15 +95,15 @@ impl Sim {
         let at = self.chance.index(waiting);
         let (path, phase) = waits.get(at)?.clone();
         match phase {
-            Phase::Question => {
+            Phase::Question(_) => {
                 let due = timers.iter().find(|(timer, _)| *timer == TimerId::Gate(path.clone()));
                 match due.filter(|_| self.chance.one_in(3)) {
                     Some((timer, due)) => Some(self.fire(timer.clone(), *due)),
                     None => Some(self.answer(path)),
                 }
             }
-            Phase::Handed => Some(self.hosted(&path)),
-            Phase::Queued => Some(self.waits_for_worker(path)),
+            Phase::Hosted(_) => Some(self.hosted(&path)),
+            Phase::Queued(_) => Some(self.waits_for_worker(path)),
             Phase::Waiting { signal: Some(name), .. } if !self.chance.one_in(4) || timers.is_empty() => {
                 // Some wait for a number; what else comes must be refused.
                 let data = if self.is_patient() && self.chance.one_in(3) { json!("none") } else { json!({"n": 1}) };
@@ -147,7 +147,7 @@ impl Sim {
     }
 
     fn answer(&mut self, path: StepPath) -> Event {
-        let kind = self.state.find(&path).and_then(|step| step.question.as_ref()).map(|question| question.kind);
+        let kind = self.state.find(&path).and_then(|step| step.asks()).map(|question| question.kind);
         let patient = self.is_patient();
         // Not every answer fits every question; what does not must be refused, and is asked for again.
         let answer = match self.chance.below(if patient { 7 } else { 2 }) {

@@ -48,7 +48,7 @@ impl Sim {
 
     /// The next thing that happens to an attempt that waits for a worker.
     pub(super) fn waits_for_worker(&mut self, path: StepPath) -> Event {
-        let step = self.state.find(&path).map(|step| (step.attempts, step.labels.clone()));
+        let step = self.state.find(&path).map(|step| (step.attempts, step.labels().to_vec()));
         let (attempt, labels) = step.unwrap_or_default();
         let needed = labels.iter().find_map(|label| host_of_label(label)).map(str::to_owned);
         match (needed, self.chance.below(if self.is_patient() { 8 } else { 1 })) {

@@ -12,19 +12,19 @@ use super::Sim;
 const CLIENTS: [&str; 3] = ["ann", "bob", "cleo"];
 
 impl Sim {
-    /// The next thing that happens to a step that is handed out.
+    /// The next thing that happens to a step that is leaseed out.
     pub(super) fn hosted(&mut self, path: &StepPath) -> Event {
-        let step = self.state.find(path).map(|step| (step.attempts, step.hand.clone()));
-        let (attempt, hand) = step.unwrap_or_default();
+        let step = self.state.find(path).map(|step| (step.attempts, step.lease().cloned()));
+        let (attempt, lease) = step.unwrap_or_default();
         let by = (*self.chance.pick(&CLIENTS)).to_owned();
         let until = held_until(self.now);
         let path = path.clone();
-        match (hand, self.chance.below(if self.is_patient() { 10 } else { 2 })) {
+        match (lease, self.chance.below(if self.is_patient() { 10 } else { 2 })) {
             // Whoever asks first gets it; the others must be refused, and nobody else may have it.
             (None, 0..=6) => Event::Claimed { path, attempt, by, until },
             (Some(_), 2) => Event::Claimed { path, attempt, by, until },
-            (Some(hand), 3) => {
-                self.now = self.now.max(hand.until);
+            (Some(lease), 3) => {
+                self.now = self.now.max(lease.until);
                 Event::TimerFired { timer: TimerId::Lease(path) }
             }
             (Some(_), 4) => Event::HeartbeatSeen { path, attempt, hint: Some("half".to_owned()), until },

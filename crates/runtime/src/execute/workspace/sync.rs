@@ -45,8 +45,8 @@ impl Baggage {
             return Self::default();
         }
         Self {
-            sends: member.carry.as_ref().map(|_| state.left_at),
-            comes_from: state.rebuild.clone().map(|carried| (carried, state.left_at)),
+            sends: member.carry.as_ref().map(|_| state.placement.left_at),
+            comes_from: state.placement.rebuild.clone().map(|carried| (carried, state.placement.left_at)),
         }
     }
 }

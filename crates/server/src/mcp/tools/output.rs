@@ -57,15 +57,15 @@ pub(crate) async fn value(desk: &Desk, run: &str, step: &str) -> Result<Json, Pr
         return Ok(value.clone());
     }
     let path: Option<StepPath> = step.parse().ok();
-    match path.and_then(|path| loaded.state.find(&path)).filter(|inst| inst.ended.is_some()) {
-        Some(inst) => Ok(inst.result.output.clone()),
+    match path.and_then(|path| loaded.state.find(&path)).filter(|inst| inst.outcome.ended.is_some()) {
+        Some(inst) => Ok(inst.outcome.result.output.clone()),
         None => Err(Problem::new(format!("{run} has no output `{step}` yet; there are: {}", known(&loaded.state)))),
     }
 }
 
 fn known(state: &State) -> String {
     let mut names: Vec<String> = state.top_names().into_keys().collect();
-    names.extend(state.steps().iter().filter(|step| step.ended.is_some()).map(|step| step.path.to_string()));
+    names.extend(state.steps().iter().filter(|step| step.outcome.ended.is_some()).map(|step| step.path.to_string()));
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 

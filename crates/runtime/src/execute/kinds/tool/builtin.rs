@@ -104,6 +104,6 @@ async fn output(engine: &Engine, args: Map<String, Json>) -> Result<Json, String
         return Ok(value.clone());
     }
     let path: Option<StepPath> = step.parse().ok();
-    let found = path.and_then(|path| loaded.state.find(&path)).filter(|found| found.ended.is_some());
-    found.map(|found| found.result.output.clone()).ok_or_else(|| format!("{run} has no output `{step}` yet"))
+    let found = path.and_then(|path| loaded.state.find(&path)).filter(|found| found.outcome.ended.is_some());
+    found.map(|found| found.outcome.result.output.clone()).ok_or_else(|| format!("{run} has no output `{step}` yet"))
 }

@@ -80,7 +80,7 @@ fn sent_back(loaded: &Loaded, envelope: &Envelope) -> Option<String> {
             let error = end.error.as_ref()?;
             let inst = loaded.state.find(path)?;
             // The error is not an attempt's, and no person has denied it: the rounds are used up.
-            let is_denied = matches!(inst.answered(), Some(Answer::Deny { .. }));
+            let is_denied = matches!(inst.last_answer(), Some(Answer::Deny { .. }));
             let is_rewound = loaded.plan.0.step(inst.step).rewind.is_some() && error.class == ErrorClass::Failed;
             (is_rewound && !is_denied).then(|| step_name(path))
         }

@@ -47,15 +47,15 @@ pub(super) fn last_error(plan: &Plan, state: &State) -> Option<String> {
     if finished.outcome == Outcome::Cancelled {
         return Some("the run was cancelled".to_owned());
     }
-    let failed = state.steps().iter().rev().find(|inst| inst.ended == Some(Ended::Failed) && !inst.ok);
+    let failed = state.steps().iter().rev().find(|inst| inst.outcome.ended == Some(Ended::Failed) && !inst.outcome.ok);
     let own = failed.and_then(|inst| of_step(plan.step(inst.step), inst));
     own.or_else(|| finished.message.clone()).or_else(|| Some("the run failed".to_owned()))
 }
 
 fn of_step(step: &Step, inst: &StepInst) -> Option<String> {
-    let message = &inst.error.as_ref()?.message;
+    let message = &inst.outcome.error.as_ref()?.message;
     let id = &step.id;
-    if let (Some(_), Some(Answer::Deny { reason })) = (&step.review, inst.answered()) {
+    if let (Some(_), Some(Answer::Deny { reason })) = (&step.review, inst.last_answer()) {
         let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Some(format!("approval denied for step '{id}'{why}"));
     }

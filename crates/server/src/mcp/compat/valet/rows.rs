@@ -110,7 +110,7 @@ fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
         .iter()
         .find(|step| matches!(step.status, StepStatus::Failed | StepStatus::Cancelled) && step.error.is_some())?;
     let said = ended.error.as_ref().map(|error| error.message.clone())?;
-    let answered = state.find(&ended.path).and_then(|inst| inst.answered());
+    let answered = state.find(&ended.path).and_then(|inst| inst.last_answer());
     Some(match answered.filter(|_| ended.kind == "approve") {
         Some(Answer::Deny { reason }) => {
             format!("approval_denied{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))

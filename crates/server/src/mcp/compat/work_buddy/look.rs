@@ -142,10 +142,10 @@ async fn step_result(mut call: Call) -> Result<Reply, Problem> {
 
 /// What a step left, on its last visit.
 fn left<'s>(state: &'s State, step: &str) -> Result<&'s Json, Problem> {
-    let ended = || state.steps().iter().filter(|inst| inst.ended.is_some());
+    let ended = || state.steps().iter().filter(|inst| inst.outcome.ended.is_some());
     let found = ended().rfind(|inst| step_name(&inst.path) == step);
     let known = || ended().map(|inst| step_name(&inst.path)).collect::<Vec<_>>();
-    found.map(|inst| &inst.result.output).ok_or_else(|| Problem::unknown("result of a step", step, &known()))
+    found.map(|inst| &inst.outcome.result.output).ok_or_else(|| Problem::unknown("result of a step", step, &known()))
 }
 
 fn no_key(value: &Json, key: &str) -> Problem {

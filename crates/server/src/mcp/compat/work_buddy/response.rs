@@ -108,9 +108,11 @@ impl Picture<'_> {
     }
 
     fn blocked(&self) -> Value {
-        let failed: Vec<&StepInst> = self.top().filter(|inst| inst.ended == Some(Ended::Failed) && !inst.ok).collect();
+        let failed: Vec<&StepInst> =
+            self.top().filter(|inst| inst.outcome.ended == Some(Ended::Failed) && !inst.outcome.ok).collect();
         let names: Vec<String> = failed.iter().map(|inst| step_name(&inst.path)).collect();
-        let why = |inst: &&StepInst| Some(format!("{}: {}", step_name(&inst.path), inst.error.as_ref()?.message));
+        let why =
+            |inst: &&StepInst| Some(format!("{}: {}", step_name(&inst.path), inst.outcome.error.as_ref()?.message));
         let error = failed.iter().find_map(why).or_else(|| self.handed.error.clone());
         let mut data =
             self.answer("workflow_blocked", json!({"failed_steps": names, "error": error, "summary": self.summary()}));
@@ -154,7 +156,7 @@ impl Picture<'_> {
 
     /// A step whose result says that nobody answered.
     fn unanswered(&self, ran: &AutoRan) -> Option<Value> {
-        let value = &self.loaded.state.find(&ran.path)?.result.output;
+        let value = &self.loaded.state.find(&ran.path)?.outcome.result.output;
         (value.get("timeout") == Some(&Value::Bool(true))).then(|| {
             json!({
                 "step_id": step_name(&ran.path), "step_name": ran.name.as_deref().unwrap_or(&ran.id),
@@ -177,9 +179,9 @@ impl Picture<'_> {
     /// Those that ended well, with what is shown of their results.
     fn ended(&self) -> impl Iterator<Item = (&StepInst, Value)> {
         let plan = &self.loaded.plan.0;
-        self.top().filter(|inst| inst.ended == Some(Ended::Succeeded)).map(|inst| {
+        self.top().filter(|inst| inst.outcome.ended == Some(Ended::Succeeded)).map(|inst| {
             let step = plan.step(inst.step);
-            (inst, shown(step.id.as_str(), &step.output, &inst.result.output))
+            (inst, shown(step.id.as_str(), &step.output, &inst.outcome.result.output))
         })
     }
 

@@ -1,29 +1,58 @@
 //! Who pays for a step: the run, and every sub-workflow around it that has limits of its own.
 //!
 //! **Invariant:** whatever a step uses is counted once for each of them, so a sub-workflow's limit holds inside it and the
-//! run's limit holds over all.
+//! run's limit holds over all. Where `on_exceed` is `degrade`, a step that cost something and ends while a limit is exceeded
+//! counts once, in whatever order results arrive.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Apply, Illegal};
 use super::{BodyNo, Phase, State, StepInst, StepNo};
 use crate::event::Usage;
 use crate::path::StepPath;
-use crate::plan::{Limits, Outcome, Plan};
+use crate::plan::{Degrade, Limits, OnExceed, Outcome, Plan};
 use crate::task::TimerId;
 
-/// What a sub-workflow has used of its own limits.
+/// What a run, or a sub-workflow that has limits, has used of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Account {
-    pub(crate) steps: u64,
-    pub(crate) idle: u64,
-    pub(crate) usage: Usage,
-    pub(crate) assumed: Usage,
+pub struct Account {
+    /// Attempts begun, retries not counted.
+    pub steps: u64,
+    /// The same since a `progress` value last changed.
+    pub idle: u64,
+    /// What it has cost so far, as far as that is known.
+    pub usage: Usage,
+    /// What was set aside for attempts that never told their cost.
+    pub assumed: Usage,
+    /// How often the most visited node of a state machine was visited.
     pub(crate) visits_most: u32,
+    /// Whether its time is up.
     pub(crate) deadline_passed: bool,
-    pub(crate) limits_reached: Vec<String>,
-    pub(crate) degraded: u32,
-    pub(crate) overdrawn: bool,
+    /// Limits that were reached and passed.
+    pub limits_reached: Vec<String>,
+    /// Steps that went beyond a limit and were let through with a shortened output.
+    pub degraded: u32,
+    /// Whether one went beyond a limit for which nothing could be shortened any more.
+    pub(crate) over_budget: bool,
+}
+
+impl Account {
+    /// What was spent, as far as anybody can tell.
+    pub(crate) fn spent(&self) -> Usage {
+        let mut spent = self.usage;
+        spent += self.assumed;
+        spent
+    }
+}
+
+/// What attempts and agents have cost.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Costs {
+    /// The most that an attempt has cost.
+    pub(crate) largest_attempt: Usage,
+    /// What every agent has cost.
+    pub(crate) by_agent: IndexMap<String, Usage>,
 }
 
 /// Limits, with what was used of them.
@@ -32,21 +61,19 @@ pub(crate) struct Payer<'a> {
     /// The outermost body of a sub-workflow; the first one is the run's.
     pub(crate) body: BodyNo,
     pub(crate) limits: &'a Limits,
-    pub(crate) spent: Usage,
-    pub(crate) steps: u64,
-    pub(crate) idle: u64,
-    pub(crate) visits_most: u32,
-    pub(crate) deadline_passed: bool,
-    pub(crate) degraded: u32,
-    pub(crate) overdrawn: bool,
-    reached: &'a [String],
+    pub(crate) account: &'a Account,
     state: &'a State,
 }
 
 impl Payer<'_> {
+    /// What was spent, as far as anybody can tell.
+    pub(crate) fn spent(&self) -> Usage {
+        self.account.spent()
+    }
+
     /// Whether a limit was reached before, and somebody let the work go on.
     pub(crate) fn has_passed(&self, limit: &str) -> bool {
-        self.reached.iter().any(|known| known == limit)
+        self.account.limits_reached.iter().any(|known| known == limit)
     }
 
     /// What is set aside for attempts that are under way.
@@ -59,15 +86,24 @@ impl Payer<'_> {
 
     /// What was spent and what may be.
     pub(crate) fn used(&self) -> Usage {
-        let mut used = self.spent;
+        let mut used = self.spent();
         used += self.reserved();
         used
     }
 
     /// Whether the tokens or the money are used up.
     pub(crate) fn is_overspent(&self) -> bool {
-        let tokens = self.limits.tokens.is_some_and(|limit| self.spent.tokens() >= limit);
-        tokens || self.limits.usd.is_some_and(|limit| self.spent.usd >= limit)
+        let tokens = self.limits.tokens.is_some_and(|limit| self.spent().tokens() >= limit);
+        tokens || self.limits.usd.is_some_and(|limit| self.spent().usd >= limit)
+    }
+
+    fn degrade(&self) -> Degrade {
+        self.limits.degrade.unwrap_or_default()
+    }
+
+    /// Whether another output may be shortened.
+    fn has_room(&self) -> bool {
+        self.account.degraded < self.degrade().max
     }
 }
 
@@ -81,36 +117,29 @@ impl State {
     /// A run, or a sub-workflow that has limits, by its outermost body.
     pub(crate) fn payer<'a>(&'a self, plan: &'a Plan, body: BodyNo) -> Payer<'a> {
         let limits = &plan.unit(self.body(body).unit).limits;
-        let Some(account) = &self.body(body).account else {
-            return Payer {
-                body,
-                limits,
-                spent: self.spent(),
-                steps: self.steps_executed,
-                idle: self.steps_idle,
-                visits_most: self.visits_most,
-                deadline_passed: self.deadline_passed,
-                degraded: self.degraded,
-                overdrawn: self.overdrawn,
-                reached: &self.limits_reached,
-                state: self,
-            };
-        };
-        let mut spent = account.usage;
-        spent += account.assumed;
-        Payer {
-            body,
-            limits,
-            spent,
-            steps: account.steps,
-            idle: account.idle,
-            visits_most: account.visits_most,
-            deadline_passed: account.deadline_passed,
-            degraded: account.degraded,
-            overdrawn: account.overdrawn,
-            reached: &account.limits_reached,
-            state: self,
+        let account = self.body(body).account.as_deref().unwrap_or(&self.account);
+        Payer { body, limits, account, state: self }
+    }
+
+    /// How the output of a step that is about to end is shortened; `None` if it stays as it is.
+    pub(crate) fn shortens(&self, plan: &Plan, at: StepNo) -> Option<Degrade> {
+        self.exceeded_by(plan, at).iter().filter(|payer| payer.has_room()).map(Payer::degrade).next()
+    }
+
+    /// Whose limits a step has taken it beyond, or further.
+    fn exceeded_by<'a>(&'a self, plan: &'a Plan, at: StepNo) -> Vec<Payer<'a>> {
+        if !self.has_cost(plan, at) {
+            return Vec::new();
         }
+        let over = |payer: &Payer<'_>| payer.limits.on_exceed == OnExceed::Degrade && payer.is_overspent();
+        self.payers(plan, at).into_iter().filter(over).collect()
+    }
+
+    /// Whether a step has cost something. What an agent cost may not be known.
+    fn has_cost(&self, plan: &Plan, at: StepNo) -> bool {
+        let inst = self.step(at);
+        let unknown = plan.step(inst.step).is_agent() && inst.attempts > 0 && !inst.outcome.result.cached;
+        unknown || inst.usage.tokens() > 0 || inst.usage.usd > 0.0
     }
 
     /// Sub-workflows with limits around a body, from the inside out.
@@ -123,7 +152,7 @@ impl State {
     /// Sub-workflows with limits that are at work.
     pub(crate) fn limited(&self) -> impl Iterator<Item = (BodyNo, &StepInst)> {
         let owner = |body: &BodyNo| Some((*body, self.step(self.body(*body).owner?)));
-        self.limited.iter().filter_map(owner).filter(|(_, owner)| owner.live && owner.phase == Phase::Inside)
+        self.agenda.limited.iter().filter_map(owner).filter(|(_, owner)| owner.live && owner.phase == Phase::Inside)
     }
 
     /// Whether a step may begin beside those that are at work in the same sub-workflow.
@@ -137,7 +166,7 @@ impl State {
     /// When the time of a sub-workflow is up, as a timer.
     pub(super) fn deadline_of(&self, plan: &Plan, (body, owner): (BodyNo, &StepInst)) -> Option<(TimerId, i64)> {
         let payer = self.payer(plan, body);
-        let ms = payer.limits.duration_ms.filter(|_| !payer.deadline_passed)?;
+        let ms = payer.limits.duration_ms.filter(|_| !payer.account.deadline_passed)?;
         let due = owner.started_at?.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
         Some((TimerId::UnitDeadline(owner.path.clone()), due))
     }
@@ -147,7 +176,7 @@ impl State {
     }
 
     fn reserved_in(&self, body: BodyNo) -> Usage {
-        let reserves = self.open_in(body).filter_map(|step| step.reserve);
+        let reserves = self.open_in(body).filter_map(|step| step.phase.reserve());
         reserves.fold(Usage::default(), |mut sum, reserve| {
             sum += reserve;
             sum
@@ -163,8 +192,9 @@ impl Apply<'_> {
         (is_outermost && self.plan.unit(unit).limits != Limits::default()).then(Box::default)
     }
 
-    /// Counts something for every sub-workflow around a body.
+    /// Counts something for the run, and for every sub-workflow around a body that has limits.
     pub(super) fn for_accounts(&mut self, body: BodyNo, count: impl Fn(&mut Account)) {
+        count(&mut self.state.account);
         for body in self.state.accounts(body) {
             self.state.body_mut(body).account.as_deref_mut().into_iter().for_each(&count);
         }
@@ -172,8 +202,6 @@ impl Apply<'_> {
 
     /// What an attempt cost, and what it is thought to have cost beside that.
     pub(super) fn pay(&mut self, at: StepNo, usage: Usage, assumed: Usage) {
-        self.state.usage += usage;
-        self.state.assumed += assumed;
         let body = self.state.step(at).body;
         self.for_accounts(body, |account| {
             account.usage += usage;
@@ -184,7 +212,7 @@ impl Apply<'_> {
     /// Books what an attempt cost for whoever made it: the one that the step names, unless another took over.
     pub(super) fn book(&mut self, at: StepNo, usage: Usage) {
         let who = self.who(at);
-        *self.state.agents.entry(who).or_default() += usage;
+        *self.state.costs.by_agent.entry(who).or_default() += usage;
     }
 
     fn who(&self, at: StepNo) -> String {
@@ -198,7 +226,7 @@ impl Apply<'_> {
     /// The time of a sub-workflow is up.
     pub(super) fn late(&mut self, at: StepNo) {
         let now = self.state.now;
-        let Some(body) = self.state.step(at).children.last().copied() else { return };
+        let Some(body) = self.state.step(at).container.children.last().copied() else { return };
         let owner = self.state.step(at);
         if self.state.deadline_of(self.plan, (body, owner)).is_some_and(|(_, due)| due <= now)
             && let Some(account) = &mut self.state.body_mut(body).account
@@ -207,10 +235,21 @@ impl Apply<'_> {
         }
     }
 
+    /// A step is over: what it has cost is let through, or is too much.
+    pub(super) fn charge_excess(&mut self, at: StepNo) {
+        let payers = self.state.exceeded_by(self.plan, at);
+        let counted: Vec<(BodyNo, bool)> = payers.iter().map(|payer| (payer.body, payer.has_room())).collect();
+        for (body, lets_through) in counted {
+            let State { bodies, account, .. } = &mut *self.state;
+            let account = bodies[body.at()].account.as_deref_mut().unwrap_or(account);
+            if lets_through { account.degraded += 1 } else { account.over_budget = true }
+        }
+    }
+
     /// A limit was reached: of the run, or of a sub-workflow.
     pub(super) fn limit_reached(&mut self, limit: &str, path: Option<&StepPath>) -> Result<(), Illegal> {
         let Some(path) = path else {
-            self.state.limits_reached.push(limit.to_owned());
+            self.state.account.limits_reached.push(limit.to_owned());
             return Ok(());
         };
         let body = self.unit_of(path)?;
@@ -234,6 +273,7 @@ impl Apply<'_> {
         let at = self.find(path)?;
         let step = self.state.step(at);
         let body = step
+            .container
             .children
             .last()
             .copied()
