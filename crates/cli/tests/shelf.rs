@@ -1,7 +1,5 @@
 //! `longhaul shelve`, `versions`, `rollback`, `proposals` and `triggers`, the real command.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary::{Told, longhaul};
 use serde_json::Value;
 use tempfile::TempDir;
