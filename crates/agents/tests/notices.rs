@@ -1,6 +1,4 @@
 //! What endings mean: every notice in `tests/notices/limits.txt` is recognised, and no answer in `lookalikes.txt` is mistaken for one.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::fmt::Write as _;
 
 use jiff::Timestamp;

@@ -1,6 +1,4 @@
 //! What the scripted agent answers, and what it says about scripts that are wrong.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use longhaul_agents::scripted::{Ask, Failure, Reply, Script, Usage};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;

@@ -1,6 +1,4 @@
 //! Timelines of agents that work and agents that hang: `tests/watch.txt`.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

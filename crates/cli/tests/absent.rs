@@ -1,7 +1,5 @@
 //! Stores that are not there: what only looks makes none, and says so.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary;
 
 use crate::binary::project::{Project, RUN};

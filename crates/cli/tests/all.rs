@@ -1,6 +1,8 @@
 //! All tests that use this crate from outside, as one program.
 //! `cargo test -p longhaul --test all valet::` runs one of its parts.
 
+#![cfg(test)]
+
 mod absent;
 mod authoring;
 mod binary;

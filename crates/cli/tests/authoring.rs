@@ -1,7 +1,5 @@
 //! Writing a workflow and testing it without a model: `longhaul new` and `longhaul test`.
 
-#![cfg(test)]
-
 use std::path::Path;
 
 use crate::binary::longhaul;

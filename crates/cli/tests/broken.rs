@@ -2,8 +2,6 @@
 //!
 //! **Invariant:** every file there is refused or at least warned about, and every finding has a place and says what to do or why.
 
-#![cfg(test)]
-
 use crate::snapshot;
 
 use std::path::{Path, PathBuf};

@@ -3,8 +3,6 @@
 //! **Invariant:** nothing that lies in the folder of a project is taken for state; what was acknowledged outlives whatever a step does
 //! there.
 
-#![cfg(test)]
-
 use crate::binary;
 
 use std::os::unix::fs::PermissionsExt;

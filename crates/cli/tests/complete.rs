@@ -1,7 +1,5 @@
 //! Every file of tests is a part of the one test program of its crate: a file that no `mod` names would never run.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 
 /// What stands in a folder.

@@ -2,8 +2,6 @@
 //!
 //! **Invariant:** a run that its owner starts asks nothing that its workflow does not declare to be of high risk or to be asked for.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary::project::{Project, RUN};
 use longhaul_core::consent::{Ledger, Request};
 use longhaul_core::id::RunId;

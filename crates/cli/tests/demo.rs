@@ -1,7 +1,5 @@
 //! `longhaul demo`, from an empty folder to the report.
 
-#![cfg(test)]
-
 use crate::binary;
 
 use std::path::Path;

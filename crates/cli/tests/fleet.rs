@@ -1,6 +1,4 @@
 //! Several workers on several machines, which are processes with names of machines, around one PostgreSQL database.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary;
 mod carry;
 mod fanout;

@@ -2,8 +2,6 @@
 //!
 //! **Invariant:** an answer that is refused leaves the run exactly as it was.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary::project::{Project, RUN};
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;

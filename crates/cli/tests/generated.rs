@@ -3,8 +3,6 @@
 //! **Invariant:** the files in `docs/reference` are what the code makes; every example checks clean; the schema
 //! accepts what the checker accepts.
 
-#![cfg(test)]
-
 use crate::snapshot;
 
 use std::path::{Path, PathBuf};

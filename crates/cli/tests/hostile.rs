@@ -3,8 +3,6 @@
 //! The child gets 600 MB of address space and a minute; a blow-up of either kind fails the test. Nothing
 //! here measures time.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not prepare its files must fail")]
-
 mod child;
 mod graphs;
 mod paths;

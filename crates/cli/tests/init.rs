@@ -1,7 +1,5 @@
 //! `longhaul init` on real files: what it writes, that it does so once, and that it takes everything back.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -2,8 +2,6 @@
 //!
 //! The agent is a script that speaks as Claude Code does.
 
-#![cfg(test)]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -3,8 +3,6 @@
 //! **Invariant:** native files give no finding but that a key has no effect yet; laying a file out anew, or converting it from a dialect,
 //! changes nothing of its plan.
 
-#![cfg(test)]
-
 use std::path::{Path, PathBuf};
 
 use crate::binary::longhaul;

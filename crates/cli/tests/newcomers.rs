@@ -1,7 +1,5 @@
 //! Where people stumble on their first days: what is typed in good faith works, or says what to do instead.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary::project::{Project, RUN};
 
 const ECHO: &str = "name: w\ndo:\n  - {id: a, run: echo hello}\n";

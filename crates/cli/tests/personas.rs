@@ -1,7 +1,5 @@
 //! `longhaul personas`, `longhaul skills` and `longhaul list`: what there is, where it came from, and what it hides.
 
-#![cfg(test)]
-
 use std::path::Path;
 
 use crate::binary::longhaul;

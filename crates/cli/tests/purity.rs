@@ -1,7 +1,5 @@
 //! `core`, `lang` and `draw` stay pure: what they are built from can not reach a clock, a file or a network.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::process::Command;
 
 /// Crates whose presence means that something other than arguments is read, each with the reason.

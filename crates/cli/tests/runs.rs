@@ -3,8 +3,6 @@
 //! **Invariant:** what one process tells a run reaches the one that drives it; what does not fit is refused with the reason
 //! and changes nothing.
 
-#![cfg(test)]
-
 mod archive;
 mod damage;
 mod pauses;

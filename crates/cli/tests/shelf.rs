@@ -1,7 +1,5 @@
 //! `longhaul registry` and `triggers`, the real command, and the old names of `registry`.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::binary::{Told, longhaul};
 use serde_json::Value;
 use tempfile::TempDir;

@@ -1,7 +1,5 @@
 //! The real command as a shim: what it costs to have one for each agent.
 
-#![cfg(test)]
-
 use std::fs;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! Hosted runs on a real store: whatever is dropped, doubled or late, every result is recorded once and nothing stands still.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod bench;
 
 use std::task::Poll;

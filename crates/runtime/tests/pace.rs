@@ -1,6 +1,4 @@
 //! What was made cheap still does what it did: snapshots, the worker's looks, mail for runs that are parked.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,8 +1,6 @@
 //! Schedules in virtual time, on a store in a file that several engines share: each time is kept once, what was missed is made
 //! up for, and nobody is crowded out for good.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 

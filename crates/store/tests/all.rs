@@ -1,6 +1,8 @@
 //! All tests that use this crate from outside, as one program.
 //! `cargo test -p longhaul-store --test all versions::` runs one of its parts.
 
+#![cfg(test)]
+
 mod copy;
 mod database;
 mod encrypted;

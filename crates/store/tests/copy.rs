@@ -1,6 +1,4 @@
 //! A copy of a store shows what the store shows, of whatever kinds they are.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_store::conformance::{

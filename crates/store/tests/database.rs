@@ -1,6 +1,4 @@
 //! What only a store in a database does: versions of its tables, news of other processes, its clock, damage.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_store::conformance::{advance, event, id, made, making, message, server, start, task, worker};

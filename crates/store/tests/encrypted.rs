@@ -1,6 +1,4 @@
 //! Encrypted connections, to a server that takes no others.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 

@@ -1,6 +1,4 @@
 //! What goes wrong between a program and its database: lost answers, cut and deaf lines, a server that dies.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;

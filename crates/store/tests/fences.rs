@@ -1,8 +1,6 @@
 //! What keeps writers of a database apart, with somebody who stands still in the middle of a write.
 //!
 //! `scripts/mutate-fences` takes one predicate after another out of the statements, and looks whether a test notices.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;

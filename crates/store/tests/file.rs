@@ -1,6 +1,4 @@
 //! What can happen to a file: damage, strangers, locks, no space, and how requests share a commit.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

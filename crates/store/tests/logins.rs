@@ -1,6 +1,4 @@
 //! A login does its own work and nothing else: everything else is tried, in SQL and through the store, and changes nothing.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::time::Duration;
 

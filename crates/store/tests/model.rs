@@ -1,6 +1,4 @@
 //! The stores in a file and in a database answer like the reference, whatever is asked in whatever order.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;

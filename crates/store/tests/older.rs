@@ -1,8 +1,6 @@
 //! Programs of the version before call other functions of the same tables, and the contract holds for them, too.
 //!
 //! What this program calls is made to lead to what they call.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_store::conformance::server;

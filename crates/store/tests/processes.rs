@@ -1,6 +1,4 @@
 //! Several processes on one file, and processes that die. The children are this very binary: see `child`.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "children tell their parent what was acknowledged")]
 #![cfg(unix)]
 
 use std::collections::HashMap;

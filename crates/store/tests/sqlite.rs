@@ -1,6 +1,4 @@
 //! The store in a file keeps the contract.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_store::{Options, Sqlite, Store, conformance};

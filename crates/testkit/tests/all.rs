@@ -1,6 +1,8 @@
 //! All tests that use this crate from outside, as one program.
 //! `cargo test -p longhaul-testkit --test all views::` runs one of its parts.
 
+#![cfg(test)]
+
 mod fleet;
 mod histories;
 mod loops;

@@ -1,6 +1,4 @@
 //! A fleet in virtual time. `longhaul-sim --fleet 100 100000 1` is the long form.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use longhaul_store::conformance::server;

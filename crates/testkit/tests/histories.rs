@@ -1,7 +1,5 @@
 //! Histories that earlier versions wrote replay for ever: to the end they had, with nothing left to decide.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 
 use longhaul_core::decide::{Planner, decide};

@@ -1,6 +1,4 @@
 //! Loops in which nothing is done end, and say so; loops in which something is done go on.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use longhaul_testkit::World;
 
 /// What a workflow comes to, and in how many events.

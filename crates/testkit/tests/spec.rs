@@ -2,8 +2,6 @@
 //!
 //! `UPDATE_SNAPSHOTS=1 cargo test -p longhaul-testkit --test spec` writes what came of each chapter into its file;
 //! read it before it is committed.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 
 use longhaul_testkit::{Chapter, rewritten};

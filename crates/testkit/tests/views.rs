@@ -1,6 +1,4 @@
 //! What people see of a run, through the driver.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use longhaul_core::event::Envelope;
 use longhaul_core::explain::explain;
 use longhaul_core::index::Index;

@@ -1,6 +1,4 @@
 //! The drivers of the agents that are programs of others, without the programs.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod command_lines;
 mod finding;
 mod garbage;

@@ -1,6 +1,4 @@
 //! Agents that this binary serves itself, as real processes, against a scripted endpoint or a scripted agent.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod acp;
 mod bench;
 mod drivers;

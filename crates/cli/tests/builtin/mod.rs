@@ -6,8 +6,6 @@
 //!
 //! **Invariant:** the real binary, real commands and real git; nothing but the agents is made up.
 
-#![cfg(test)]
-
 mod chapter;
 mod play;
 mod routes;

@@ -3,8 +3,6 @@
 //! **Invariant:** whatever the moment, going on leads to the same end; what was recorded as done is not done
 //! again; nothing that the dead engine had started is left.
 
-#![cfg(test)]
-
 mod agents;
 mod appends;
 mod failure;

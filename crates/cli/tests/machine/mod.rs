@@ -1,7 +1,5 @@
 //! What a machine does to runs, and what runs tell about their machine: faults that come and go, and secrets that nobody shall find.
 
-#![cfg(test)]
-
 mod chaos;
 mod secrets;
 mod server;

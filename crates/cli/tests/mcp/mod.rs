@@ -3,8 +3,6 @@
 //!
 //! `scripts/install-mcp-clients` fetches the latter three; what could not be fetched is skipped, and says so.
 
-#![cfg(test)]
-
 mod clients;
 mod compat;
 mod conformance;

@@ -1,7 +1,5 @@
 //! Runs that several machines share through a PostgreSQL database, with real processes and a real server.
 
-#![cfg(test)]
-
 mod absent;
 mod chaos;
 mod crashes;

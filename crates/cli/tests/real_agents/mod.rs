@@ -2,8 +2,6 @@
 //!
 //! `scripts/install-agents` fetches the agents; what could not be fetched is skipped, and says so.
 
-#![cfg(test)]
-
 mod agent;
 mod answers;
 mod editor;

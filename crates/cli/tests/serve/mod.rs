@@ -1,7 +1,5 @@
 //! `longhaul serve`, the real program, spoken to over HTTP.
 
-#![cfg(test)]
-
 mod contract;
 mod hostile;
 mod keys;

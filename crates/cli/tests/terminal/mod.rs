@@ -1,7 +1,5 @@
 //! The live tree on a real terminal: drawn in place, answered by keys, and gone without a trace.
 
-#![cfg(test)]
-
 use crate::binary;
 mod pty;
 mod screen;

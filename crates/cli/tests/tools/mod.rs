@@ -3,8 +3,6 @@
 //! `scripts/install-mcp-clients` fetches the official library for Python, with which one of the servers is made; without it that
 //! test is skipped, and says so.
 
-#![cfg(test)]
-
 mod builtin;
 mod python;
 mod servers;

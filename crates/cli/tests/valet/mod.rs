@@ -1,7 +1,5 @@
 //! `longhaul mcp --compat valet`, the real program, spoken to over pipes.
 
-#![cfg(test)]
-
 mod grants;
 mod office;
 mod proposals;

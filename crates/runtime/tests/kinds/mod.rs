@@ -1,7 +1,5 @@
 //! Kinds of work through a whole engine, each against something real.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod bench;
 mod cache;
 mod concurrency;

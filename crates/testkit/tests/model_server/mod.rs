@@ -1,7 +1,5 @@
 //! The scripted model endpoint, asked over plain HTTP.
 
-#![cfg(test)]
-
 mod answers;
 mod breaks;
 mod client;
