@@ -355,3 +355,43 @@ fn a_run_that_waits_for_a_person_needs_you() {
     assert_eq!(project.longhaul(&["resume", RUN]).code, 0);
     assert!(!project.ok(&["runs"]).contains("needs you"));
 }
+
+/// Commands that have commands below them.
+const GROUPS: [&str; 5] = ["consent", "machines", "registry", "store", "triggers"];
+
+#[test]
+fn every_command_that_the_docs_show_exists() {
+    let project = Project::new(ECHO);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages =
+        pages_below(&root.join("docs")).into_iter().chain(["README.md", "CONTRIBUTING.md"].map(|page| root.join(page)));
+    let texts: Vec<String> = pages.map(|page| std::fs::read_to_string(page).unwrap()).collect();
+    let shown: std::collections::BTreeSet<Vec<&str>> = texts.iter().flat_map(|text| commands_in(text)).collect();
+    assert!(shown.len() > 50, "{shown:?}");
+    for command in shown {
+        let told = project.longhaul(&[&["help"], command.as_slice()].concat());
+        assert_eq!(told.code, 0, "longhaul {}: {}", command.join(" "), told.stderr);
+    }
+}
+
+fn pages_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let pages = entries.flat_map(|path| if path.is_dir() { pages_below(&path) } else { vec![path] });
+    pages.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect()
+}
+
+/// The commands in lines and in code of a page.
+fn commands_in(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines().filter_map(|line| line.trim().trim_start_matches("$ ").strip_prefix("longhaul "));
+    let code = text.split("`longhaul ").skip(1);
+    lines.chain(code).filter_map(command).collect()
+}
+
+/// The name of a command, and of the one below it.
+fn command(typed: &str) -> Option<Vec<&str>> {
+    let mut words =
+        typed.split(|c: char| !c.is_ascii_lowercase() && c != '-').take(2).take_while(|word| !word.is_empty());
+    let first = words.next().filter(|word| !word.starts_with('-'))?;
+    let below = words.next().filter(|word| GROUPS.contains(&first) && !word.starts_with('-'));
+    Some([first].into_iter().chain(below).collect())
+}

@@ -884,7 +884,7 @@ export interface components {
             timeline: components["schemas"]["Span"][];
             /** @description What it has cost. */
             usage: components["schemas"]["Usage"];
-            /** @description What it waits for, each once: `approval`, `question`, `timer`, `event`, `host`, `operator`. */
+            /** @description What it waits for, each once: `approval`, `question`, `timer`, `event`, `client`, `worker`, `machine`, `operator`. */
             waiting_for?: string[];
             /** @description Why it does not go on. */
             why?: components["schemas"]["Explanation"][];

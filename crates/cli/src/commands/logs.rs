@@ -31,7 +31,7 @@ const STREAMS: [&str; 3] = [TRANSCRIPT, "stdout", "stderr"];
 /// Print the output of a run's steps, and what its agents did
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// Only this step and the steps inside it
     step: Option<String>,

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// Print a run as one JSON document: its plan, its events, its outputs
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     #[command(flatten)]
     engine: EngineArgs,

@@ -95,7 +95,7 @@ impl MannerArgs {
 /// Continue a stopped or waiting run here, and show its progress
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResumeArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     #[command(flatten)]
     agents: AgentArgs,

@@ -46,7 +46,7 @@ pub(crate) struct ListArgs {
 /// Name a run, or take the newest
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
-    /// The run, or the beginning of its id [default: the newest]
+    /// The id of the run, or its first characters [default: the newest]
     run: Option<String>,
     #[command(flatten)]
     engine: EngineArgs,
@@ -58,7 +58,7 @@ pub(crate) struct StatusArgs {
 /// Name a run, and perhaps a step of it
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// Only this step and the steps inside it
     step: Option<String>,
@@ -75,7 +75,7 @@ pub(crate) struct EventsArgs {
 /// Name a run, and perhaps a step of it
 #[derive(Debug, clap::Args)]
 pub(crate) struct OneArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// The step [default: the outputs of the whole run]
     step: Option<String>,

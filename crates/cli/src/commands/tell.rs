@@ -18,7 +18,7 @@ use crate::{answering, identity, rejected, ui};
 /// Name a run, perhaps a step, perhaps a value
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Args {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// The step [default: the only step that asks]
     step: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 /// Name a run
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     #[command(flatten)]
     engine: EngineArgs,
@@ -68,7 +68,7 @@ pub(crate) struct CancelArgs {
 /// Name a run
 #[derive(Debug, clap::Args)]
 pub(crate) struct RetryArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// Start again at this step [default: the failed steps]
     #[arg(long, value_name = "STEP")]

@@ -18,7 +18,7 @@ use crate::ui;
 /// it prints line by line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// Print line by line
     #[arg(long)]

@@ -97,7 +97,7 @@ fn standing(args: &Args, engine: &Engine) -> Result<String> {
 /// The steps before that step keep their results.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ForkArgs {
-    /// The run, or the beginning of its id
+    /// The id of the run, or its first characters
     run: String,
     /// The first step to run again
     #[arg(long, value_name = "STEP")]
