@@ -17,6 +17,7 @@ mod fleet;
 mod gates;
 mod generated;
 mod hostile;
+mod house;
 mod init;
 mod live;
 mod machine;
