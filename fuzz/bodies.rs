@@ -7,10 +7,10 @@
 use longhaul_core::types::Type;
 use longhaul_lang::diagnostic::{Diagnostic, render};
 use longhaul_lang::dialect::Dialect;
-use longhaul_lang::expr::{self, Language, Scope};
+use longhaul_lang::expr::{self, Language, NameScope};
 use longhaul_lang::source::{self, Format, Sources};
 use longhaul_lang::world::Bare;
-use longhaul_lang::{Request, format as layout, shell};
+use longhaul_lang::{CheckRequest, format as layout, shell};
 
 /// Findings point into their file and can be shown without a control character.
 fn sound(found: &[Diagnostic], sources: &Sources) {
@@ -42,7 +42,7 @@ pub(crate) fn yaml(text: &str) {
 
 struct Nothing;
 
-impl Scope for Nothing {
+impl NameScope for Nothing {
     fn root(&self, name: &str) -> Option<Type> {
         (name == "text").then_some(Type::String)
     }
@@ -103,12 +103,12 @@ pub(crate) fn format(text: &str) {
 
 fn check(text: &str, dialect: Dialect) {
     for file in ["w.yaml", "w.md"] {
-        let request = Request {
+        let request = CheckRequest {
             file: file.to_owned(),
             name: "w".to_owned(),
             text: text.to_owned(),
             dialect: Some(dialect),
-            ..Request::default()
+            ..CheckRequest::default()
         };
         let report = longhaul_lang::check(request, &Bare::default());
         sound(&report.diagnostics, &report.sources);

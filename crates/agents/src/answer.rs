@@ -22,12 +22,12 @@ pub type Check<'a> = &'a dyn Fn(&Json) -> Option<String>;
 /// Why an answer holds no value that fits, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Problem(pub String);
+pub struct AnswerProblem(pub String);
 
 /// The value of an answer.
-pub fn value(text: &str, check: Check<'_>) -> Result<Json, Problem> {
+pub fn value(text: &str, check: Check<'_>) -> Result<Json, AnswerProblem> {
     let whole = match value::read(text.trim()) {
-        Err(Unread::Lossy(why)) => return Err(Problem(why)),
+        Err(Unread::Lossy(why)) => return Err(AnswerProblem(why)),
         read => read.ok(),
     };
     if let Some(whole) = whole.as_ref().filter(|whole| check(whole).is_none()) {
@@ -71,9 +71,9 @@ fn parts(value: &Json) -> Vec<&Json> {
     }
 }
 
-fn problem(found: &[Json], check: Check<'_>) -> Problem {
+fn problem(found: &[Json], check: Check<'_>) -> AnswerProblem {
     match found.iter().rev().find_map(check) {
-        Some(why) => Problem(format!("the answer does not follow its schema: {why}")),
-        None => Problem("the answer contains no JSON".to_owned()),
+        Some(why) => AnswerProblem(format!("the answer does not follow its schema: {why}")),
+        None => AnswerProblem("the answer contains no JSON".to_owned()),
     }
 }

@@ -30,10 +30,10 @@ pub trait Agent: Send + Sync {
     fn abilities(&self) -> Abilities;
 
     /// Where it is and which version, without starting more than `program --version`.
-    fn find(&self, setup: &Setup) -> Result<Found, Missing>;
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent>;
 
     /// The command line of a turn.
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal>;
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn>;
 
     /// What reads the stream of a turn.
     fn reader(&self, turn: &Turn) -> Box<dyn Reader>;
@@ -66,7 +66,7 @@ pub struct Abilities {
 
 /// How an agent is called on this machine, from the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Setup {
+pub struct AgentSetup {
     /// The program, where it is not the usual one in `PATH`.
     pub program: Option<PathBuf>,
     /// Arguments that come before ours: of ACP agents, what starts them.
@@ -78,7 +78,7 @@ pub struct Setup {
     pub key_env: Option<String>,
     /// Whether it goes by its own login or by a key.
     #[serde(default)]
-    pub auth: Auth,
+    pub auth: AgentAuth,
     /// The model of turns that name none.
     pub model: Option<String>,
     /// Further variables that are handed on.
@@ -95,7 +95,7 @@ pub struct Setup {
 /// Who pays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Auth {
+pub enum AgentAuth {
     /// Its own login if there is one, otherwise the key. Decided before the turn, never during it.
     #[default]
     Auto,
@@ -107,7 +107,7 @@ pub enum Auth {
 
 /// An agent that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct InstalledAgent {
     /// What is started.
     pub program: PathBuf,
     /// As it says itself.
@@ -119,7 +119,7 @@ pub struct Found {
 /// Why an agent can not be used, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {remedy}")]
-pub struct Missing {
+pub struct MissingAgent {
     /// What is the matter.
     pub what: String,
     /// What to do.
@@ -129,7 +129,7 @@ pub struct Missing {
 /// Why a turn can not be put to an agent, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Refusal(pub String);
+pub struct UnsupportedTurn(pub String);
 
 /// What is asked of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ pub struct Turn {
     /// How hard it thinks.
     pub effort: Option<String>,
     /// The conversation.
-    pub session: Session,
+    pub session: TurnSession,
     /// What the answer must look like.
     pub schema: Option<Json>,
     /// What it may do to the workspace.
@@ -179,7 +179,7 @@ pub enum Errand {
 /// The conversation that a turn belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Session {
+pub enum TurnSession {
     /// A new one, under this id where the agent lets us choose.
     New(String),
     /// One that exists.
@@ -223,7 +223,7 @@ pub struct Invocation {
 /// Reads the stream of one turn.
 pub trait Reader: Send {
     /// What a line of its output says. Lines that mean nothing say nothing.
-    fn line(&mut self, line: &str) -> Vec<Entry>;
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry>;
 
     /// Whether the program tries again and again what only a person can mend. What it has said by then says why.
     fn is_hopeless(&self) -> bool {
@@ -237,7 +237,7 @@ pub trait Reader: Send {
 /// One entry of a transcript: the same shape for every agent, stored and shown as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Entry {
+pub enum TranscriptEntry {
     /// The session has an id. Stored before anything else happens.
     Session {
         /// The id.
@@ -378,13 +378,13 @@ pub struct Ending {
     /// Whether the answer is complete although the program ends as if it was not: its money was used up with the last word.
     pub finished: bool,
     /// What went wrong, as the agent tells it.
-    pub trouble: Trouble,
+    pub trouble: AgentTrouble,
 }
 
 /// What went wrong, as the agent tells it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Trouble {
+pub struct AgentTrouble {
     /// Whether the agent itself calls it an error.
     pub is_error: bool,
     /// The status of the request that failed.

@@ -20,14 +20,14 @@ mod openai;
 mod opencode;
 mod payer;
 mod program;
+mod prompt_text;
 mod served;
 pub(crate) mod summary;
 mod surroundings;
-mod told;
 mod version;
 mod written;
 
-use crate::contract::{Agent, Refusal};
+use crate::contract::{Agent, UnsupportedTurn};
 
 /// All of them, in the order in which they are shown.
 pub static ALL: &[&dyn Agent] = &[
@@ -54,6 +54,6 @@ pub fn key_variables() -> impl Iterator<Item = &'static str> {
     served.into_iter().chain(programs.chain(&gemini::KEYS).copied()).chain(opencode)
 }
 
-fn nothing_to_shorten() -> Refusal {
-    Refusal("a session that has not begun has no context to shorten".to_owned())
+fn nothing_to_shorten() -> UnsupportedTurn {
+    UnsupportedTurn("a session that has not begun has no context to shorten".to_owned())
 }

@@ -73,17 +73,17 @@ impl Short for io::Error {
 
 /// Pauses between tries: each is twice as long as the one before, up to a minute.
 #[derive(Debug, Clone)]
-pub struct Backoff {
+pub struct ShortageBackoff {
     next: Duration,
 }
 
-impl Default for Backoff {
+impl Default for ShortageBackoff {
     fn default() -> Self {
         Self { next: PAUSES.0 }
     }
 }
 
-impl Backoff {
+impl ShortageBackoff {
     /// The next pause.
     pub fn pause(&mut self) -> Duration {
         let pause = self.next;
@@ -94,7 +94,7 @@ impl Backoff {
 
 /// Does something that has no effect if it fails, again and again while the machine is short of something.
 pub async fn patiently<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
-    let mut backoff = Backoff::default();
+    let mut backoff = ShortageBackoff::default();
     loop {
         match work() {
             Err(error) if error.shortage().is_some() => tokio::time::sleep(backoff.pause()).await,
@@ -105,7 +105,7 @@ pub async fn patiently<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> R
 
 /// The same on a thread that may block, and not for ever: whoever called it can not be told meanwhile.
 pub(crate) fn patiently_here<T, E: Short>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
-    let mut backoff = Backoff::default();
+    let mut backoff = ShortageBackoff::default();
     for _ in 0..TRIES_HERE {
         match work() {
             Err(error) if error.shortage().is_some() => std::thread::sleep(backoff.pause()),
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_a_minute() {
-        let mut backoff = Backoff::default();
+        let mut backoff = ShortageBackoff::default();
         let pauses: Vec<u128> = (0..12).map(|_| backoff.pause().as_millis()).collect();
         assert_eq!(pauses[..4], [100, 200, 400, 800]);
         assert_eq!(pauses[10..], [60_000, 60_000]);

@@ -62,7 +62,7 @@ impl Fault {
 
 /// A turn that is over.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct EndedTurn<'a> {
     /// Which agent, as workflows call it.
     pub agent: &'a str,
     /// What its driver made of it.
@@ -73,12 +73,12 @@ pub struct Turn<'a> {
 
 /// What the end of a turn means, by the signatures that ship. `None` is success.
 pub fn judge(agent: &str, ending: &Ending, exit: &Exit, now_ms: i64, zone: &TimeZone) -> Option<Fault> {
-    Signatures::builtin().judge(Turn { agent, ending, exit }, Now { ms: now_ms, zone })
+    Signatures::builtin().judge(EndedTurn { agent, ending, exit }, Now { ms: now_ms, zone })
 }
 
 impl Signatures {
     /// What the end of a turn means. `None` is success.
-    pub fn judge(&self, turn: Turn<'_>, now: Now<'_>) -> Option<Fault> {
+    pub fn judge(&self, turn: EndedTurn<'_>, now: Now<'_>) -> Option<Fault> {
         let case = Case::new(turn);
         let (class, signature) = self.verdict(&case)?;
         let retry_at_ms = case.retry_at(class, now);
@@ -150,7 +150,7 @@ fn named(one: &Signature) -> (ErrorClass, &str) {
 
 /// A turn, with its words made plain.
 struct Case<'a> {
-    turn: Turn<'a>,
+    turn: EndedTurn<'a>,
     /// What it calls an error, then what may be one: what counts most comes first.
     said: Vec<String>,
     /// Its answer, if that is short.
@@ -162,7 +162,7 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn new(turn: Turn<'a>) -> Self {
+    fn new(turn: EndedTurn<'a>) -> Self {
         let text = turn.ending.text.trim();
         let short = (text.chars().count() <= NOTICE_CHARS_MAX).then(|| plain(text)).filter(|text| !text.is_empty());
         let stands_alone = !text.contains("\n\n") && !is_quoted(text);
@@ -199,7 +199,7 @@ impl<'a> Case<'a> {
     }
 
     fn went_wrong(&self) -> bool {
-        let Turn { ending, exit, .. } = self.turn;
+        let EndedTurn { ending, exit, .. } = self.turn;
         let finished = ending.finished && exit.ended.is_none() && exit.signal.is_none();
         let left = finished || exit.ended == Some(Stopped::AfterResult) || exit.code == Some(0);
         self.turn.ending.trouble.is_error || !left

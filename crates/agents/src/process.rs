@@ -7,12 +7,12 @@
 //! **Invariant:** when [`run`] returns, or its future is dropped, no process of the command is left running
 //! on its own account; memory is bounded by `keep_bytes`, whatever the command prints.
 
+mod ancestry;
 mod captured;
 mod child;
 mod ending;
 mod group;
 mod guard;
-mod line;
 mod name;
 pub(crate) mod registry;
 mod sink;
@@ -30,12 +30,12 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::machine::{Backoff, Short, Shortage};
+use crate::machine::{Short, Shortage, ShortageBackoff};
 use crate::redact::Redaction;
+pub use ancestry::{Ancestry, line};
 pub use captured::Captured;
 use child::Child;
 pub use guard::{GUARD_COMMAND, Guard, guard_main};
-pub use line::{Line, line};
 pub use name::{host_name, is_dead, own_name, told_host_name};
 use streams::{Pipes, Streams};
 pub use sweep::{Stray, sweep};
@@ -137,7 +137,7 @@ pub struct Mark {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProcessEnd {
     /// By itself, with a code.
     Exited(i32),
     /// By a signal that was not ours.
@@ -150,9 +150,9 @@ pub enum Ended {
 
 /// What is left of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct ProcessOutput {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: ProcessEnd,
     /// What it printed.
     pub stdout: Captured,
     /// What it complained about.
@@ -256,11 +256,11 @@ pub async fn run(
     command: Command,
     cancel: CancellationToken,
     mut on_output: impl FnMut(Chunk<'_>) + Send,
-) -> Result<Output, Error> {
+) -> Result<ProcessOutput, Error> {
     match start_patiently(&command, &cancel, &mut on_output).await? {
         // Apart from what runs it: its callers hold it within futures of their own.
         Some(started) => Box::pin(started.finish(cancel, on_output)).await,
-        None => Ok(Output::unstarted()),
+        None => Ok(ProcessOutput::unstarted()),
     }
 }
 
@@ -271,7 +271,7 @@ pub(crate) async fn start_patiently(
     cancel: &CancellationToken,
     on_output: &mut (impl FnMut(Chunk<'_>) + Send),
 ) -> Result<Option<Started>, Error> {
-    let (mut backoff, mut told) = (Backoff::default(), None);
+    let (mut backoff, mut told) = (ShortageBackoff::default(), None);
     while !cancel.is_cancelled() {
         let started = start(command);
         let Some(shortage) = started.as_ref().err().and_then(Short::shortage) else {
@@ -319,14 +319,14 @@ impl Started {
         self,
         cancel: CancellationToken,
         on_output: impl FnMut(Chunk<'_>) + Send,
-    ) -> Result<Output, Error> {
+    ) -> Result<ProcessOutput, Error> {
         let Self { mut child, pipes, mut streams, timeout, grace } = self;
         let bounds =
             Bounds { timeout, grace, cancel, broken: CancellationToken::new(), kept_waiting: Mutex::default() };
         let (finished, unwanted) = (CancellationToken::new(), CancellationToken::new());
         let watching = async {
             let seen = child.see_through(&bounds).await;
-            if !matches!(seen, Ok((Ended::Exited(_) | Ended::Signalled(_), _))) {
+            if !matches!(seen, Ok((ProcessEnd::Exited(_) | ProcessEnd::Signalled(_), _))) {
                 unwanted.cancel();
             }
             finished.cancel();
@@ -338,14 +338,14 @@ impl Started {
         streamed?;
         let (ended, survivors) = seen?;
         let (stdout, stderr) = streams.into_captured();
-        Ok(Output { ended, stdout, stderr, pid: child.pid(), survivors })
+        Ok(ProcessOutput { ended, stdout, stderr, pid: child.pid(), survivors })
     }
 }
 
-impl Output {
+impl ProcessOutput {
     pub(crate) fn unstarted() -> Self {
         let (stdout, stderr) = (Captured::default(), Captured::default());
-        Self { ended: Ended::Cancelled, stdout, stderr, pid: 0, survivors: Vec::new() }
+        Self { ended: ProcessEnd::Cancelled, stdout, stderr, pid: 0, survivors: Vec::new() }
     }
 }
 

@@ -36,13 +36,13 @@ use serde::Deserialize;
 pub struct Script {
     replies: Vec<Entry>,
     default: Option<Answer>,
-    commands: Vec<Command>,
+    commands: Vec<ScriptedCommand>,
     instant: bool,
 }
 
 /// What a command seems to have done that is not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct ScriptedCommand {
     step: Pattern,
     attempt: Option<u32>,
     /// What it seems to print.
@@ -55,7 +55,7 @@ pub struct Command {
 
 /// What an agent is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct ScriptedTurn<'a> {
     /// Which instance of which step asks.
     pub path: &'a StepPath,
     /// From 1.
@@ -80,9 +80,9 @@ pub struct Reply {
     /// What it says meanwhile, spread over that time.
     pub says: Vec<String>,
     /// What it seems to have used.
-    pub usage: Usage,
+    pub usage: ScriptedUsage,
     /// Set if the call fails.
-    pub failure: Option<Failure>,
+    pub failure: Option<ScriptedFailure>,
     /// Files it writes, by path below the workspace. See [`Reply::write_into`].
     pub writes: IndexMap<String, String>,
 }
@@ -90,7 +90,7 @@ pub struct Reply {
 /// What a call used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Usage {
+pub struct ScriptedUsage {
     /// Tokens of the prompt.
     pub input_tokens: u64,
     /// Tokens of the answer.
@@ -101,7 +101,7 @@ pub struct Usage {
 
 /// How a call fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ScriptedFailure {
     /// What a retry goes by.
     pub class: ErrorClass,
     /// For people.
@@ -133,7 +133,7 @@ struct Answer {
     kind: Kind,
     after_ms: u64,
     says: Vec<String>,
-    usage: Usage,
+    usage: ScriptedUsage,
     writes: IndexMap<String, String>,
 }
 
@@ -141,7 +141,7 @@ struct Answer {
 enum Kind {
     /// One per call, the last one from then on. There is at least one.
     Texts(Vec<String>),
-    Fails(Failure),
+    Fails(ScriptedFailure),
 }
 
 impl Script {
@@ -162,13 +162,14 @@ impl Script {
     }
 
     /// What a command seems to have done; `None` if it is to be executed.
-    pub fn command(&self, path: &StepPath, attempt: u32) -> Option<&Command> {
-        let fits = |command: &&Command| command.step.fits(path) && command.attempt.is_none_or(|only| only == attempt);
+    pub fn command(&self, path: &StepPath, attempt: u32) -> Option<&ScriptedCommand> {
+        let fits =
+            |command: &&ScriptedCommand| command.step.fits(path) && command.attempt.is_none_or(|only| only == attempt);
         self.commands.iter().find(fits)
     }
 
     /// What is answered.
-    pub fn reply(&self, ask: &Ask<'_>) -> Reply {
+    pub fn reply(&self, ask: &ScriptedTurn<'_>) -> Reply {
         let named = self.replies.iter().find(|entry| entry.fits(ask)).map(|entry| &entry.answer);
         let reply = match named.or(self.default.as_ref()) {
             Some(answer) => answer.reply(ask),
@@ -179,7 +180,7 @@ impl Script {
 }
 
 impl Entry {
-    fn fits(&self, ask: &Ask<'_>) -> bool {
+    fn fits(&self, ask: &ScriptedTurn<'_>) -> bool {
         self.step.fits(ask.path)
             && self.attempt.is_none_or(|attempt| attempt == ask.attempt)
             && self.contains.as_ref().is_none_or(|text| ask.prompt.contains(text))
@@ -187,7 +188,7 @@ impl Entry {
 }
 
 impl Answer {
-    fn reply(&self, ask: &Ask<'_>) -> Reply {
+    fn reply(&self, ask: &ScriptedTurn<'_>) -> Reply {
         let (text, failure) = match &self.kind {
             Kind::Texts(texts) => (nth_or_last(texts, ask.call), None),
             Kind::Fails(failure) => (String::new(), Some(failure.clone())),
@@ -202,7 +203,7 @@ fn nth_or_last(texts: &[String], call: u32) -> String {
     texts.get(at).or(texts.last()).cloned().unwrap_or_default()
 }
 
-fn made_up(ask: &Ask<'_>) -> String {
+fn made_up(ask: &ScriptedTurn<'_>) -> String {
     match ask.schema {
         Some(schema) => minimal::value(schema).to_string(),
         None => format!("A scripted reply to: {}", start_of(ask.prompt)),

@@ -24,7 +24,7 @@ pub(crate) use ask::{Ask, Endpoint, Program, Service};
 pub(crate) use lines::Line;
 pub(crate) use model::{Wire, is_near};
 
-use crate::contract::{Ending, Trouble};
+use crate::contract::{AgentTrouble, Ending};
 use lines::Lines;
 
 /// What the binary is called with to be an agent; the agent's name follows.
@@ -92,11 +92,11 @@ pub(crate) async fn stop_on_signal(cancel: CancellationToken) {
 impl Ending {
     /// A turn that came to nothing.
     fn failed(code: &str, message: impl Into<String>) -> Self {
-        Self { trouble: Trouble::named(code, message), ..Self::default() }
+        Self { trouble: AgentTrouble::named(code, message), ..Self::default() }
     }
 }
 
-impl Trouble {
+impl AgentTrouble {
     /// An error with a word for it and a sentence about it.
     pub(crate) fn named(code: &str, message: impl Into<String>) -> Self {
         Self { is_error: true, code: Some(code.to_owned()), message: message.into(), ..Self::default() }

@@ -33,12 +33,12 @@ mod watch;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use attached::{Attached, Outcome};
+pub use attached::{Attached, AttemptOutcome};
 pub use environment::environment;
 pub use host::shim_main;
 pub use lines::Lines;
 pub use spec::Spec;
-pub use split::Line;
+pub use split::OutputLine;
 
 use crate::contract::Exit;
 use crate::machine::{Short, Shortage};
@@ -76,7 +76,7 @@ impl Shim {
 
 /// What an engine finds when it comes back for an attempt.
 #[derive(Debug)]
-pub enum Found {
+pub enum ShimFound {
     /// It still runs.
     Attached(Attached),
     /// It ended meanwhile.

@@ -34,7 +34,7 @@ const ASK_BYTES_MAX: u64 = 64 << 20;
 /// Where tools are: a program that is started for the call, or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Server {
+pub enum ToolTransport {
     /// It speaks the Model Context Protocol over its pipes.
     Program {
         /// A path, or a name that is looked up in `PATH`.
@@ -58,9 +58,9 @@ pub enum Server {
 
 /// A call that is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct ToolCall {
     /// Whose tool it is.
-    pub server: Server,
+    pub server: ToolTransport,
     /// What the server calls it.
     pub tool: String,
     /// What it is called with.
@@ -72,7 +72,7 @@ pub struct Ask {
 
 /// What came of a call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// What the tool said: its data, or its text.
     #[serde(default)]
     pub output: Json,
@@ -84,7 +84,7 @@ pub struct Answer {
     pub unreached: bool,
 }
 
-impl Answer {
+impl ToolAnswer {
     fn failed(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { failure: Some(Failure::new(class, message)), ..Self::default() }
     }
@@ -101,10 +101,10 @@ pub fn tool_main(name: &str) -> ExitCode {
     if said { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-async fn answer(name: &str, input: impl BufRead) -> Answer {
+async fn answer(name: &str, input: impl BufRead) -> ToolAnswer {
     let ask = match read(name, input) {
         Ok(ask) => ask,
-        Err(message) => return Answer::failed(ErrorClass::Failed, message),
+        Err(message) => return ToolAnswer::failed(ErrorClass::Failed, message),
     };
     let cancel = CancellationToken::new();
     let listening = tokio::spawn(stop_on_signal(cancel.clone()));
@@ -113,7 +113,7 @@ async fn answer(name: &str, input: impl BufRead) -> Answer {
     answer
 }
 
-fn read(name: &str, input: impl BufRead) -> Result<Ask, String> {
+fn read(name: &str, input: impl BufRead) -> Result<ToolCall, String> {
     let mut line = String::new();
     input.take(ASK_BYTES_MAX).read_line(&mut line).map_err(|error| format!("can not read what is asked: {error}"))?;
     serde_json::from_str(&line)

@@ -12,11 +12,11 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
-use crate::contract::{Entry, Meter};
+use crate::contract::{Meter, TranscriptEntry};
 
 /// How long is too long; `None` is never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct SilenceLimits {
     /// Without progress, while no tool is in flight.
     pub silent_ms: Option<i64>,
     /// Without progress, while a tool is in flight.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub linger_ms: Option<i64>,
 }
 
-impl Default for Limits {
+impl Default for SilenceLimits {
     fn default() -> Self {
         Self { silent_ms: Some(10 * MINUTE_MS), tool_ms: None, grace_ms: 30_000, linger_ms: Some(20_000) }
     }
@@ -58,7 +58,7 @@ pub enum Advice {
 /// Watches one turn.
 #[derive(Debug, Clone)]
 pub struct Watcher {
-    limits: Limits,
+    limits: SilenceLimits,
     /// The last thing that got it further; at first, its start.
     progress_ms: i64,
     doing: Doing,
@@ -105,7 +105,7 @@ const BUSY_SHOWN_MS: i64 = 20_000;
 
 impl Watcher {
     /// Begins to watch a turn that starts now.
-    pub fn new(limits: Limits, now_ms: i64) -> Self {
+    pub fn new(limits: SilenceLimits, now_ms: i64) -> Self {
         Self {
             limits,
             progress_ms: now_ms,
@@ -122,37 +122,37 @@ impl Watcher {
     }
 
     /// The agent said this.
-    pub fn saw(&mut self, entry: &Entry, at_ms: i64) {
+    pub fn saw(&mut self, entry: &TranscriptEntry, at_ms: i64) {
         let doing = match entry {
-            Entry::Text { text, .. } if !text.is_empty() => Some(Doing::Writing),
-            Entry::Thinking { text } if !text.is_empty() => Some(self.unless_waiting(Doing::Thinking)),
-            Entry::Denied { .. } => Some(self.unless_waiting(Doing::Working)),
-            Entry::GoesOn => Some(Doing::Working),
-            Entry::Background { tasks } => {
+            TranscriptEntry::Text { text, .. } if !text.is_empty() => Some(Doing::Writing),
+            TranscriptEntry::Thinking { text } if !text.is_empty() => Some(self.unless_waiting(Doing::Thinking)),
+            TranscriptEntry::Denied { .. } => Some(self.unless_waiting(Doing::Working)),
+            TranscriptEntry::GoesOn => Some(Doing::Working),
+            TranscriptEntry::Background { tasks } => {
                 self.background.clone_from(tasks);
                 Some(self.beside(at_ms))
             }
-            Entry::Session { .. } => Some(self.still()),
-            Entry::ToolCall { id, name, summary, .. } => {
+            TranscriptEntry::Session { .. } => Some(self.still()),
+            TranscriptEntry::ToolCall { id, name, summary, .. } => {
                 let shown = if summary.is_empty() { name } else { summary };
                 self.tools.insert(id.clone(), shown.clone());
                 Some(self.unless_waiting(Doing::Working))
             }
-            Entry::ToolResult { id, .. } => {
+            TranscriptEntry::ToolResult { id, .. } => {
                 self.tools.shift_remove(id);
                 Some(self.still())
             }
-            Entry::Notice { text } => self.is_new_notice(text).then_some(self.doing),
-            Entry::Usage { meter } => {
+            TranscriptEntry::Notice { text } => self.is_new_notice(text).then_some(self.doing),
+            TranscriptEntry::Usage { meter } => {
                 let more = std::mem::replace(&mut self.meter, *meter) != *meter;
                 more.then_some(self.doing)
             }
-            Entry::Result => {
+            TranscriptEntry::Result => {
                 self.tools.clear();
                 self.doing = Doing::Answered(at_ms);
                 Some(self.beside(at_ms))
             }
-            Entry::Text { .. } | Entry::Thinking { .. } | Entry::Alive => None,
+            TranscriptEntry::Text { .. } | TranscriptEntry::Thinking { .. } | TranscriptEntry::Alive => None,
         };
         if let Some(doing) = doing {
             self.doing = doing;

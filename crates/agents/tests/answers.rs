@@ -1,6 +1,6 @@
 //! Which value is taken from the text of an answer.
 
-use longhaul_agents::answer::{Problem, instructions, valet, value, workhorse};
+use longhaul_agents::answer::{AnswerProblem, instructions, valet, value, workhorse};
 use longhaul_core::Json;
 use proptest::prelude::*;
 use serde_json::json;
@@ -19,7 +19,7 @@ fn with_n(text: &str) -> String {
     shown(value(text, &wants_n))
 }
 
-fn shown(found: Result<Json, Problem>) -> String {
+fn shown(found: Result<Json, AnswerProblem>) -> String {
     found.map_or_else(|problem| format!("! {problem}"), |value| value.to_string())
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use longhaul_agents::contract::{Ending, Exit, Meter, Stopped, Trouble};
-use longhaul_agents::notice::{Fault, Now, Signatures, Turn, judge};
+use longhaul_agents::contract::{AgentTrouble, Ending, Exit, Meter, Stopped};
+use longhaul_agents::notice::{EndedTurn, Fault, Now, Signatures, judge};
 use longhaul_core::event::Event;
 use longhaul_core::plan::ErrorClass;
 use longhaul_testkit::World;
@@ -37,8 +37,8 @@ fn answer(text: &str) -> Ending {
     Ending { text: text.to_owned(), ..Ending::default() }
 }
 
-fn troubled(trouble: Trouble) -> Ending {
-    Ending { trouble: Trouble { is_error: true, ..trouble }, ..Ending::default() }
+fn troubled(trouble: AgentTrouble) -> Ending {
+    Ending { trouble: AgentTrouble { is_error: true, ..trouble }, ..Ending::default() }
 }
 
 fn judged(agent: &str, ending: &Ending, exit: &Exit) -> Option<Fault> {
@@ -76,7 +76,7 @@ impl Notice<'_> {
         let how = parts.next().unwrap();
         let (mut ending, mut exit) = match how {
             "text" => (answer(&self.text), ended(0)),
-            "error" => (troubled(Trouble { message: self.text.clone(), ..Trouble::default() }), ended(1)),
+            "error" => (troubled(AgentTrouble { message: self.text.clone(), ..AgentTrouble::default() }), ended(1)),
             "stderr" => (Ending::default(), Exit { stderr: self.text.clone(), ..ended(1) }),
             other => panic!("`{other}`?"),
         };
@@ -187,7 +187,7 @@ fn a_notice_that_an_answer_speaks_about_is_no_notice() {
 fn every_signature_knows_its_own_examples() {
     for (id, examples) in Signatures::builtin().examples() {
         for example in examples {
-            let ending = troubled(Trouble { message: example.clone(), ..Trouble::default() });
+            let ending = troubled(AgentTrouble { message: example.clone(), ..AgentTrouble::default() });
             let asked = judged("any", &ending, &ended(1)).unwrap();
             let said = judged("any", &answer(example), &ended(0)).map(|fault| fault.signature);
             assert!(asked.signature == id || said.as_deref() == Some(id), "{id}: {example}: {asked:?} {said:?}");
@@ -205,7 +205,7 @@ fn how_we_ended_a_turn_is_what_it_means() {
         (Stopped::Cancelled, ErrorClass::Killed, "stopped"),
         (Stopped::Abandoned, ErrorClass::Lost, "nobody came back for it, and it was ended"),
     ] {
-        let told = Trouble { message: "user_initiated".to_owned(), ..Trouble::default() };
+        let told = AgentTrouble { message: "user_initiated".to_owned(), ..AgentTrouble::default() };
         for ending in [ending.clone(), troubled(told)] {
             let fault = judged("copilot", &ending, &stopped(how)).unwrap();
             assert_eq!((fault.class, fault.message.as_str()), (expected, words));
@@ -219,7 +219,7 @@ fn how_we_ended_a_turn_is_what_it_means() {
 fn one_that_obeys_an_interrupt_is_hung_whatever_it_says_then() {
     let noise = "Ripgrep is not available\n".to_owned();
     let obeyed = |code| Exit { code: Some(code), signal: None, ended: Some(Stopped::Hung), stderr: noise.clone() };
-    let aborted = Trouble { message: "user_abort".to_owned(), ..Trouble::default() };
+    let aborted = AgentTrouble { message: "user_abort".to_owned(), ..AgentTrouble::default() };
     for (ending, code) in [(Ending::default(), 1), (answer("half"), 0), (troubled(aborted), 0), (answer("half"), 130)] {
         let fault = judged("codex", &ending, &obeyed(code)).unwrap();
         assert_eq!((fault.class, fault.message.as_str()), (ErrorClass::Hung, "it was silent for too long"));
@@ -230,7 +230,7 @@ fn one_that_obeys_an_interrupt_is_hung_whatever_it_says_then() {
 #[test]
 fn a_limit_that_was_sat_out_explains_why_we_had_to_end_the_turn() {
     let message = "Reconnecting... You've hit your usage limit. Try again in 2 hours.".to_owned();
-    let ending = Ending { trouble: Trouble { message, ..Trouble::default() }, ..Ending::default() };
+    let ending = Ending { trouble: AgentTrouble { message, ..AgentTrouble::default() }, ..Ending::default() };
     for (ended, expected) in [
         (Stopped::Hung, ErrorClass::UsageLimit),
         (Stopped::Timeout, ErrorClass::UsageLimit),
@@ -255,7 +255,7 @@ fn a_signal_that_was_not_ours_is_told_as_one() {
 #[test]
 fn a_question_is_told_as_one() {
     let question = Some("Which database?".to_owned());
-    let ending = Ending { trouble: Trouble { question, ..Trouble::default() }, ..answer("I need to know.") };
+    let ending = Ending { trouble: AgentTrouble { question, ..AgentTrouble::default() }, ..answer("I need to know.") };
     let fault = judged("claude", &ending, &ended(0)).unwrap();
     assert_eq!((fault.class, fault.message.as_str()), (ErrorClass::Question, "Which database?"));
 }
@@ -270,7 +270,8 @@ fn a_value_is_an_answer_even_without_text() {
 
 #[test]
 fn a_context_is_shorter_or_it_is_not() {
-    let compacted = |compacted| Ending { trouble: Trouble { compacted, ..Trouble::default() }, ..Ending::default() };
+    let compacted =
+        |compacted| Ending { trouble: AgentTrouble { compacted, ..AgentTrouble::default() }, ..Ending::default() };
     assert_eq!(class(&compacted(Some(true)), &ended(0)), None);
     let fault = judged("claude", &compacted(Some(false)), &ended(0)).unwrap();
     assert_eq!((fault.class, fault.message.as_str()), (ErrorClass::Failed, "the context could not be shortened"));
@@ -280,9 +281,9 @@ fn a_context_is_shorter_or_it_is_not() {
 fn noise_on_stderr_is_no_trouble_and_does_not_outdo_the_error() {
     let noisy = |code| Exit { stderr: "warning: rate limit exceeded, context window\n".to_owned(), ..ended(code) };
     assert_eq!(class(&answer("done"), &noisy(0)), None);
-    let told = troubled(Trouble { message: "Invalid API key".to_owned(), ..Trouble::default() });
+    let told = troubled(AgentTrouble { message: "Invalid API key".to_owned(), ..AgentTrouble::default() });
     assert_eq!(class(&told, &noisy(1)), Some(ErrorClass::Auth));
-    let by_status = troubled(Trouble { status: Some(402), ..Trouble::default() });
+    let by_status = troubled(AgentTrouble { status: Some(402), ..AgentTrouble::default() });
     assert_eq!(class(&by_status, &noisy(1)), Some(ErrorClass::Billing));
     assert_eq!(class(&Ending::default(), &noisy(1)), Some(ErrorClass::RateLimit));
 }
@@ -290,12 +291,16 @@ fn noise_on_stderr_is_no_trouble_and_does_not_outdo_the_error() {
 #[test]
 fn what_the_stream_says_about_a_reset_counts_more_than_words() {
     let message = "You've hit your limit · resets 3pm".to_owned();
-    let trouble =
-        Trouble { message, resets_at_ms: Some(now() + 5000), retry_after_ms: Some(7000), ..Trouble::default() };
+    let trouble = AgentTrouble {
+        message,
+        resets_at_ms: Some(now() + 5000),
+        retry_after_ms: Some(7000),
+        ..AgentTrouble::default()
+    };
     let reset = |trouble| judged("claude", &troubled(trouble), &ended(1)).unwrap().retry_at_ms;
     assert_eq!(reset(trouble.clone()), Some(now() + 5000));
-    assert_eq!(reset(Trouble { resets_at_ms: None, ..trouble.clone() }), Some(now() + 7000));
-    let absurd = Trouble { resets_at_ms: Some(i64::MAX), ..trouble };
+    assert_eq!(reset(AgentTrouble { resets_at_ms: None, ..trouble.clone() }), Some(now() + 7000));
+    let absurd = AgentTrouble { resets_at_ms: Some(i64::MAX), ..trouble };
     assert_eq!(reset(absurd), Some(local("2026-10-08T15:00")));
 }
 
@@ -305,19 +310,20 @@ fn people_add_signatures_and_theirs_come_first() {
     let signatures = Signatures::builtin().with(extra).unwrap();
     let (zone, exit) = (berlin(), ended(0));
     let judge = |agent, ending: &Ending| {
-        let fault = signatures.judge(Turn { agent, ending, exit: &exit }, Now { ms: now(), zone: &zone });
+        let fault = signatures.judge(EndedTurn { agent, ending, exit: &exit }, Now { ms: now(), zone: &zone });
         fault.map(|fault| fault.signature)
     };
     assert_eq!(judge("acp", &answer("All gone!")).as_deref(), Some("mine"));
     assert_eq!(judge("claude", &answer("All gone!")), None);
-    let told = troubled(Trouble { message: "Invalid API key".to_owned(), ..Trouble::default() });
+    let told = troubled(AgentTrouble { message: "Invalid API key".to_owned(), ..AgentTrouble::default() });
     assert_eq!(judge("acp", &told).as_deref(), Some("mine"));
     assert_eq!(judge("claude", &told).as_deref(), Some("login-answer"));
 }
 
 /// A moment in words, seen from Thursday, 8 October 2026, 12:00 in Berlin unless another moment is given.
 fn reset_at(moment: &str, words: &str) -> String {
-    let ending = troubled(Trouble { message: format!("usage limit exceeded, {words}"), ..Trouble::default() });
+    let ending =
+        troubled(AgentTrouble { message: format!("usage limit exceeded, {words}"), ..AgentTrouble::default() });
     let fault = judge("claude", &ending, &ended(1), local(moment), &berlin()).unwrap();
     fault.retry_at_ms.map_or("-".to_owned(), shown)
 }
@@ -398,7 +404,7 @@ proptest! {
         cue in prop::sample::select(vec!["resets ", "try again in ", "retry-after: ", "limit reached|", "until "]),
     ) {
         let text = format!("usage limit exceeded, {cue}{words}");
-        let fault = judged("claude", &troubled(Trouble { message: text.clone(), ..Trouble::default() }), &ended(1)).unwrap();
+        let fault = judged("claude", &troubled(AgentTrouble { message: text.clone(), ..AgentTrouble::default() }), &ended(1)).unwrap();
         if let Some(at) = fault.retry_at_ms {
             prop_assert!((now()..=now() + 8 * 24 * 3_600_000).contains(&at), "{text}: {at}");
         }

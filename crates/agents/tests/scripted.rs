@@ -1,5 +1,5 @@
 //! What the scripted agent answers, and what it says about scripts that are wrong.
-use longhaul_agents::scripted::{Ask, Failure, Reply, Script, Usage};
+use longhaul_agents::scripted::{Reply, Script, ScriptedFailure, ScriptedTurn, ScriptedUsage};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::ErrorClass;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ replies:
 fn ask(script: &str, path: &str, call: u32, prompt: &str) -> Reply {
     let path: StepPath = path.parse().unwrap();
     let attempt = path.attempt().unwrap_or(1);
-    Script::parse(script).unwrap().reply(&Ask { path: &path, attempt, call, prompt, schema: None })
+    Script::parse(script).unwrap().reply(&ScriptedTurn { path: &path, attempt, call, prompt, schema: None })
 }
 
 fn text(path: &str, call: u32) -> String {
@@ -37,7 +37,7 @@ fn a_reply_comes_with_all_that_was_written_for_it() {
     let reply = ask(SCRIPT, "plan", 1, "write a parser");
     assert_eq!(reply.text, r#"{"tasks":[{"title":"a"}],"done":false}"#);
     assert_eq!((reply.after_ms, reply.failure), (200, None));
-    assert_eq!(reply.usage, Usage { input_tokens: 1200, output_tokens: 300, usd: 0.01 });
+    assert_eq!(reply.usage, ScriptedUsage { input_tokens: 1200, output_tokens: 300, usd: 0.01 });
     assert_eq!(reply.writes, [("src/a.txt".to_owned(), "content".to_owned())].into());
 }
 
@@ -50,8 +50,11 @@ fn an_entry_is_only_for_its_attempt_and_its_prompt() {
 
 #[test]
 fn a_failure_has_its_class_and_the_first_entry_that_fits_counts() {
-    let expected =
-        Failure { class: ErrorClass::RateLimit, message: "overloaded".to_owned(), retry_after_ms: Some(30_000) };
+    let expected = ScriptedFailure {
+        class: ErrorClass::RateLimit,
+        message: "overloaded".to_owned(),
+        retry_after_ms: Some(30_000),
+    };
     assert_eq!(ask(SCRIPT, "review", 1, "").failure, Some(expected));
     let second = ask(SCRIPT, "review@2", 2, "");
     assert_eq!((second.text.as_str(), second.failure.unwrap().class), ("", ErrorClass::Transient));
@@ -83,9 +86,9 @@ fn without_a_default_the_builtin_answer_fits_the_schema() {
     let schema = json!({"type": "object", "properties": {"verdict": {"enum": ["pass"]}}, "required": ["verdict"]});
     let path: StepPath = "a".parse().unwrap();
     for script in [Script::builtin(), Script::parse("replies: []").unwrap()] {
-        let asked = Ask { path: &path, attempt: 1, call: 1, prompt: "\n  Do it\nwell", schema: None };
+        let asked = ScriptedTurn { path: &path, attempt: 1, call: 1, prompt: "\n  Do it\nwell", schema: None };
         assert_eq!(script.reply(&asked), Reply { text: "A scripted reply to: Do it".to_owned(), ..Reply::default() });
-        let asked = Ask { schema: Some(&schema), ..asked };
+        let asked = ScriptedTurn { schema: Some(&schema), ..asked };
         assert_eq!(script.reply(&asked).text, r#"{"verdict":"pass"}"#);
     }
 }

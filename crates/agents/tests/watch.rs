@@ -2,8 +2,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use longhaul_agents::contract::{Entry, Meter};
-use longhaul_agents::watch::{Advice, Limits, Watcher};
+use longhaul_agents::contract::{Meter, TranscriptEntry};
+use longhaul_agents::watch::{Advice, SilenceLimits, Watcher};
 
 const TIMELINES: &str = include_str!("../../../tests/watch.txt");
 
@@ -56,8 +56,8 @@ fn timeline(text: &str) -> Timeline<'_> {
     out
 }
 
-fn limits(text: &str) -> Limits {
-    let mut limits = Limits { tool_ms: None, ..Limits::default() };
+fn limits(text: &str) -> SilenceLimits {
+    let mut limits = SilenceLimits { tool_ms: None, ..SilenceLimits::default() };
     let words: Vec<_> = text.split(' ').collect();
     for pair in words.chunks(2) {
         let value = (pair[1] != "never").then(|| ms(pair[1]));
@@ -72,29 +72,29 @@ fn limits(text: &str) -> Limits {
     limits
 }
 
-fn entry(what: &str) -> Entry {
+fn entry(what: &str) -> TranscriptEntry {
     let (word, rest) = what.split_once(' ').unwrap_or((what, ""));
     let (id, words) = rest.split_once(' ').unwrap_or((rest, ""));
     match word {
-        "session" => Entry::Session { id: "s".to_owned(), model: None },
-        "text" => Entry::Text { text: "more".to_owned(), delta: true },
-        "empty" => Entry::Text { text: String::new(), delta: true },
-        "thinking" => Entry::Thinking { text: "hm".to_owned() },
-        "tool" => Entry::ToolCall {
+        "session" => TranscriptEntry::Session { id: "s".to_owned(), model: None },
+        "text" => TranscriptEntry::Text { text: "more".to_owned(), delta: true },
+        "empty" => TranscriptEntry::Text { text: String::new(), delta: true },
+        "thinking" => TranscriptEntry::Thinking { text: "hm".to_owned() },
+        "tool" => TranscriptEntry::ToolCall {
             id: id.to_owned(),
             name: "Bash".to_owned(),
             summary: words.to_owned(),
             input: serde_json::Value::Null,
         },
-        "done" => Entry::ToolResult { id: id.to_owned(), ok: true, text: String::new() },
-        "notice" => Entry::Notice { text: rest.to_owned() },
-        "usage" => Entry::Usage { meter: Meter { output_tokens: rest.parse().unwrap(), ..Meter::default() } },
-        "behind" => {
-            Entry::Background { tasks: rest.split(',').filter(|task| !task.is_empty()).map(str::to_owned).collect() }
-        }
-        "goes" => Entry::GoesOn,
-        "alive" => Entry::Alive,
-        "result" => Entry::Result,
+        "done" => TranscriptEntry::ToolResult { id: id.to_owned(), ok: true, text: String::new() },
+        "notice" => TranscriptEntry::Notice { text: rest.to_owned() },
+        "usage" => TranscriptEntry::Usage { meter: Meter { output_tokens: rest.parse().unwrap(), ..Meter::default() } },
+        "behind" => TranscriptEntry::Background {
+            tasks: rest.split(',').filter(|task| !task.is_empty()).map(str::to_owned).collect(),
+        },
+        "goes" => TranscriptEntry::GoesOn,
+        "alive" => TranscriptEntry::Alive,
+        "result" => TranscriptEntry::Result,
         other => panic!("`{other}`?"),
     }
 }
@@ -151,7 +151,7 @@ fn hanging_is_told_from_working() {
 
 #[test]
 fn processes_that_end_are_a_sign_of_work() {
-    let mut watcher = Watcher::new(Limits { silent_ms: Some(60_000), ..Limits::default() }, 0);
+    let mut watcher = Watcher::new(SilenceLimits { silent_ms: Some(60_000), ..SilenceLimits::default() }, 0);
     watcher.activity(500, 10_000);
     watcher.activity(3, 50_000);
     (0..100_000).step_by(5000).for_each(|now| drop(watcher.what(now)));

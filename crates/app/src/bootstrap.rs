@@ -10,13 +10,13 @@ use longhaul_agents::scripted::Script;
 use longhaul_config::{AUTO, Backends, SCRIPTED};
 use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
 use longhaul_core::event::Gone;
-use longhaul_project::kept::Shelves;
+use longhaul_project::registry::RegistryReader;
 use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
-use longhaul_runtime::{Engine, Membership, Options, is_dead};
-use longhaul_store::{Place, Store};
+use longhaul_runtime::{Engine, EngineOptions, Membership, is_dead};
+use longhaul_store::{Store, StoreAddress};
 use tokio_util::sync::CancellationToken;
 
-use crate::opening;
+use crate::open_store;
 
 /// Long enough for a machine that is busy, short enough for people who wait for a takeover.
 const LEASE: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ pub struct Opening {
 /// Opens the engine of a project. Must run inside a Tokio runtime.
 pub fn open(project: Project, how: &Opening, say: &Say) -> Result<Engine> {
     let place = made_ready(&project, how.store.as_deref())?;
-    let opened = opening::store(&place)?;
+    let opened = open_store::store(&place)?;
     assemble(project, &place, opened, how, say)
 }
 
@@ -83,12 +83,12 @@ pub async fn open_patiently(
     say: &Say,
 ) -> Result<Option<Engine>> {
     let place = made_ready(&project, how.store.as_deref())?;
-    let Some(opened) = opening::patiently(&place, stop, say).await? else { return Ok(None) };
+    let Some(opened) = open_store::patiently(&place, stop, say).await? else { return Ok(None) };
     assemble(project, &place, opened, how, say).map(Some)
 }
 
 /// Where the store of a project is, in or beside a folder that is there.
-pub fn made_ready(project: &Project, store: Option<&str>) -> Result<Place> {
+pub fn made_ready(project: &Project, store: Option<&str>) -> Result<StoreAddress> {
     let place = place::of(project, store)?;
     if store.is_none() || place.file().is_none() {
         state::made(project)?;
@@ -105,11 +105,11 @@ pub fn files_dir(project: &Project, store: Option<&str>) -> Result<PathBuf> {
 /// The workflows of a project, with the registry of the store that is meant.
 pub fn disk(project: Project, store: Option<&str>) -> Result<Disk> {
     let store = place::of(&project, store)?;
-    Ok(Disk::new(project).with_shelves(Shelves::of(Some(store), longhaul_runtime::registry_of)))
+    Ok(Disk::new(project).with_registry(RegistryReader::of(Some(store), longhaul_runtime::registry_of)))
 }
 
 /// Earlier versions kept the store in the project, where a checkout could bring one along. It is not opened unless a person says so.
-fn hint_at_earlier(project: &Project, place: &Place, say: &Say) {
+fn hint_at_earlier(project: &Project, place: &StoreAddress, say: &Say) {
     let earlier = project.root.join(".longhaul").join(place::FILE);
     let is_own = state::of(project).is_ok_and(|state| place.file().is_some_and(|file| file.starts_with(state)));
     if is_own && earlier.is_file() {
@@ -122,8 +122,8 @@ fn hint_at_earlier(project: &Project, place: &Place, say: &Say) {
 
 fn assemble(
     project: Project,
-    place: &Place,
-    (store, clock): opening::Opened,
+    place: &StoreAddress,
+    (store, clock): open_store::Opened,
     how: &Opening,
     say: &Say,
 ) -> Result<Engine> {
@@ -137,9 +137,9 @@ fn assemble(
     settings.warnings.iter().for_each(|warning| say(format!("warning: {warning}")));
     let mut member = member(place, &project.root, &how.worker, settings.fleet);
     if place.file().is_some() {
-        member.labels.extend(opening::routes(store.as_ref())?);
+        member.labels.extend(open_store::routes(store.as_ref())?);
     }
-    let options = Options {
+    let options = EngineOptions {
         channels: settings.channels,
         tools: settings.tools,
         approvals: settings.gates.approvals,
@@ -163,7 +163,7 @@ fn assemble(
 }
 
 /// What this process is among several. A file is never shared by machines.
-fn member(place: &Place, root: &Path, worker: &WorkerChoice, fleet: Fleet) -> Membership {
+fn member(place: &StoreAddress, root: &Path, worker: &WorkerChoice, fleet: Fleet) -> Membership {
     let (machine, host) = (process::host_name(), spot(root));
     let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root).ok())).flatten();
     // The machine alone is what runs of earlier versions ask for.
@@ -200,7 +200,7 @@ pub fn spot(root: &Path) -> String {
 }
 
 /// The folder of the project's state. Who names a file for the store needs no home folder.
-fn home(project: &Project, place: &Place) -> Result<PathBuf> {
+fn home(project: &Project, place: &StoreAddress) -> Result<PathBuf> {
     match (state::of(project), place.file().and_then(|file| file.parent())) {
         (Err(_), Some(folder)) => Ok(folder.to_owned()),
         (found, _) => found,
@@ -221,7 +221,7 @@ fn runs_dir(beside: &Path) -> Result<PathBuf> {
 }
 
 /// Files about runs are beside the file of the store; those of a database are in the project, each machine's its own.
-fn beside(place: &Place, home: &Path) -> PathBuf {
+fn beside(place: &StoreAddress, home: &Path) -> PathBuf {
     place.file().and_then(|file| file.parent()).unwrap_or(home).to_owned()
 }
 

@@ -18,7 +18,7 @@ pub const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// What somebody wants of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
+pub enum RunCommand {
     /// Answer what it asks.
     Answer(GivenAnswer),
     /// Send it a signal.
@@ -73,7 +73,7 @@ impl GivenAnswer {
     }
 }
 
-impl Command {
+impl RunCommand {
     /// The command as a run takes it in. The step that asks is looked for where none is named.
     pub fn message(self, state: &State, caller: &Caller) -> Result<Message, Rejection> {
         let by = caller.who.name().map(str::to_owned);
@@ -129,7 +129,7 @@ fn nothing_asked() -> Rejection {
 
 impl App {
     /// Carries a command out in the name of a caller, and says what came of it.
-    pub async fn command(&self, run: &RunId, command: Command, caller: &Caller) -> Result<Applied, Error> {
+    pub async fn command(&self, run: &RunId, command: RunCommand, caller: &Caller) -> Result<Applied, Error> {
         self.command_within(run, command, caller, PATIENCE).await
     }
 
@@ -137,7 +137,7 @@ impl App {
     pub async fn command_within(
         &self,
         run: &RunId,
-        command: Command,
+        command: RunCommand,
         caller: &Caller,
         patience: Duration,
     ) -> Result<Applied, Error> {

@@ -7,7 +7,7 @@
 
 pub mod bootstrap;
 pub mod command;
-pub mod opening;
+pub mod open_store;
 pub mod outcome;
 pub mod start;
 pub mod workflow;
@@ -16,9 +16,9 @@ use longhaul_core::id::RunId;
 use longhaul_runtime::{Engine, Error, Loaded};
 use longhaul_store::{Query, RunRow};
 
-pub use command::{Command, GivenAnswer};
+pub use command::{GivenAnswer, RunCommand};
 pub use outcome::CommandOutcome;
-pub use start::{Forking, Order};
+pub use start::{Forking, StartOrder};
 
 /// The runs of a project, for one interface.
 #[derive(Clone)]

@@ -13,7 +13,7 @@ use crate::App;
 
 /// What a run is started with, beside its workflow.
 #[derive(Debug, Clone, Default)]
-pub struct Order {
+pub struct StartOrder {
     /// The text of the task.
     pub task: String,
     /// Inputs by name.
@@ -41,8 +41,8 @@ pub struct Forking {
 
 impl App {
     /// Records the beginning of a run, which belongs to the caller. An engine does the rest.
-    pub async fn start(&self, what: &Startable, order: Order, caller: &Caller) -> Result<RunId, Error> {
-        let Order { task, inputs, run, trigger, driver } = order;
+    pub async fn start(&self, what: &Startable, order: StartOrder, caller: &Caller) -> Result<RunId, Error> {
+        let StartOrder { task, inputs, run, trigger, driver } = order;
         let (owner, workflow_dir) = (Some(caller.who.clone()), what.dir.clone());
         let request = StartRequest { task, inputs, run, trigger, owner, workflow_dir, driver };
         self.engine().start(&what.plan, request).await

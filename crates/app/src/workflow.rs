@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use longhaul_core::plan::Plan;
 use longhaul_core::rejection::Rejection;
 use longhaul_lang::dialect::Dialect;
-use longhaul_lang::{Report, Request};
-use longhaul_project::{Disk, Entry};
+use longhaul_lang::{CheckReport, CheckRequest};
+use longhaul_project::{Disk, WorkflowEntry};
 use longhaul_runtime::{Startable, Wanted};
 
 /// Why a workflow cannot be started.
@@ -22,7 +22,7 @@ pub enum Unplanned {
     /// Its file cannot be read.
     Unreadable(String),
     /// It has mistakes.
-    Mistakes(Box<Report>),
+    Mistakes(Box<CheckReport>),
 }
 
 impl Unplanned {
@@ -37,13 +37,13 @@ impl Unplanned {
 }
 
 /// The folder of a workflow's scripts.
-pub fn scripts_dir(entry: &Entry) -> PathBuf {
+pub fn scripts_dir(entry: &WorkflowEntry) -> PathBuf {
     let here = if entry.dir.as_os_str().is_empty() { Path::new(".") } else { &entry.dir };
     std::path::absolute(here).unwrap_or_default()
 }
 
 /// A workflow of the library, by its name alone, with what the checker says: a client does not choose files.
-pub fn named(disk: &Disk, name: &str) -> Result<(Entry, Report), Unplanned> {
+pub fn named(disk: &Disk, name: &str) -> Result<(WorkflowEntry, CheckReport), Unplanned> {
     let Some(entry) = disk.library.find(name) else {
         let known = disk.library.all().into_iter().map(|entry| entry.name).collect();
         return Err(Unplanned::Unknown { name: name.to_owned(), known });
@@ -53,12 +53,12 @@ pub fn named(disk: &Disk, name: &str) -> Result<(Entry, Report), Unplanned> {
 }
 
 /// What the checker says about a workflow.
-pub fn checked(disk: &Disk, entry: &Entry, dialect: Option<Dialect>) -> Result<Report, Unplanned> {
+pub fn checked(disk: &Disk, entry: &WorkflowEntry, dialect: Option<Dialect>) -> Result<CheckReport, Unplanned> {
     disk.check(entry, dialect).map_err(|error| Unplanned::Unreadable(format!("{error:#}")))
 }
 
 /// The plan of a workflow without mistakes, and the folder of its scripts.
-pub fn planned(entry: &Entry, mut report: Report) -> Result<Startable, Unplanned> {
+pub fn planned(entry: &WorkflowEntry, mut report: CheckReport) -> Result<Startable, Unplanned> {
     let plan = report.workflows.iter_mut().find_map(|workflow| workflow.plan.take());
     match plan.filter(|_| !report.has_errors()) {
         Some(plan) => Ok(Startable { plan, dir: scripts_dir(entry) }),
@@ -74,8 +74,12 @@ pub fn startable(disk: &Disk, name: &str) -> Result<Startable, Unplanned> {
 
 /// The plan of a text that is no file.
 pub fn of_text(disk: &Disk, name: &str, text: &str) -> Result<Plan, Unplanned> {
-    let request =
-        Request { file: format!("{name}.yaml"), name: name.to_owned(), text: text.to_owned(), ..Request::default() };
+    let request = CheckRequest {
+        file: format!("{name}.yaml"),
+        name: name.to_owned(),
+        text: text.to_owned(),
+        ..CheckRequest::default()
+    };
     let report = longhaul_lang::check(request, disk);
     let plan = report.workflows.iter().find_map(|workflow| workflow.plan.clone());
     plan.ok_or_else(|| Unplanned::Mistakes(Box::new(report)))

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use indexmap::IndexMap;
-use longhaul_agents::contract::{Auth, Setup};
+use longhaul_agents::contract::{AgentAuth, AgentSetup};
 use longhaul_agents::shim::SHIM_COMMAND;
 use longhaul_config::{Backends, Profile};
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Engine, Error, Idle, Options, StartRequest, System};
+use longhaul_runtime::{Engine, EngineOptions, Error, Idle, StartRequest, System};
 use tokio_util::sync::CancellationToken;
 
 use super::machine::{Spent, cpu, spend};
@@ -177,7 +177,7 @@ impl Used {
 }
 
 fn engine(bench: &Bench, folder: &Path, name: &str, agents: usize) -> Result<Engine> {
-    let setup = Setup { program: Some(stream::program(folder)?), auth: Auth::Key, ..Setup::default() };
+    let setup = AgentSetup { program: Some(stream::program(folder)?), auth: AgentAuth::Key, ..AgentSetup::default() };
     let profile = Profile { setup, ..Profile::default() };
     let backends = Backends {
         profiles: IndexMap::from([("claude".to_owned(), profile)]),
@@ -185,7 +185,7 @@ fn engine(bench: &Bench, folder: &Path, name: &str, agents: usize) -> Result<Eng
         home: folder.join("home"),
         ..Backends::default()
     };
-    let options = Options {
+    let options = EngineOptions {
         runs_dir: folder.join("runs"),
         agent: "claude".to_owned(),
         attempts_max: agents + 1,

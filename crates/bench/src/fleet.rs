@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
-use longhaul_runtime::{Engine, Options, StartRequest, clock_of};
-use longhaul_store::{Place, Query, Store};
+use longhaul_runtime::{Engine, EngineOptions, StartRequest, clock_of};
+use longhaul_store::{Query, Store, StoreAddress};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
@@ -70,9 +70,9 @@ struct Fleet<'a> {
 impl<'a> Fleet<'a> {
     async fn new(bench: &'a Bench, server: &'a Server, name: &str) -> Result<Self> {
         let schema = format!("bench_{}_{name}", std::process::id());
-        let place: Place = server.store(&schema).parse()?;
+        let place: StoreAddress = server.store(&schema).parse()?;
         let store = place.open(PATIENCE).await?;
-        let options = Options { guard: None, ..bench.options() };
+        let options = EngineOptions { guard: None, ..bench.options() };
         let engine = Engine::new(Arc::clone(&store), clock_of(&store).await?, options);
         Ok(Self { bench, server, schema, store, engine })
     }

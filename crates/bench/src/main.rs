@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use longhaul_agents::scripted::Script;
-use longhaul_runtime::{Engine, Options, System};
+use longhaul_runtime::{Engine, EngineOptions, System};
 use longhaul_store::{Sqlite, Store, Synchronous};
 
 use clap::Parser as _;
@@ -234,7 +234,7 @@ impl Bench {
     }
 
     fn open(&self, file: &Path) -> Result<Arc<dyn Store>> {
-        let options = longhaul_store::Options { synchronous: self.synchronous, ..Default::default() };
+        let options = longhaul_store::SqliteOptions { synchronous: self.synchronous, ..Default::default() };
         Ok(Arc::new(Sqlite::open(file, options)?))
     }
 
@@ -242,8 +242,8 @@ impl Bench {
         Engine::new(Arc::clone(store), Arc::new(System), self.options())
     }
 
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> EngineOptions {
+        EngineOptions {
             runs_dir: self.folder.join("runs"),
             workspace: self.folder.clone(),
             script: Arc::new(Script::builtin()),
@@ -251,7 +251,7 @@ impl Bench {
             attempts_max: 16,
             lease: Duration::from_secs(60),
             guard: Some(self.program.clone()),
-            ..Options::default()
+            ..EngineOptions::default()
         }
     }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use longhaul_core::event::{Answer, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::Caller;
-use longhaul_runtime::{Engine, Message, Pulse};
+use longhaul_runtime::{Engine, EngineEvent, Message};
 use longhaul_store::{Query, Store};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
@@ -81,7 +81,7 @@ async fn resume(engine: &Engine) -> Result<f64> {
         engine.tell(&run, message, None).await?;
         loop {
             match pulse.recv().await {
-                Ok(Pulse::Events(of, events)) if of == run => {
+                Ok(EngineEvent::Events(of, events)) if of == run => {
                     if events.iter().any(|envelope| matches!(envelope.event, Event::RunFinished { .. })) {
                         break;
                     }

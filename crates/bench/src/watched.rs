@@ -14,7 +14,7 @@ use longhaul_core::plan::Plan;
 use longhaul_project::Project;
 use longhaul_runtime::{Engine, StartRequest};
 use longhaul_server::http::{self, Keys, Role, Site};
-use longhaul_server::{Desk, Setup};
+use longhaul_server::{AppState, ServerSetup};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdout};
@@ -74,7 +74,7 @@ fn median(took: &mut [Duration]) -> Duration {
 async fn served(bench: &Bench, engine: &Engine, stop: &CancellationToken) -> Result<(SocketAddr, String)> {
     let data_dir = bench.folder.join("serve");
     std::fs::create_dir_all(&data_dir)?;
-    let setup = Setup {
+    let setup = ServerSetup {
         engine: engine.clone(),
         origin: Origin::default(),
         project: Project::around(&bench.folder),
@@ -86,7 +86,7 @@ async fn served(bench: &Bench, engine: &Engine, stop: &CancellationToken) -> Res
     let keys = Keys::of(&data_dir);
     let token = keys.mint(Role::Viewer, 0, None)?.token;
     let (hosts, store) = (Vec::new(), "bench".to_owned());
-    let site = Site { desk: Desk::new(setup), keys, hosts, store, drives: false };
+    let site = Site { desk: AppState::new(setup), keys, hosts, store, drives: false };
     let listener = http::listen("127.0.0.1:0".parse()?, true).await?;
     let address = listener.local_addr()?;
     tokio::spawn(http::serve(site, listener));

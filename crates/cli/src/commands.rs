@@ -41,12 +41,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use longhaul_lang::Report;
+use longhaul_lang::CheckReport;
 use longhaul_lang::diagnostic::{self, render};
 use longhaul_lang::dialect::Dialect;
-use longhaul_lang::world::Kind;
+use longhaul_lang::world::NameKind;
 use longhaul_project::disk;
-use longhaul_project::library::Entry;
+use longhaul_project::library::WorkflowEntry;
 use serde_json::{Value, json};
 
 use tell::What;
@@ -203,8 +203,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
-        Command::Personas(args) => cards::run(&args, Kind::Persona),
-        Command::Skills(args) => cards::run(&args, Kind::Skill),
+        Command::Personas(args) => cards::run(&args, NameKind::Persona),
+        Command::Skills(args) => cards::run(&args, NameKind::Skill),
         Command::Graph(args) => graph::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Fmt(args) => fmt::run(&args),
@@ -233,14 +233,14 @@ struct DialectArg {
 }
 
 /// Prints why a workflow can not be used, and says so in the exit code.
-fn refuse(report: &Report) -> Result<ExitCode> {
+fn refuse(report: &CheckReport) -> Result<ExitCode> {
     tell(report);
     ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));
     Ok(ExitCode::FAILURE)
 }
 
 /// Prints what was found, beside the data.
-fn tell(report: &Report) {
+fn tell(report: &CheckReport) {
     for found in report.diagnostics.iter().take(SHOWN_MAX) {
         ui::say(format!("{}\n", render(found, &report.sources, true)));
     }
@@ -251,11 +251,11 @@ fn tell(report: &Report) {
 }
 
 /// What was found, as data.
-fn findings(report: &Report) -> Vec<diagnostic::Report<'_>> {
+fn findings(report: &CheckReport) -> Vec<diagnostic::DiagnosticReport<'_>> {
     report.diagnostics.iter().map(|found| found.report(&report.sources)).collect()
 }
 
 /// Where workflows are, as data.
-fn places(entries: &[Entry]) -> Vec<Value> {
+fn places(entries: &[WorkflowEntry]) -> Vec<Value> {
     entries.iter().map(|entry| json!({"origin": entry.origin, "file": disk::shown(&entry.file)})).collect()
 }

@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 use longhaul_core::Json;
 use longhaul_core::event::Usage;
 use longhaul_core::path::StepPath;
 use longhaul_lang::diagnostic::plain;
 
-use crate::{amounts, ui};
+use crate::{numbers, ui};
 
 /// A line that is longer is shown in pieces: nobody knows whether it ever ends.
 const LINE_BYTES_MAX: usize = 4096;
@@ -26,11 +26,11 @@ pub(crate) struct Live {
 
 impl Live {
     /// The lines that an entry completes.
-    pub(crate) fn lines(&mut self, path: &StepPath, entry: &Entry) -> Vec<String> {
+    pub(crate) fn lines(&mut self, path: &StepPath, entry: &TranscriptEntry) -> Vec<String> {
         match entry {
-            Entry::Alive => Vec::new(),
-            Entry::Text { text, delta: true } => self.add(path, text),
-            Entry::Text { text, delta: false } => {
+            TranscriptEntry::Alive => Vec::new(),
+            TranscriptEntry::Text { text, delta: true } => self.add(path, text),
+            TranscriptEntry::Text { text, delta: false } => {
                 let rest = self.rest(path);
                 let told = answer(text).map(|words| said(path, &words).into_iter().collect());
                 rest.into_iter().chain(told.unwrap_or_else(|| self.add(path, text))).collect()
@@ -83,12 +83,14 @@ fn part(name: &str, value: &Json) -> String {
 }
 
 /// What it does.
-fn deed(path: &StepPath, entry: &Entry) -> Option<String> {
+fn deed(path: &StepPath, entry: &TranscriptEntry) -> Option<String> {
     let line = match entry {
-        Entry::ToolCall { name, summary, .. } => format!("⚙ {name} {summary}"),
-        Entry::Denied { name } => format!("✗ {name} was not allowed"),
-        Entry::Notice { text } => format!("! {text}"),
-        Entry::Background { tasks } if !tasks.is_empty() => format!("⚙ in the background: {}", tasks.join(", ")),
+        TranscriptEntry::ToolCall { name, summary, .. } => format!("⚙ {name} {summary}"),
+        TranscriptEntry::Denied { name } => format!("✗ {name} was not allowed"),
+        TranscriptEntry::Notice { text } => format!("! {text}"),
+        TranscriptEntry::Background { tasks } if !tasks.is_empty() => {
+            format!("⚙ in the background: {}", tasks.join(", "))
+        }
         _ => return None,
     };
     Some(format!("    {path} {}", plain(line.trim_end())))
@@ -101,5 +103,5 @@ pub(crate) fn silence(path: &StepPath, words: &str) -> String {
 
 /// What an attempt used; `None` if that is nothing.
 pub(crate) fn cost(path: &StepPath, usage: &Usage) -> Option<String> {
-    amounts::usage(usage).map(|words| ui::dim(format!("    {path} · {words}")))
+    numbers::usage(usage).map(|words| ui::dim(format!("    {path} · {words}")))
 }

@@ -3,25 +3,25 @@
 //! Data goes to stdout, talk to stderr. Exit codes: 0 all is well, 1 the answer is no (errors were found, a
 //! run failed, somebody else was first), 2 the question was wrong (unknown command, no such file), 75 try again later.
 
-mod amounts;
 mod answering;
 mod commands;
 mod demo;
-mod duties;
+mod engine_args;
+mod format_event;
 mod identity;
 mod init;
 mod inputs;
 mod live;
 mod manual;
-mod office;
-mod onlooker;
+mod numbers;
+mod printer;
 mod rejected;
 mod screen;
-mod story;
-mod trial;
+mod test_runner;
 mod ui;
 mod unknown;
 mod width;
+mod worker_log;
 
 use std::process::ExitCode;
 

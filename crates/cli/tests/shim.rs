@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use longhaul_agents::contract::{Invocation, Stopped};
-use longhaul_agents::shim::{Outcome, Shim, Spec};
+use longhaul_agents::shim::{AttemptOutcome, Shim, Spec};
 
 /// For an agent that has said a megabyte and thinks. The program itself is in memory once for all of them, and large only while
 /// it is not optimised.
@@ -31,7 +31,7 @@ async fn a_shim_is_small_and_does_what_it_is_told() {
     println!("a shim takes {own} kB, and {all} kB with what it shares");
     attached.stop(Stopped::Cancelled).await.unwrap();
     let outcome = attached.wait().await.unwrap();
-    assert!(matches!(&outcome, Outcome::Ended(exit) if exit.ended == Some(Stopped::Cancelled)), "{outcome:?}");
+    assert!(matches!(&outcome, AttemptOutcome::Ended(exit) if exit.ended == Some(Stopped::Cancelled)), "{outcome:?}");
     assert!(own < OWN_KB_MAX, "{own} kB");
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use longhaul_agents::contract::{Permission, Setup};
+use longhaul_agents::contract::{AgentSetup, Permission};
 use longhaul_agents::notice::Signatures;
 use longhaul_agents::prices::Prices;
 use longhaul_core::Json;
@@ -49,7 +49,7 @@ pub struct Profile {
     /// The driver; the profile's own name without one.
     pub backend: Option<String>,
     /// How it is called.
-    pub setup: Setup,
+    pub setup: AgentSetup,
     /// How hard it thinks.
     pub effort: Option<String>,
     /// What it may do where the step does not say.
@@ -64,7 +64,7 @@ pub struct Choice {
     /// The driver.
     pub driver: String,
     /// How it is called.
-    pub setup: Setup,
+    pub setup: AgentSetup,
     /// The model, by the name that the driver takes.
     pub model: Option<String>,
     /// How hard it thinks.
@@ -93,7 +93,7 @@ impl Backends {
             model,
             effort: key("effort").map(str::to_owned).or(profile.effort),
             permission: key("sandbox").and_then(permission).or(profile.sandbox).unwrap_or(Permission::Edit),
-            setup: Setup { home: self.home.join(&driver), ..profile.setup },
+            setup: AgentSetup { home: self.home.join(&driver), ..profile.setup },
             driver,
             name,
         }
@@ -170,7 +170,7 @@ mod tests {
     fn backends() -> Backends {
         let local = Profile {
             backend: Some("openai".to_owned()),
-            setup: Setup { model: Some("qwen".to_owned()), ..Setup::default() },
+            setup: AgentSetup { model: Some("qwen".to_owned()), ..AgentSetup::default() },
             ..Profile::default()
         };
         Backends {

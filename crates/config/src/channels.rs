@@ -8,12 +8,12 @@ pub enum Channel {
     /// A notice is posted as JSON: `run`, `step`, `title`, `text`.
     Webhook {
         /// Where to.
-        url: Setting,
+        url: SecretSetting,
     },
     /// A notice is posted as Slack's incoming webhooks take it.
     Slack {
         /// Where to.
-        url: Setting,
+        url: SecretSetting,
     },
     /// A notice is a letter.
     Email {
@@ -22,7 +22,7 @@ pub enum Channel {
         /// Who sends it.
         from: String,
         /// Who carries it.
-        by: Carrier,
+        by: MailCarrier,
     },
     /// A program is told: the text on its standard input, the headline in `LONGHAUL_TITLE`.
     Command {
@@ -36,7 +36,7 @@ impl Channel {
     pub fn secret(&self) -> Option<String> {
         let setting = match self {
             Self::Webhook { url } | Self::Slack { url } => url,
-            Self::Email { by: Carrier::Smtp(server), .. } => &server.login.as_ref()?.password,
+            Self::Email { by: MailCarrier::Smtp(server), .. } => &server.login.as_ref()?.password,
             Self::Email { .. } | Self::Command { .. } => return None,
         };
         setting.value().ok()
@@ -45,29 +45,29 @@ impl Channel {
 
 /// Who carries a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Carrier {
+pub enum MailCarrier {
     /// A program that is called as sendmail is.
     Sendmail(PathBuf),
     /// A server.
-    Smtp(Server),
+    Smtp(MailServer),
 }
 
 /// A mail server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct MailServer {
     /// As `host:port`.
     pub address: String,
     /// Whether others can read along.
-    pub privacy: Privacy,
+    pub privacy: MailPrivacy,
     /// Who sends, where the server asks.
-    pub login: Option<Login>,
+    pub login: Option<MailLogin>,
     /// A file with certificates that are trusted beside the system's.
     pub trust: Option<PathBuf>,
 }
 
 /// How a talk with a server is kept private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Privacy {
+pub enum MailPrivacy {
     /// Not at all.
     Open,
     /// It begins in the open, and goes on under TLS or not at all.
@@ -76,7 +76,7 @@ pub enum Privacy {
     Tls,
 }
 
-impl Privacy {
+impl MailPrivacy {
     /// What the port of an address is for, where nothing else is said.
     pub fn usual(address: &str) -> Self {
         match address.rsplit_once(':').map(|(_, port)| port) {
@@ -89,23 +89,23 @@ impl Privacy {
 
 /// A name and a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Login {
+pub struct MailLogin {
     /// The name.
     pub user: String,
     /// The password.
-    pub password: Setting,
+    pub password: SecretSetting,
 }
 
 /// A value of the configuration that may be a secret.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Setting {
+pub enum SecretSetting {
     /// As written.
     Written(String),
     /// What a variable of the environment holds when it is needed.
     Env(String),
 }
 
-impl Setting {
+impl SecretSetting {
     /// The value.
     pub fn value(&self) -> Result<String, String> {
         match self {
@@ -116,7 +116,7 @@ impl Setting {
 }
 
 /// What was written may be a secret all the same: the address of a webhook is its key.
-impl std::fmt::Debug for Setting {
+impl std::fmt::Debug for SecretSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Written(_) => f.write_str("Written(•••)"),

@@ -10,5 +10,5 @@ pub mod trust;
 
 pub use agents::{AUTO, Backends, Choice, Profile, SCRIPTED, permission};
 pub use bounds::{Retention, Values};
-pub use channels::{Carrier, Channel, Login, Privacy, Server, Setting};
+pub use channels::{Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, SecretSetting};
 pub use tools::ToolServer;

@@ -2,43 +2,43 @@
 
 use indexmap::IndexMap;
 use longhaul_agents::redact::names_a_secret;
-use longhaul_agents::tool::Server;
+use longhaul_agents::tool::ToolTransport;
 
 /// A server that steps of the kind `tool` can call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolServer {
     /// Where it is, as it is written: `${NAME}` and `${NAME:-else}` stand for variables of the environment.
-    pub server: Server,
+    pub server: ToolTransport,
     /// Whether it came with a checkout: then it is called only as long as what that says is what a person has trusted.
     pub is_checkout: bool,
 }
 
 /// A server with its variables filled in, and the values that nobody is to see; in its place, the variable that is not set.
-pub fn filled(server: &Server) -> Result<(Server, Vec<String>), String> {
+pub fn filled(server: &ToolTransport) -> Result<(ToolTransport, Vec<String>), String> {
     let all = |texts: &IndexMap<String, String>| -> Result<IndexMap<String, String>, String> {
         texts.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
     };
     Ok(match server {
-        Server::Program { command, args, env } => {
+        ToolTransport::Program { command, args, env } => {
             let env = all(env)?;
             let hidden = env.values().cloned().collect();
             let args = args.iter().map(|arg| fill(arg)).collect::<Result<_, _>>()?;
-            (Server::Program { command: fill(command)?, args, env }, hidden)
+            (ToolTransport::Program { command: fill(command)?, args, env }, hidden)
         }
-        Server::Address { url, headers } => {
+        ToolTransport::Address { url, headers } => {
             let headers = all(headers)?;
             let values = names_in(url).into_iter().filter_map(|name| std::env::var(name).ok());
             let hidden = headers.values().flat_map(|value| hidden_in(value)).chain(values).collect();
-            (Server::Address { url: fill(url)?, headers }, hidden)
+            (ToolTransport::Address { url: fill(url)?, headers }, hidden)
         }
     })
 }
 
 /// What a server is configured with that is secret wherever it shows up.
-pub fn secrets(server: &Server) -> Vec<String> {
+pub fn secrets(server: &ToolTransport) -> Vec<String> {
     let (texts, headers) = match server {
-        Server::Program { args, env, .. } => (args.iter().chain(env.values()).collect::<Vec<_>>(), None),
-        Server::Address { url, headers } => (vec![url], Some(headers)),
+        ToolTransport::Program { args, env, .. } => (args.iter().chain(env.values()).collect::<Vec<_>>(), None),
+        ToolTransport::Address { url, headers } => (vec![url], Some(headers)),
     };
     let of_headers = headers.into_iter().flatten().filter(|(name, _)| names_a_secret(name));
     let of_headers = of_headers.filter_map(|(_, value)| fill(value).ok()).flat_map(|value| hidden_in(&value));

@@ -48,7 +48,7 @@ const ENTRIES: &[&str] = &["__main__.py", "index.js", "index.mjs", "package.json
 
 /// What a workspace tells agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct SensitiveFiles {
     /// The files that say it, and those that they name.
     pub files: Vec<PathBuf>,
     /// The hash of the folder, the names of the files and what is in them.
@@ -56,7 +56,7 @@ pub struct Told {
 }
 
 /// What a workspace tells agents; `None` if that is nothing, and why not if it can not be read whole.
-pub fn sensitive_files(workspace: &Path) -> Result<Option<Told>, String> {
+pub fn sensitive_files(workspace: &Path) -> Result<Option<SensitiveFiles>, String> {
     sensitive_files_as(workspace, workspace)
 }
 
@@ -66,7 +66,7 @@ pub fn is_trusted(workspace: &Path, trusted: &HashSet<String>) -> bool {
 }
 
 /// What a workspace tells that stands for another folder, as the files of a run do that were made again elsewhere.
-pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<Told>, String> {
+pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<SensitiveFiles>, String> {
     let said = files(workspace)?;
     if said.is_empty() {
         return Ok(None);
@@ -83,7 +83,7 @@ pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<Told
         return Err(too_many());
     }
     let hash = hash(workspace, folder, &contents);
-    Ok(Some(Told { files: contents.into_iter().map(|(file, _)| file).collect(), hash }))
+    Ok(Some(SensitiveFiles { files: contents.into_iter().map(|(file, _)| file).collect(), hash }))
 }
 
 fn too_many() -> String {

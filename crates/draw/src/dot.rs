@@ -5,8 +5,8 @@
 
 use longhaul_core::plan::Plan;
 
-use crate::face::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape, tooltip};
 use crate::graph::{Graph, graph};
+use crate::label::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape, tooltip};
 use crate::nest::Nest;
 use crate::text::one_line;
 
@@ -105,7 +105,7 @@ fn leaves(nest: &Nest) -> (Vec<usize>, Vec<usize>) {
     (first, last)
 }
 
-fn is_dashed(node: &crate::Node) -> bool {
+fn is_dashed(node: &crate::GraphNode) -> bool {
     node.optional || node.skippable
 }
 

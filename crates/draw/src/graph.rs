@@ -25,14 +25,14 @@ pub struct Graph {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Steps, branches and sub-workflows.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<GraphNode>,
     /// Arrows, by where they start.
     pub edges: Vec<Edge>,
 }
 
 /// A step, a branch of a choice, or a sub-workflow.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
-pub struct Node {
+pub struct GraphNode {
     /// Unique in the drawing.
     pub key: String,
     /// The step's place in the plan; `None` for branches and sub-workflows.

@@ -15,8 +15,8 @@ mod rows;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::face::caption;
 use crate::graph::Graph;
+use crate::label::caption;
 use crate::nest::Nest;
 use arrange::{Arrangement, Task, arrange};
 use measure::{Size, box_size, caption_width};

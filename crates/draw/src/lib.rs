@@ -7,8 +7,8 @@
 //! size.
 
 mod dot;
-mod face;
 mod graph;
+mod label;
 mod layout;
 mod mermaid;
 mod nest;
@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use dot::dot;
-pub use graph::{Edge, EdgeKind, Graph, Node, graph};
+pub use graph::{Edge, EdgeKind, Graph, GraphNode, graph};
 pub use layout::{Area, Layout, Placed, Point, Routed, layout};
 pub use mermaid::mermaid;
 pub use svg::svg;

@@ -6,8 +6,8 @@
 
 use longhaul_core::plan::Plan;
 
-use crate::face::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape};
 use crate::graph::{Edge, EdgeKind, Graph, graph};
+use crate::label::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape};
 use crate::nest::Nest;
 use crate::text::one_line;
 

@@ -10,8 +10,8 @@ use std::fmt::Write;
 
 use longhaul_core::plan::Plan;
 
-use crate::face::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape, tooltip};
-use crate::graph::{Edge, EdgeKind, Graph, Node, graph};
+use crate::graph::{Edge, EdgeKind, Graph, GraphNode, graph};
+use crate::label::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape, tooltip};
 use crate::layout::{Area, CAPTION_HEIGHT, LINE_HEIGHT, Layout, Point, Routed, layout};
 use crate::text::one_line;
 
@@ -66,7 +66,7 @@ fn head(out: &mut String, graph: &Graph, layout: &Layout) {
     put!(out, "<text class=\"heading\" x=\"20\" y=\"32\">{title}</text>");
 }
 
-fn frame(out: &mut String, node: &Node, area: Area) {
+fn frame(out: &mut String, node: &GraphNode, area: Area) {
     let Area { x, y, width, height } = area;
     put!(out, "<g class=\"frame{}\"><title>{}</title>", flags(node), escape(&tooltip(node)));
     put!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"12\"/>");
@@ -74,7 +74,7 @@ fn frame(out: &mut String, node: &Node, area: Area) {
     put!(out, "<text class=\"caption\" x=\"{x}\" y=\"{y}\">{}</text></g>", escape(&caption(node)));
 }
 
-fn step(out: &mut String, node: &Node, area: Area) {
+fn step(out: &mut String, node: &GraphNode, area: Area) {
     let shape = shape(node);
     put!(out, "<g class=\"step {}{}\"><title>{}</title>", class(node, shape), flags(node), escape(&tooltip(node)));
     put!(out, "{}", outline::of(shape, area));
@@ -91,7 +91,7 @@ fn step(out: &mut String, node: &Node, area: Area) {
 }
 
 /// The class that colours a step. Kinds are open, so only those known here are named.
-fn class(node: &Node, shape: Shape) -> &'static str {
+fn class(node: &GraphNode, shape: Shape) -> &'static str {
     match (shape, node.kind.as_str()) {
         (Shape::Hexagon, _) => "gate",
         (_, "prompt") => "prompt",
@@ -103,7 +103,7 @@ fn class(node: &Node, shape: Shape) -> &'static str {
     }
 }
 
-fn flags(node: &Node) -> &'static str {
+fn flags(node: &GraphNode) -> &'static str {
     match (node.optional || node.skippable, node.start) {
         (true, true) => " optional start",
         (true, false) => " optional",

@@ -8,8 +8,8 @@ mod rows;
 
 use longhaul_core::plan::Plan;
 
-use crate::face::badges;
-use crate::graph::{Edge, EdgeKind, Graph, Node, graph};
+use crate::graph::{Edge, EdgeKind, Graph, GraphNode, graph};
+use crate::label::badges;
 use crate::nest::Nest;
 use crate::text::{columns, one_line};
 use rows::{Row, rows};
@@ -76,7 +76,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn describe(node: &Node, row: &Row) -> String {
+fn describe(node: &GraphNode, row: &Row) -> String {
     let mut text = padded(&one_line(&node.id, TEXT_COLUMNS_MAX), row.id_columns);
     if node.kind != "branch" {
         text.push_str("  ");

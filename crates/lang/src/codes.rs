@@ -4,14 +4,14 @@ use crate::diagnostic::Code;
 
 /// A code, what it stands for, and its page.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct CodeEntry {
     /// The code.
     pub code: Code,
     /// The page, Markdown.
     pub page: &'static str,
 }
 
-impl Entry {
+impl CodeEntry {
     /// The page's headline without the code.
     pub fn title(&self) -> &'static str {
         let first = self.page.lines().next().unwrap_or_default();
@@ -22,8 +22,8 @@ impl Entry {
 macro_rules! codes {
     ($($code:literal)*) => {
         /// Every code, in order.
-        pub const ALL: &[Entry] =
-            &[$(Entry { code: $code, page: include_str!(concat!("../../../docs/errors/", $code, ".md")) }),*];
+        pub const ALL: &[CodeEntry] =
+            &[$(CodeEntry { code: $code, page: include_str!(concat!("../../../docs/errors/", $code, ".md")) }),*];
     };
 }
 
@@ -128,6 +128,6 @@ codes! {
 }
 
 /// The entry of a code, in any case.
-pub fn find(code: &str) -> Option<&'static Entry> {
+pub fn find(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.code.eq_ignore_ascii_case(code))
 }

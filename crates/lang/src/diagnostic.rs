@@ -191,7 +191,7 @@ fn letters(word: &str) -> Vec<char> {
 /// A finding as data: what `--json` prints and what editors get.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Diagnostic")]
-pub struct Report<'a> {
+pub struct DiagnosticReport<'a> {
     /// Which rule.
     pub code: Code,
     /// How bad.
@@ -218,11 +218,11 @@ pub struct Report<'a> {
 
 impl Diagnostic {
     /// As data.
-    pub fn report<'a>(&'a self, sources: &'a Sources) -> Report<'a> {
+    pub fn report<'a>(&'a self, sources: &'a Sources) -> DiagnosticReport<'a> {
         let file = sources.file(self.span.file);
         let (line, column) = file.line_and_column(self.span.start as usize);
         let (end_line, end_column) = file.line_and_column(self.span.end as usize);
-        Report {
+        DiagnosticReport {
             code: self.code,
             severity: self.severity,
             message: &self.message,

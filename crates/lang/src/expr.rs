@@ -53,7 +53,7 @@ pub struct SyntaxError {
 }
 
 /// The names that a text may read.
-pub trait Scope {
+pub trait NameScope {
     /// The type of a root name; `None` if there is no such name.
     fn root(&self, name: &str) -> Option<Type>;
 }
@@ -66,7 +66,7 @@ pub struct Analysis {
     /// The names that are read, in the order in which they are met.
     pub reads: Vec<Read>,
     /// What is certainly wrong.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ExprFinding>,
     /// Each `{{ … }}`.
     pub emits: Vec<Emit>,
     /// Each `{% … %}` and each `{# … #}`.
@@ -81,7 +81,7 @@ pub struct Read {
     /// The name itself.
     pub root: String,
     /// What is taken from it.
-    pub path: Vec<Key>,
+    pub path: Vec<ChainLink>,
     /// The whole chain as written, `plan.tasks[0]`.
     pub range: Range<usize>,
     /// The name itself.
@@ -92,7 +92,7 @@ pub struct Read {
 
 /// One link of a chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Key {
+pub enum ChainLink {
     /// `.x` or `['x']`, with the place of the name.
     Field(String, Range<usize>),
     /// `[0]`.
@@ -123,7 +123,7 @@ pub struct Include {
 
 /// Something that is certainly wrong.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finding {
+pub struct ExprFinding {
     /// Where.
     pub range: Range<usize>,
     /// What.
@@ -201,7 +201,7 @@ pub enum FindingKind {
 }
 
 /// Reads a text.
-pub fn analyse(text: &str, language: Language, scope: &dyn Scope) -> Result<Analysis, SyntaxError> {
+pub fn analyse(text: &str, language: Language, scope: &dyn NameScope) -> Result<Analysis, SyntaxError> {
     parse(text, language)?.analyse(scope)
 }
 
@@ -245,7 +245,7 @@ pub fn parse(text: &str, language: Language) -> Result<Parsed<'_>, SyntaxError> 
 
 impl Parsed<'_> {
     /// What the text says where its names mean this.
-    pub fn analyse(&self, scope: &dyn Scope) -> Result<Analysis, SyntaxError> {
+    pub fn analyse(&self, scope: &dyn NameScope) -> Result<Analysis, SyntaxError> {
         let mut walker = walk::Walker::new(self.text, scope, self.scan.macros());
         let value = match &self.tree {
             Tree::Refused => return Ok(refused(self.text)),
@@ -265,7 +265,7 @@ impl Parsed<'_> {
 
 fn refused(text: &str) -> Analysis {
     let why = format!("the text has {} bytes, and {MAX_BYTES} are the most that is read as a template", text.len());
-    let finding = Finding { range: 0..0, kind: FindingKind::TooCostly { why } };
+    let finding = ExprFinding { range: 0..0, kind: FindingKind::TooCostly { why } };
     Analysis { findings: vec![finding], ..Analysis::default() }
 }
 

@@ -32,4 +32,4 @@ mod texts;
 mod when;
 pub mod world;
 
-pub use pipeline::{Checked, Report, Request, check, not_utf8, too_large};
+pub use pipeline::{CheckReport, CheckRequest, Checked, check, not_utf8, too_large};

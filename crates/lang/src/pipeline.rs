@@ -18,7 +18,7 @@ const NO_EFFECT: &str = "LH0514";
 
 /// A file to be checked.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
+pub struct CheckRequest {
     /// As diagnostics name the file; its ending says how to read it.
     pub file: String,
     /// What a workflow without a name of its own is called.
@@ -33,7 +33,7 @@ pub struct Request {
 
 /// Everything there is to say about a file.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct CheckReport {
     /// The files that diagnostics point into.
     pub sources: Sources,
     /// How the file was read.
@@ -55,7 +55,7 @@ pub struct Checked {
     pub plan: Option<Plan>,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether anything keeps the workflows from running.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
@@ -63,13 +63,13 @@ impl Report {
 }
 
 /// Reads, checks and lowers a file.
-pub fn check(request: Request, world: &dyn World) -> Report {
+pub fn check(request: CheckRequest, world: &dyn World) -> CheckReport {
     let mut sources = Sources::default();
     let format = Format::of(&request.file);
     let file = sources.add(request.file, request.text);
     let mut found = Vec::new();
     let Some(node) = source::read(&sources, file, format, &mut found) else {
-        return Report { sources, dialect: Dialect::Native, diagnostics: found, workflows: Vec::new() };
+        return CheckReport { sources, dialect: Dialect::Native, diagnostics: found, workflows: Vec::new() };
     };
     let misread: Vec<Span> = found.iter().map(|found| found.span).collect();
     let dialect = request.dialect.unwrap_or_else(|| Dialect::of(&node));
@@ -93,7 +93,7 @@ pub fn check(request: Request, world: &dyn World) -> Report {
         found.append(&mut own);
         workflows.push(Checked { name, native: node, plan: plan.filter(|_| !broken) });
     }
-    Report { sources, dialect, diagnostics: tidy(found), workflows }
+    CheckReport { sources, dialect, diagnostics: tidy(found), workflows }
 }
 
 /// Whether the workflows that a workflow uses are checked for their own sake.
@@ -178,20 +178,20 @@ fn tidy(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 /// The report on a file that is too large to be read at all.
-pub fn too_large(file: impl Into<String>) -> Report {
+pub fn too_large(file: impl Into<String>) -> CheckReport {
     let mut sources = Sources::default();
     let id = sources.add(file, "");
     let message = format!("this file is larger than {} MiB", source::FILE_BYTES_MAX >> 20);
     let diagnostic = Diagnostic::error("LH0102", Span::new(id, 0, 0), message)
         .label("not read")
         .help("a workflow is a small text; keep data in files of their own and read them in a step");
-    Report { sources, dialect: Dialect::Native, diagnostics: vec![diagnostic], workflows: Vec::new() }
+    CheckReport { sources, dialect: Dialect::Native, diagnostics: vec![diagnostic], workflows: Vec::new() }
 }
 
 /// The report on a file that is not UTF-8 from a byte on; `text` is what can be shown of it.
-pub fn not_utf8(file: impl Into<String>, text: &str, valid: usize) -> Report {
+pub fn not_utf8(file: impl Into<String>, text: &str, valid: usize) -> CheckReport {
     let mut sources = Sources::default();
     let id = sources.add(file, text);
     let diagnostics = vec![source::not_utf8(&sources, id, valid)];
-    Report { sources, dialect: Dialect::Native, diagnostics, workflows: Vec::new() }
+    CheckReport { sources, dialect: Dialect::Native, diagnostics, workflows: Vec::new() }
 }

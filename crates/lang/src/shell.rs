@@ -34,23 +34,23 @@ pub struct Lowered {
     /// Variables (`LH_1`, `LH_2`, …) and the expressions they hold.
     pub bindings: Vec<(String, String)>,
     /// Places where a value would, or may, be taken for code.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ShellFinding>,
 }
 
 /// A place where a value can not be passed safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct ShellFinding {
     /// In the text that was given: the template, or the variable that holds its value.
     pub range: Range<usize>,
     /// What is wrong with it.
-    pub kind: Kind,
+    pub kind: ShellProblem,
     /// Whether a hostile value is certainly run. Otherwise it may be.
     pub is_certain: bool,
 }
 
 /// Why a value can not be passed safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum ShellProblem {
     /// The value becomes program text of `eval`, `sh -c`, `sed`, a remote shell and the like; what to do instead.
     Code(&'static str),
     /// The value names the program that runs.
@@ -81,7 +81,7 @@ pub enum Kind {
     UnknownProgram,
 }
 
-impl Kind {
+impl ShellProblem {
     /// What follows for a value that came to its place like this: certain, possible, or nothing.
     fn verdict(&self, mark: &Mark) -> Option<bool> {
         match self {

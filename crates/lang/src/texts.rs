@@ -7,12 +7,12 @@ use indexmap::IndexMap;
 use longhaul_core::plan::UnitIx;
 use longhaul_core::types::{Fields, Type};
 
-use crate::expr::{self, Analysis, Key, Language, Read, Scope, SyntaxError};
+use crate::expr::{self, Analysis, ChainLink, Language, NameScope, Read, SyntaxError};
 use crate::model::{Model, step_ix};
 use crate::scope::{Lookup, Place, Scopes};
 use crate::sites::{self, Purpose, Site};
 use crate::source::{self, FileId, Node, Sources, Span};
-use crate::world::{Missing, World};
+use crate::world::{Unavailable, World};
 
 /// Where the characters of a text come from.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ pub(crate) struct Text<'n> {
 pub(crate) struct MissingFile {
     pub(crate) span: Span,
     pub(crate) path: String,
-    pub(crate) why: Missing,
+    pub(crate) why: Unavailable,
 }
 
 /// All texts of the units that are the file's own.
@@ -129,7 +129,7 @@ struct Collector<'a, 'n> {
     world: &'a dyn World,
     texts: Texts<'n>,
     /// Files that were read, by folder and path.
-    files: HashMap<(&'n str, String), Result<FileId, Missing>>,
+    files: HashMap<(&'n str, String), Result<FileId, Unavailable>>,
     /// How much text of files has been looked at, each use of a file counted.
     bytes: usize,
 }
@@ -171,7 +171,7 @@ impl<'n> Collector<'_, 'n> {
         }
     }
 
-    fn fetch(&mut self, unit: UnitIx, path: &str) -> Result<FileId, Missing> {
+    fn fetch(&mut self, unit: UnitIx, path: &str) -> Result<FileId, Unavailable> {
         let dir = self.model.unit(unit).dir;
         let name = if dir.is_empty() { path.to_owned() } else { format!("{}/{path}", dir.trim_end_matches('/')) };
         let found = self.world.read(dir, path).map(|text| self.sources.add(name, text));
@@ -180,13 +180,13 @@ impl<'n> Collector<'_, 'n> {
     }
 
     /// Looking at a file again costs as much as the first time.
-    fn weigh(&mut self, file: FileId) -> Result<FileId, Missing> {
+    fn weigh(&mut self, file: FileId) -> Result<FileId, Unavailable> {
         self.bytes += self.sources.file(file).text.len();
         if self.bytes <= FILES_BYTES_MAX {
             return Ok(file);
         }
         let limit = FILES_BYTES_MAX >> 20;
-        Err(Missing::Unreadable(format!("the prompts of the steps hold more than {limit} MiB together")))
+        Err(Unavailable::Unreadable(format!("the prompts of the steps hold more than {limit} MiB together")))
     }
 
     /// Reads what a text includes, what that includes, and so on; each file once for each text.
@@ -249,14 +249,14 @@ fn analysed<'n>(site: Site<'n>, origin: Origin<'n>, place: Place, source: String
 
 fn look_up(read: &Read, place: Place, scopes: &Scopes<'_, '_>) -> Lookup {
     match (read.root.as_str(), read.path.as_slice()) {
-        ("steps", [Key::Field(id, _), rest @ ..]) => {
+        ("steps", [ChainLink::Field(id, _), rest @ ..]) => {
             let field = match rest.first() {
-                Some(Key::Field(field, _)) => Some(field.as_str()),
+                Some(ChainLink::Field(field, _)) => Some(field.as_str()),
                 _ => None,
             };
             scopes.step_field(place, id, field)
         }
-        ("inputs", [Key::Field(field, _), ..]) => scopes.input_field(place, field),
+        ("inputs", [ChainLink::Field(field, _), ..]) => scopes.input_field(place, field),
         (root, _) => scopes.name(place, root),
     }
 }
@@ -274,7 +274,7 @@ impl Typed {
         for (read, lookup) in reads.iter().zip(lookups) {
             let (Lookup::Sure(value) | Lookup::Unsure(value, ..)) = lookup else { continue };
             match (read.root.as_str(), read.path.first()) {
-                ("steps", Some(Key::Field(id, _))) => drop(steps.insert(id.clone(), value.clone())),
+                ("steps", Some(ChainLink::Field(id, _))) => drop(steps.insert(id.clone(), value.clone())),
                 ("inputs", _) => merge_inputs(roots.entry("inputs".to_owned()).or_insert(Type::Null), value),
                 (root, _) if *value != Type::Any => drop(roots.insert(root.to_owned(), value.clone())),
                 _ => {}
@@ -298,7 +298,7 @@ fn merge_inputs(known: &mut Type, more: &Type) {
     }
 }
 
-impl Scope for Typed {
+impl NameScope for Typed {
     fn root(&self, name: &str) -> Option<Type> {
         self.roots.get(name).cloned()
     }

@@ -5,7 +5,7 @@
 
 /// Why a file could not be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Missing {
+pub enum Unavailable {
     /// There is none.
     NotFound,
     /// The path leads out of the workflow's folder; of another workflow, out of the project.
@@ -20,7 +20,7 @@ pub enum Missing {
 
 /// Another workflow that was found by name.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundWorkflow {
     /// As diagnostics name the file.
     pub name: String,
     /// Where its prompts and scripts are.
@@ -31,7 +31,7 @@ pub struct Found {
 
 /// What kind of name is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum NameKind {
     /// Who an agent is.
     Persona,
     /// How an agent is called: profiles of the project.
@@ -51,15 +51,15 @@ pub enum Kind {
 /// What lies around a workflow.
 pub trait World {
     /// The text of a file beside a workflow.
-    fn read(&self, dir: &str, path: &str) -> Result<String, Missing>;
+    fn read(&self, dir: &str, path: &str) -> Result<String, Unavailable>;
     /// Whether a file beside a workflow is there.
-    fn exists(&self, dir: &str, path: &str) -> Result<(), Missing>;
+    fn exists(&self, dir: &str, path: &str) -> Result<(), Unavailable>;
     /// A workflow by name or path, as seen from the folder of another one.
-    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing>;
+    fn workflow(&self, dir: &str, name: &str) -> Result<FoundWorkflow, Unavailable>;
     /// The names of a kind that are known, the built-in ones included.
-    fn names(&self, kind: Kind) -> &[String];
+    fn names(&self, kind: NameKind) -> &[String];
     /// The file behind the name of a persona or a skill: a run pins what it says.
-    fn described(&self, _kind: Kind, _name: &str) -> Option<Described> {
+    fn described(&self, _kind: NameKind, _name: &str) -> Option<Described> {
         None
     }
     /// What an agent of this name can be asked for; `None` if nobody knows.
@@ -140,24 +140,24 @@ impl Default for Bare {
 }
 
 impl World for Bare {
-    fn read(&self, _dir: &str, _path: &str) -> Result<String, Missing> {
-        Err(Missing::NotFound)
+    fn read(&self, _dir: &str, _path: &str) -> Result<String, Unavailable> {
+        Err(Unavailable::NotFound)
     }
 
-    fn exists(&self, _dir: &str, _path: &str) -> Result<(), Missing> {
-        Err(Missing::NotFound)
+    fn exists(&self, _dir: &str, _path: &str) -> Result<(), Unavailable> {
+        Err(Unavailable::NotFound)
     }
 
-    fn workflow(&self, _dir: &str, _name: &str) -> Result<Found, Missing> {
-        Err(Missing::NotFound)
+    fn workflow(&self, _dir: &str, _name: &str) -> Result<FoundWorkflow, Unavailable> {
+        Err(Unavailable::NotFound)
     }
 
-    fn names(&self, kind: Kind) -> &[String] {
+    fn names(&self, kind: NameKind) -> &[String] {
         match kind {
-            Kind::Backend => &self.backends,
-            Kind::Channel => &self.channels,
-            Kind::ToolServer => &self.servers,
-            Kind::Persona | Kind::Profile | Kind::Skill | Kind::Workflow => &[],
+            NameKind::Backend => &self.backends,
+            NameKind::Channel => &self.channels,
+            NameKind::ToolServer => &self.servers,
+            NameKind::Persona | NameKind::Profile | NameKind::Skill | NameKind::Workflow => &[],
         }
     }
 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use longhaul_lang::diagnostic::Severity;
-use longhaul_lang::world::{Able, Bare, Found, Kind, Missing, World};
-use longhaul_lang::{Report, Request, codes};
+use longhaul_lang::world::{Able, Bare, FoundWorkflow, NameKind, Unavailable, World};
+use longhaul_lang::{CheckReport, CheckRequest, codes};
 
 /// Codes whose mistake can not be shown as a block of YAML: it is in the bytes.
 const WITHOUT_WRONG: &[&str] = &["LH0103"];
@@ -48,7 +48,7 @@ fn every_page_opens_with_its_code_and_a_title_and_explains() {
 }
 
 /// Codes of mistakes in files.
-fn of_files() -> impl Iterator<Item = &'static codes::Entry> {
+fn of_files() -> impl Iterator<Item = &'static codes::CodeEntry> {
     codes::ALL.iter().filter(|entry| !entry.code.starts_with("LH07"))
 }
 
@@ -118,13 +118,13 @@ fn blocks(page: &str, section: &str) -> BTreeMap<String, String> {
     files
 }
 
-fn check(mut files: BTreeMap<String, String>) -> Report {
+fn check(mut files: BTreeMap<String, String>) -> CheckReport {
     let text = files.remove("main.yaml").unwrap_or_default();
-    let request = Request { file: "main.yaml".into(), name: "main".into(), text, ..Request::default() };
+    let request = CheckRequest { file: "main.yaml".into(), name: "main".into(), text, ..CheckRequest::default() };
     longhaul_lang::check(request, &Pages::new(files))
 }
 
-fn told(code: &str, report: &Report) -> String {
+fn told(code: &str, report: &CheckReport) -> String {
     let all = report.diagnostics.iter().map(|found| format!("\n  {} {}", found.code, found.message));
     format!("the page of {code}:{}", all.collect::<String>())
 }
@@ -146,31 +146,31 @@ impl Pages {
 }
 
 impl World for Pages {
-    fn read(&self, _dir: &str, path: &str) -> Result<String, Missing> {
+    fn read(&self, _dir: &str, path: &str) -> Result<String, Unavailable> {
         if path.starts_with("../") {
-            return Err(Missing::Outside);
+            return Err(Unavailable::Outside);
         }
-        self.files.get(path).cloned().ok_or(Missing::NotFound)
+        self.files.get(path).cloned().ok_or(Unavailable::NotFound)
     }
 
     fn able(&self, agent: &str) -> Option<Able> {
         let tools = agent != "codex";
-        self.bare.names(Kind::Backend).iter().any(|name| name == agent).then_some(Able { tools, read_only: true })
+        self.bare.names(NameKind::Backend).iter().any(|name| name == agent).then_some(Able { tools, read_only: true })
     }
 
-    fn exists(&self, dir: &str, path: &str) -> Result<(), Missing> {
+    fn exists(&self, dir: &str, path: &str) -> Result<(), Unavailable> {
         self.read(dir, path).map(drop)
     }
 
-    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
+    fn workflow(&self, dir: &str, name: &str) -> Result<FoundWorkflow, Unavailable> {
         let text = self.read(dir, name)?;
-        Ok(Found { name: name.to_owned(), dir: String::new(), text })
+        Ok(FoundWorkflow { name: name.to_owned(), dir: String::new(), text })
     }
 
-    fn names(&self, kind: Kind) -> &[String] {
+    fn names(&self, kind: NameKind) -> &[String] {
         match kind {
-            Kind::Persona => &self.personas,
-            Kind::Skill => &self.skills,
+            NameKind::Persona => &self.personas,
+            NameKind::Skill => &self.skills,
             _ => self.bare.names(kind),
         }
     }

@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_lang::source::{self, Format, Sources};
-use longhaul_lang::world::{Described, Kind, same_name};
+use longhaul_lang::world::{Described, NameKind, same_name};
 
 use crate::builtin;
 use crate::disk;
-use crate::library::Origin;
+use crate::library::WorkflowOrigin;
 use crate::project::Project;
 /// Where a project describes who its agents are.
 const PERSONAS: &[&str] =
@@ -25,7 +25,7 @@ pub struct Card {
     /// What it is called.
     pub name: String,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: WorkflowOrigin,
     /// The file; for built-in ones what people are shown.
     pub file: PathBuf,
     /// What a built-in one says.
@@ -60,46 +60,46 @@ impl Card {
 }
 
 /// Every persona or skill of every place, those that are hidden by an earlier one included.
-pub fn all(project: &Project, kind: Kind) -> Vec<Card> {
+pub fn all(project: &Project, kind: NameKind) -> Vec<Card> {
     let places = places(project, kind).into_iter();
     let on_disk = places.flat_map(|(origin, folder)| in_folder(origin, &folder));
     on_disk.chain(shipped(kind)).collect()
 }
 
 /// The first persona or skill with a name, as people spell it.
-pub fn find(project: &Project, kind: Kind, name: &str) -> Option<Card> {
+pub fn find(project: &Project, kind: NameKind, name: &str) -> Option<Card> {
     all(project, kind).into_iter().find(|card| same_name(&card.name, name))
 }
 
-fn places(project: &Project, kind: Kind) -> Vec<(Origin, PathBuf)> {
+fn places(project: &Project, kind: NameKind) -> Vec<(WorkflowOrigin, PathBuf)> {
     let (folders, own) = match kind {
-        Kind::Persona => (PERSONAS, "personas"),
-        Kind::Skill => (SKILLS, "skills"),
+        NameKind::Persona => (PERSONAS, "personas"),
+        NameKind::Skill => (SKILLS, "skills"),
         _ => return Vec::new(),
     };
-    let project_wide = folders.iter().map(|folder| (Origin::Project, project.root.join(folder)));
-    project_wide.chain(project.user.iter().map(|user| (Origin::User, user.join(own)))).collect()
+    let project_wide = folders.iter().map(|folder| (WorkflowOrigin::Project, project.root.join(folder)));
+    project_wide.chain(project.user.iter().map(|user| (WorkflowOrigin::User, user.join(own)))).collect()
 }
 
-fn shipped(kind: Kind) -> impl Iterator<Item = Card> {
-    let personas = if kind == Kind::Persona { builtin::PERSONAS } else { &[] };
+fn shipped(kind: NameKind) -> impl Iterator<Item = Card> {
+    let personas = if kind == NameKind::Persona { builtin::PERSONAS } else { &[] };
     personas.iter().map(|(name, text)| Card {
         name: (*name).to_owned(),
-        origin: Origin::Builtin,
+        origin: WorkflowOrigin::Builtin,
         file: PathBuf::from(format!("<built in>/{name}.md")),
         shipped: Some(text),
     })
 }
 
 /// What a folder describes: Markdown and TOML files, and folders with a `SKILL.md`, by name.
-fn in_folder(origin: Origin, folder: &Path) -> Vec<Card> {
+fn in_folder(origin: WorkflowOrigin, folder: &Path) -> Vec<Card> {
     let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut cards: Vec<Card> = read.filter_map(Result::ok).filter_map(|entry| card(origin, &entry.path())).collect();
     cards.sort_by(|a, b| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
     cards
 }
 
-fn card(origin: Origin, path: &Path) -> Option<Card> {
+fn card(origin: WorkflowOrigin, path: &Path) -> Option<Card> {
     let file = if path.is_dir() { path.join("SKILL.md") } else { path.to_owned() };
     let ending = file.extension().and_then(|ending| ending.to_str());
     if !file.is_file() || !matches!(ending, Some("md" | "toml")) {
@@ -131,28 +131,28 @@ mod tests {
     #[test]
     fn files_of_other_tools_are_read_as_they_are() {
         let (_folder, project) = project();
-        let engineer = find(&project, Kind::Persona, "Engineer").unwrap();
-        assert_eq!((engineer.origin, engineer.description().as_str()), (Origin::Project, "Ours alone"));
+        let engineer = find(&project, NameKind::Persona, "Engineer").unwrap();
+        assert_eq!((engineer.origin, engineer.description().as_str()), (WorkflowOrigin::Project, "Ours alone"));
         assert_eq!(engineer.described().unwrap().text, "You build.");
-        let checker = find(&project, Kind::Persona, "checker").unwrap();
+        let checker = find(&project, NameKind::Persona, "checker").unwrap();
         assert_eq!(
             (checker.description().as_str(), checker.described().unwrap().text.as_str()),
             ("Looks", "You look.")
         );
-        let skills: Vec<String> = all(&project, Kind::Skill).into_iter().map(|card| card.name).collect();
+        let skills: Vec<String> = all(&project, NameKind::Skill).into_iter().map(|card| card.name).collect();
         assert_eq!(skills, ["release"]);
-        assert_eq!(find(&project, Kind::Skill, "release").unwrap().description(), "How we release");
+        assert_eq!(find(&project, NameKind::Skill, "release").unwrap().description(), "How we release");
     }
 
     #[test]
     fn the_project_hides_the_user_who_hides_what_is_built_in() {
         let (_folder, project) = project();
-        let places: Vec<Origin> = all(&project, Kind::Persona)
+        let places: Vec<WorkflowOrigin> = all(&project, NameKind::Persona)
             .into_iter()
             .filter(|card| card.name == "engineer")
             .map(|card| card.origin)
             .collect();
-        assert_eq!(places, [Origin::Project, Origin::User, Origin::Builtin]);
-        assert!(find(&project, Kind::Skill, "engineer").is_none());
+        assert_eq!(places, [WorkflowOrigin::Project, WorkflowOrigin::User, WorkflowOrigin::Builtin]);
+        assert!(find(&project, NameKind::Skill, "engineer").is_none());
     }
 }

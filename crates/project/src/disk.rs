@@ -14,15 +14,15 @@ use longhaul_agents::drivers;
 use longhaul_config::Profile;
 use longhaul_core::catalog::names;
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::world::{Able, Described, Found, Kind, Missing, World};
-use longhaul_lang::{Report, Request};
+use longhaul_lang::world::{Able, Described, FoundWorkflow, NameKind, Unavailable, World};
+use longhaul_lang::{CheckReport, CheckRequest};
 
 use crate::builtin;
 use crate::cards;
-use crate::kept::{ReadShelf, Shelves};
-use crate::library::{self, Entry, Library, Origin};
+use crate::library::{self, Library, WorkflowEntry, WorkflowOrigin};
 use crate::place;
 use crate::project::Project;
+use crate::registry::{ReadRegistry, RegistryReader};
 use crate::settings::Settings;
 
 /// A project and its library, asked lazily.
@@ -31,50 +31,57 @@ pub struct Disk {
     pub project: Project,
     /// Where its workflows are looked for.
     pub library: Library,
-    names: HashMap<Kind, OnceCell<Vec<String>>>,
+    names: HashMap<NameKind, OnceCell<Vec<String>>>,
     profiles: OnceCell<IndexMap<String, Profile>>,
 }
 
 impl Disk {
     /// The world around a project.
     pub fn new(project: Project) -> Self {
-        let kinds =
-            [Kind::Persona, Kind::Profile, Kind::Backend, Kind::Channel, Kind::ToolServer, Kind::Skill, Kind::Workflow];
+        let kinds = [
+            NameKind::Persona,
+            NameKind::Profile,
+            NameKind::Backend,
+            NameKind::Channel,
+            NameKind::ToolServer,
+            NameKind::Skill,
+            NameKind::Workflow,
+        ];
         let library = Library::of(&project);
         let names = kinds.into_iter().map(|kind| (kind, OnceCell::new())).collect();
         Self { project, library, names, profiles: OnceCell::new() }
     }
 
     /// The world around the current folder, with the shelf of its store.
-    pub fn current(read: ReadShelf) -> Result<Self> {
+    pub fn current(read: ReadRegistry) -> Result<Self> {
         let project = Project::current()?;
         // A place that can not be used has no shelf, and is complained about by whoever needs it.
         let store = place::of(&project, std::env::var("LONGHAUL_STORE").ok().as_deref()).ok();
-        Ok(Self::new(project).with_shelves(Shelves::of(store, read)))
+        Ok(Self::new(project).with_registry(RegistryReader::of(store, read)))
     }
 
     /// The same with what is on a shelf.
     #[must_use]
-    pub fn with_shelves(mut self, shelves: Shelves) -> Self {
-        self.library = self.library.with_shelves(shelves);
+    pub fn with_registry(mut self, shelves: RegistryReader) -> Self {
+        self.library = self.library.with_registry(shelves);
         self
     }
 
     /// A workflow by path or name.
-    pub fn find(&self, what: &str) -> Result<Entry> {
+    pub fn find(&self, what: &str) -> Result<WorkflowEntry> {
         let path = Path::new(what);
         if path.is_file() {
             // A script may have the name of a workflow; `./name` is the file.
             let named = Some(what).filter(|_| library::is_name(path)).and_then(|name| self.library.find(name));
-            return Ok(named.unwrap_or_else(|| library::at_path(Origin::Path, path)));
+            return Ok(named.unwrap_or_else(|| library::at_path(WorkflowOrigin::Path, path)));
         }
         if let Some(file) = library::file_in(path) {
-            return Ok(library::at_path(Origin::Path, &file));
+            return Ok(library::at_path(WorkflowOrigin::Path, &file));
         }
         if let Some(entry) = self.library.find(what) {
             return Ok(entry);
         }
-        if let Some(beside) = library::named(Origin::Path, Path::new(""), what) {
+        if let Some(beside) = library::named(WorkflowOrigin::Path, Path::new(""), what) {
             bail!("there is no workflow `{what}`, but a file: did you mean `{}`?", beside.file.display());
         }
         let known: Vec<String> = self.library.all().into_iter().map(|entry| entry.name).collect();
@@ -86,10 +93,10 @@ impl Disk {
     }
 
     /// The text of a workflow.
-    pub fn text(&self, entry: &Entry) -> Result<String> {
+    pub fn text(&self, entry: &WorkflowEntry) -> Result<String> {
         let builtin =
-            builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == Origin::Builtin && *name == entry.name);
-        let shelved = || self.library.shelved(&entry.name).filter(|_| entry.origin == Origin::Shelf);
+            builtin::WORKFLOWS.iter().find(|(name, _)| entry.origin == WorkflowOrigin::Builtin && *name == entry.name);
+        let shelved = || self.library.shelved(&entry.name).filter(|_| entry.origin == WorkflowOrigin::Shelf);
         match builtin.map(|(_, text)| *text).or_else(shelved) {
             Some(text) => Ok(text.to_owned()),
             None => text_of(&entry.file),
@@ -97,7 +104,11 @@ impl Disk {
     }
 
     /// Reads and checks a workflow.
-    pub fn check(&self, entry: &Entry, dialect: Option<longhaul_lang::dialect::Dialect>) -> Result<Report> {
+    pub fn check(
+        &self,
+        entry: &WorkflowEntry,
+        dialect: Option<longhaul_lang::dialect::Dialect>,
+    ) -> Result<CheckReport> {
         let text = match self.text(entry) {
             Ok(text) => text,
             Err(error) => match unreadable(&entry.file) {
@@ -105,7 +116,7 @@ impl Disk {
                 None => return Err(error),
             },
         };
-        let request = Request {
+        let request = CheckRequest {
             file: shown(&entry.file),
             name: entry.name.clone(),
             dir: entry.dir.to_string_lossy().into_owned(),
@@ -130,18 +141,20 @@ impl Disk {
         self.profiles.get_or_init(read)
     }
 
-    fn collect(&self, kind: Kind) -> Vec<String> {
+    fn collect(&self, kind: NameKind) -> Vec<String> {
         let shipped = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut names = match kind {
-            Kind::Persona | Kind::Skill => cards::all(&self.project, kind).into_iter().map(|card| card.name).collect(),
-            Kind::Profile => self.project.configured("agents"),
-            Kind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
-            Kind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
-            Kind::ToolServer => {
+            NameKind::Persona | NameKind::Skill => {
+                cards::all(&self.project, kind).into_iter().map(|card| card.name).collect()
+            }
+            NameKind::Profile => self.project.configured("agents"),
+            NameKind::Backend => [shipped(names::BACKENDS), self.project.configured("backends")].concat(),
+            NameKind::Channel => [shipped(names::CHANNELS), self.project.configured("channels")].concat(),
+            NameKind::ToolServer => {
                 [shipped(names::TOOL_SERVERS), self.project.configured("mcp.servers"), self.project.mcp_servers()]
                     .concat()
             }
-            Kind::Workflow => self.library.all().into_iter().map(|entry| entry.name).collect(),
+            NameKind::Workflow => self.library.all().into_iter().map(|entry| entry.name).collect(),
         };
         names.sort();
         names.dedup();
@@ -150,39 +163,39 @@ impl Disk {
 }
 
 impl World for Disk {
-    fn read(&self, dir: &str, path: &str) -> Result<String, Missing> {
+    fn read(&self, dir: &str, path: &str) -> Result<String, Unavailable> {
         read_text(&inside(dir, path)?)
     }
 
-    fn exists(&self, dir: &str, path: &str) -> Result<(), Missing> {
+    fn exists(&self, dir: &str, path: &str) -> Result<(), Unavailable> {
         inside(dir, path).map(|_| ())
     }
 
-    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
+    fn workflow(&self, dir: &str, name: &str) -> Result<FoundWorkflow, Unavailable> {
         let beside = Path::new(dir);
         let is_path =
             name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
         let entry = if is_path {
             let file = beside.join(name);
             if file.is_file() && !self.may_use(beside, &file) {
-                return Err(Missing::Outside);
+                return Err(Unavailable::Outside);
             }
-            file.is_file().then(|| library::at_path(Origin::Path, &file))
+            file.is_file().then(|| library::at_path(WorkflowOrigin::Path, &file))
         } else {
             let around = [beside.to_owned(), beside.join("..")];
-            let near = around.iter().find_map(|folder| library::named(Origin::Path, folder, name));
+            let near = around.iter().find_map(|folder| library::named(WorkflowOrigin::Path, folder, name));
             near.filter(|entry| self.may_use(beside, &entry.file)).or_else(|| self.library.find(name))
         };
-        let entry = entry.ok_or(Missing::NotFound)?;
-        let text = self.text(&entry).map_err(|error| Missing::Unreadable(format!("{error:#}")))?;
-        Ok(Found { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
+        let entry = entry.ok_or(Unavailable::NotFound)?;
+        let text = self.text(&entry).map_err(|error| Unavailable::Unreadable(format!("{error:#}")))?;
+        Ok(FoundWorkflow { name: shown(&entry.file), dir: entry.dir.to_string_lossy().into_owned(), text })
     }
 
-    fn names(&self, kind: Kind) -> &[String] {
+    fn names(&self, kind: NameKind) -> &[String] {
         self.names.get(&kind).map_or(&[], |cell| cell.get_or_init(|| self.collect(kind)))
     }
 
-    fn described(&self, kind: Kind, name: &str) -> Option<Described> {
+    fn described(&self, kind: NameKind, name: &str) -> Option<Described> {
         cards::find(&self.project, kind, name)?.described()
     }
 
@@ -199,21 +212,21 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// The path of a file that must be inside a folder.
-fn inside(dir: &str, path: &str) -> Result<PathBuf, Missing> {
+fn inside(dir: &str, path: &str) -> Result<PathBuf, Unavailable> {
     let dir = if dir.is_empty() { Path::new(".") } else { Path::new(dir) };
     let file = dir.join(path);
     let real = file.canonicalize().map_err(|error| missing(&error))?;
     let root = dir.canonicalize().map_err(|error| missing(&error))?;
     if !real.starts_with(root) {
-        return Err(Missing::Outside);
+        return Err(Unavailable::Outside);
     }
-    if real.is_file() { Ok(file) } else { Err(Missing::NotFound) }
+    if real.is_file() { Ok(file) } else { Err(Unavailable::NotFound) }
 }
 
-fn missing(error: &std::io::Error) -> Missing {
+fn missing(error: &std::io::Error) -> Unavailable {
     match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Missing::NotFound,
-        _ => Missing::Unreadable(error.to_string()),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Unavailable::NotFound,
+        _ => Unavailable::Unreadable(error.to_string()),
     }
 }
 
@@ -223,9 +236,9 @@ pub fn text_of(path: &Path) -> Result<String> {
 }
 
 /// The text of a file, but never more of it than a workflow may have.
-fn read_text(path: &Path) -> Result<String, Missing> {
+fn read_text(path: &Path) -> Result<String, Unavailable> {
     let bytes = read_bytes(path)?;
-    String::from_utf8(bytes).map_err(|_| Missing::NotText)
+    String::from_utf8(bytes).map_err(|_| Unavailable::NotText)
 }
 
 /// The text of a file that may not be there, or not be what it should be.
@@ -233,26 +246,26 @@ pub fn text_if_any(path: &Path) -> String {
     read_text(path).unwrap_or_default()
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Missing> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Unavailable> {
     // Opening a pipe would wait for somebody to write into it.
     let about = std::fs::metadata(path).map_err(|error| missing(&error))?;
     if !about.is_file() {
-        return Err(Missing::Unreadable("it is not a regular file".to_owned()));
+        return Err(Unavailable::Unreadable("it is not a regular file".to_owned()));
     }
     if about.len() > FILE_BYTES_MAX as u64 {
-        return Err(Missing::TooLarge);
+        return Err(Unavailable::TooLarge);
     }
     let file = File::open(path).map_err(|error| missing(&error))?;
     let mut bytes = Vec::new();
     let limit = FILE_BYTES_MAX as u64 + 1;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| missing(&error))?;
-    if bytes.len() > FILE_BYTES_MAX { Err(Missing::TooLarge) } else { Ok(bytes) }
+    if bytes.len() > FILE_BYTES_MAX { Err(Unavailable::TooLarge) } else { Ok(bytes) }
 }
 
 /// A report on a file whose text can not be had because of what it holds.
-fn unreadable(path: &Path) -> Option<Report> {
+fn unreadable(path: &Path) -> Option<CheckReport> {
     match read_bytes(path) {
-        Err(Missing::TooLarge) => Some(longhaul_lang::too_large(shown(path))),
+        Err(Unavailable::TooLarge) => Some(longhaul_lang::too_large(shown(path))),
         Ok(bytes) => {
             let error = std::str::from_utf8(&bytes).err()?;
             Some(longhaul_lang::not_utf8(shown(path), &String::from_utf8_lossy(&bytes), error.valid_up_to()))
@@ -261,13 +274,13 @@ fn unreadable(path: &Path) -> Option<Report> {
     }
 }
 
-fn in_words(why: &Missing) -> String {
+fn in_words(why: &Unavailable) -> String {
     match why {
-        Missing::NotFound => "no such file".to_owned(),
-        Missing::Outside => "outside the workflow's folder".to_owned(),
-        Missing::TooLarge => "larger than 4 MiB".to_owned(),
-        Missing::NotText => "not UTF-8 text".to_owned(),
-        Missing::Unreadable(error) => error.clone(),
+        Unavailable::NotFound => "no such file".to_owned(),
+        Unavailable::Outside => "outside the workflow's folder".to_owned(),
+        Unavailable::TooLarge => "larger than 4 MiB".to_owned(),
+        Unavailable::NotText => "not UTF-8 text".to_owned(),
+        Unavailable::Unreadable(error) => error.clone(),
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::builtin;
 use crate::disk;
-use crate::kept::Shelves;
 use crate::project::Project;
+use crate::registry::RegistryReader;
 
 /// Endings of workflow files, in the order in which they are tried.
 const ENDINGS: &[&str] = &["yaml", "yml", "json", "toml"];
@@ -15,7 +15,7 @@ const ENDINGS: &[&str] = &["yaml", "yml", "json", "toml"];
 /// Where a workflow came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum WorkflowOrigin {
     /// A path that was given.
     Path,
     /// `.longhaul/workflows` or `.agents/workflows` of the project.
@@ -29,7 +29,7 @@ pub enum Origin {
     Builtin,
 }
 
-impl Origin {
+impl WorkflowOrigin {
     /// As lists show it.
     pub fn word(self) -> &'static str {
         match self {
@@ -44,44 +44,44 @@ impl Origin {
 
 /// A workflow that was found.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct WorkflowEntry {
     /// The name it is found by.
     pub name: String,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: WorkflowOrigin,
     /// The file; for built-in ones what diagnostics call it.
     pub file: PathBuf,
     /// Where its prompts and scripts are.
     pub dir: PathBuf,
 }
 
-impl Entry {
+impl WorkflowEntry {
     /// Whether it is only there for others that ship with it: lists leave it out.
     pub fn is_part(&self) -> bool {
-        self.origin == Origin::Builtin && self.name.starts_with("part-")
+        self.origin == WorkflowOrigin::Builtin && self.name.starts_with("part-")
     }
 }
 
 /// All places in which workflows are looked for, first match first.
 pub struct Library {
     /// Of the project, then of the user.
-    places: [Vec<(Origin, PathBuf)>; 2],
+    places: [Vec<(WorkflowOrigin, PathBuf)>; 2],
     /// Between the two.
-    shelves: Shelves,
+    shelves: RegistryReader,
 }
 
 impl Library {
     /// The places of a project.
     pub fn of(project: &Project) -> Self {
-        let own =
-            [".longhaul/workflows", ".agents/workflows"].map(|folder| (Origin::Project, project.root.join(folder)));
-        let users = project.user.iter().map(|user| (Origin::User, user.join("workflows")));
-        Self { places: [own.to_vec(), users.collect()], shelves: Shelves::default() }
+        let own = [".longhaul/workflows", ".agents/workflows"]
+            .map(|folder| (WorkflowOrigin::Project, project.root.join(folder)));
+        let users = project.user.iter().map(|user| (WorkflowOrigin::User, user.join("workflows")));
+        Self { places: [own.to_vec(), users.collect()], shelves: RegistryReader::default() }
     }
 
     /// The same with what is on a shelf.
     #[must_use]
-    pub fn with_shelves(self, shelves: Shelves) -> Self {
+    pub fn with_registry(self, shelves: RegistryReader) -> Self {
         Self { shelves, ..self }
     }
 
@@ -91,9 +91,9 @@ impl Library {
     }
 
     /// Every workflow of every place, those that are hidden by an earlier one included.
-    pub fn all(&self) -> Vec<Entry> {
+    pub fn all(&self) -> Vec<WorkflowEntry> {
         let [own, users] = &self.places;
-        let on_disk = |places: &[(Origin, PathBuf)]| {
+        let on_disk = |places: &[(WorkflowOrigin, PathBuf)]| {
             places.iter().flat_map(|(origin, folder)| in_folder(*origin, folder)).collect::<Vec<_>>()
         };
         let mut all = on_disk(own);
@@ -104,10 +104,11 @@ impl Library {
     }
 
     /// The first workflow with a name.
-    pub fn find(&self, name: &str) -> Option<Entry> {
+    pub fn find(&self, name: &str) -> Option<WorkflowEntry> {
         let [own, users] = &self.places;
-        let on_disk =
-            |places: &[(Origin, PathBuf)]| places.iter().find_map(|(origin, folder)| named(*origin, folder, name));
+        let on_disk = |places: &[(WorkflowOrigin, PathBuf)]| {
+            places.iter().find_map(|(origin, folder)| named(*origin, folder, name))
+        };
         let shelved = || self.shelves.find(name).map(|shelved| shelved_entry(&shelved.name));
         let builtin =
             || builtin::WORKFLOWS.iter().find(|(known, _)| *known == name).map(|(name, _)| builtin_entry(name));
@@ -116,7 +117,7 @@ impl Library {
 }
 
 /// The workflow with a name in a folder.
-pub fn named(origin: Origin, folder: &Path, name: &str) -> Option<Entry> {
+pub fn named(origin: WorkflowOrigin, folder: &Path, name: &str) -> Option<WorkflowEntry> {
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
         return None;
     }
@@ -139,7 +140,7 @@ pub fn file_in(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The workflows of a folder, by name.
-pub fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
+pub fn in_folder(origin: WorkflowOrigin, folder: &Path) -> Vec<WorkflowEntry> {
     let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
     let files = read.filter_map(Result::ok).map(|entry| entry.path()).filter_map(|path| {
         if path.is_dir() {
@@ -147,7 +148,7 @@ pub fn in_folder(origin: Origin, folder: &Path) -> Vec<Entry> {
         }
         is_workflow_file(&path).then_some(path)
     });
-    let mut entries: Vec<Entry> = files.map(|file| at_path(origin, &file)).collect();
+    let mut entries: Vec<WorkflowEntry> = files.map(|file| at_path(origin, &file)).collect();
     entries.sort_by(|a, b| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
     entries
 }
@@ -170,7 +171,7 @@ fn is_workflow_file(path: &Path) -> bool {
 }
 
 /// The workflow in a file.
-pub fn at_path(origin: Origin, file: &Path) -> Entry {
+pub fn at_path(origin: WorkflowOrigin, file: &Path) -> WorkflowEntry {
     let stem = |path: &Path| path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let dir = file.parent().unwrap_or(Path::new("")).to_owned();
     let own_folder = stem(file) == "workflow" && dir.file_name().is_some();
@@ -179,23 +180,23 @@ pub fn at_path(origin: Origin, file: &Path) -> Entry {
     } else {
         stem(file)
     };
-    Entry { name, origin, file: file.to_owned(), dir }
+    WorkflowEntry { name, origin, file: file.to_owned(), dir }
 }
 
-fn shelved_entry(name: &str) -> Entry {
-    Entry {
+fn shelved_entry(name: &str) -> WorkflowEntry {
+    WorkflowEntry {
         name: name.to_owned(),
-        origin: Origin::Shelf,
+        origin: WorkflowOrigin::Shelf,
         file: PathBuf::from(format!("<shelf>/{name}.yaml")),
         // No such folder, for the same reason.
         dir: PathBuf::from("<shelf>"),
     }
 }
 
-fn builtin_entry(name: &str) -> Entry {
-    Entry {
+fn builtin_entry(name: &str) -> WorkflowEntry {
+    WorkflowEntry {
         name: name.to_owned(),
-        origin: Origin::Builtin,
+        origin: WorkflowOrigin::Builtin,
         file: PathBuf::from(format!("<built in>/{name}.yaml")),
         // No such folder: what is built in has no files beside it.
         dir: PathBuf::from("<built in>"),

@@ -1,7 +1,7 @@
 //! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own in the user's state.
 
 use anyhow::{Context, Result, anyhow, bail};
-use longhaul_store::Place;
+use longhaul_store::StoreAddress;
 use toml_edit::Item;
 
 use crate::project::Project;
@@ -11,14 +11,14 @@ use crate::{disk, settings, state, trusted};
 pub const FILE: &str = "longhaul.db";
 
 /// The place of the store of a project; `told` is what the caller was told.
-pub fn of(project: &Project, told: Option<&str>) -> Result<Place> {
+pub fn of(project: &Project, told: Option<&str>) -> Result<StoreAddress> {
     match told.filter(|told| !told.is_empty()) {
         Some(told) => Ok(told.parse()?),
         None => configured(project),
     }
 }
 
-fn configured(project: &Project) -> Result<Place> {
+fn configured(project: &Project) -> Result<StoreAddress> {
     let own = project.root.join(".longhaul/config.toml");
     let user = project.user.iter().map(|user| user.join("config.toml"));
     for file in std::iter::once(own.clone()).chain(user) {
@@ -33,7 +33,7 @@ fn configured(project: &Project) -> Result<Place> {
         }
         return text.parse().with_context(|| format!("{}: `store`", file.display()));
     }
-    Ok(Place::File(state::of(project)?.join(FILE)))
+    Ok(StoreAddress::File(state::of(project)?.join(FILE)))
 }
 
 /// A text, or `{ env = "NAME" }`, so that a password need not be in a file.

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use indexmap::IndexMap;
-use longhaul_config::{Backends, Carrier, Channel, Login, Privacy, Retention, Server, Setting, ToolServer, Values};
+use longhaul_config::{
+    Backends, Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, Retention, SecretSetting, ToolServer, Values,
+};
 use longhaul_core::policy::Authority;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
@@ -228,39 +230,39 @@ fn channel(keys: &Keys<'_>) -> Result<Channel> {
     })
 }
 
-fn carrier(keys: &Keys<'_>) -> Result<Carrier> {
+fn carrier(keys: &Keys<'_>) -> Result<MailCarrier> {
     match (keys.table.contains_key("sendmail"), keys.table.contains_key("smtp")) {
         (true, true) => bail!("`{0}.sendmail` and `{0}.smtp` can not both be given", keys.key),
-        (_, true) => Ok(Carrier::Smtp(server(keys)?)),
+        (_, true) => Ok(MailCarrier::Smtp(server(keys)?)),
         (sendmail, false) => {
             if let Some(key) = ["tls", "user", "password", "trust"].iter().find(|key| keys.table.contains_key(key)) {
                 bail!("`{0}.{key}` is for `{0}.smtp`, which is not given", keys.key);
             }
             let program = if sendmail { keys.text("sendmail")? } else { "/usr/sbin/sendmail" };
-            Ok(Carrier::Sendmail(program.into()))
+            Ok(MailCarrier::Sendmail(program.into()))
         }
     }
 }
 
-fn server(keys: &Keys<'_>) -> Result<Server> {
+fn server(keys: &Keys<'_>) -> Result<MailServer> {
     let address = keys.text("smtp")?.to_owned();
     let has = |name: &str| keys.table.contains_key(name);
     let privacy = match has("tls").then(|| keys.text("tls")).transpose()? {
-        None => Privacy::usual(&address),
-        Some("none") => Privacy::Open,
-        Some("starttls") => Privacy::StartTls,
-        Some("tls") => Privacy::Tls,
+        None => MailPrivacy::usual(&address),
+        Some("none") => MailPrivacy::Open,
+        Some("starttls") => MailPrivacy::StartTls,
+        Some("tls") => MailPrivacy::Tls,
         Some(other) => bail!("`{}.tls` is `{other}`; it must be none, starttls or tls", keys.key),
     };
     let login = match (has("user"), has("password")) {
         (false, false) => None,
-        _ => Some(Login { user: keys.text("user")?.to_owned(), password: keys.setting("password")? }),
+        _ => Some(MailLogin { user: keys.text("user")?.to_owned(), password: keys.setting("password")? }),
     };
-    if login.is_some() && privacy == Privacy::Open {
+    if login.is_some() && privacy == MailPrivacy::Open {
         bail!("`{0}.password` would be sent in the open; set `{0}.tls` to starttls or tls", keys.key);
     }
     let trust = has("trust").then(|| keys.text("trust")).transpose()?.map(|file| keys.folder.join(file));
-    Ok(Server { address, privacy, login, trust })
+    Ok(MailServer { address, privacy, login, trust })
 }
 
 /// A table, and how messages call it.
@@ -301,11 +303,11 @@ impl<'a> Keys<'a> {
     }
 
     /// A text, or `{ env = "NAME" }`.
-    fn setting(&self, name: &str) -> Result<Setting> {
+    fn setting(&self, name: &str) -> Result<SecretSetting> {
         let item = self.item(name)?;
         let variable = || item.as_table_like()?.get("env")?.as_str().map(str::to_owned);
-        let written = item.as_str().map(|text| Setting::Written(text.to_owned()));
-        let setting = written.or_else(|| variable().map(Setting::Env));
+        let written = item.as_str().map(|text| SecretSetting::Written(text.to_owned()));
+        let setting = written.or_else(|| variable().map(SecretSetting::Env));
         setting.ok_or_else(|| anyhow!("`{}.{name}` is neither a text nor {{ env = \"NAME\" }}", self.key))
     }
 
@@ -340,32 +342,36 @@ mod tests {
              [channels.pager]\nkind = 'command'\ncommand = ['page', '--now']\n",
         );
         let channels = settings.unwrap().channels;
-        assert_eq!(channels["hook"], Channel::Webhook { url: Setting::Env("HOOK".to_owned()) });
-        assert_eq!(channels["team"], Channel::Slack { url: Setting::Written("https://x".to_owned()) });
+        assert_eq!(channels["hook"], Channel::Webhook { url: SecretSetting::Env("HOOK".to_owned()) });
+        assert_eq!(channels["team"], Channel::Slack { url: SecretSetting::Written("https://x".to_owned()) });
         let Channel::Email { by, .. } = &channels["mail"] else { panic!("{channels:?}") };
-        assert_eq!(*by, Carrier::Sendmail("/usr/sbin/sendmail".into()));
+        assert_eq!(*by, MailCarrier::Sendmail("/usr/sbin/sendmail".into()));
         let Channel::Email { to, by, .. } = &channels["post"] else { panic!("{channels:?}") };
-        let open = Server { address: "localhost:25".to_owned(), privacy: Privacy::Open, login: None, trust: None };
-        assert_eq!((to.len(), by), (2, &Carrier::Smtp(open)));
+        let open =
+            MailServer { address: "localhost:25".to_owned(), privacy: MailPrivacy::Open, login: None, trust: None };
+        assert_eq!((to.len(), by), (2, &MailCarrier::Smtp(open)));
         assert_eq!(channels["pager"], Channel::Command { command: vec!["page".to_owned(), "--now".to_owned()] });
     }
 
-    fn mail(more: &str) -> Result<Server> {
+    fn mail(more: &str) -> Result<MailServer> {
         let text = format!("[channels.m]\nkind = 'email'\nto = 'a@b'\nfrom = 'c@d'\n{more}");
         match read(&text)?.channels.swap_remove("m") {
-            Some(Channel::Email { by: Carrier::Smtp(server), .. }) => Ok(server),
+            Some(Channel::Email { by: MailCarrier::Smtp(server), .. }) => Ok(server),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn a_mail_server_is_private_as_its_port_or_its_setting_says() {
-        assert_eq!(mail("smtp = 'x:465'").unwrap().privacy, Privacy::Tls);
-        assert_eq!(mail("smtp = 'x:587'").unwrap().privacy, Privacy::StartTls);
-        assert_eq!(mail("smtp = 'x:25'").unwrap().privacy, Privacy::Open);
-        assert_eq!(mail("smtp = 'x:25'\ntls = 'starttls'").unwrap().privacy, Privacy::StartTls);
+        assert_eq!(mail("smtp = 'x:465'").unwrap().privacy, MailPrivacy::Tls);
+        assert_eq!(mail("smtp = 'x:587'").unwrap().privacy, MailPrivacy::StartTls);
+        assert_eq!(mail("smtp = 'x:25'").unwrap().privacy, MailPrivacy::Open);
+        assert_eq!(mail("smtp = 'x:25'\ntls = 'starttls'").unwrap().privacy, MailPrivacy::StartTls);
         let server = mail("smtp = 'x:465'\nuser = 'u'\npassword = { env = 'P' }\ntrust = 'ca.pem'").unwrap();
-        assert_eq!(server.login, Some(Login { user: "u".to_owned(), password: Setting::Env("P".to_owned()) }));
+        assert_eq!(
+            server.login,
+            Some(MailLogin { user: "u".to_owned(), password: SecretSetting::Env("P".to_owned()) })
+        );
         assert_eq!(server.trust, Some("/project/ca.pem".into()));
     }
 
@@ -441,7 +447,7 @@ mod tests {
         let mut settings = read("[channels.x]\nkind = 'slack'\nurl = 'project'").unwrap();
         let user = "[channels.x]\nkind = 'slack'\nurl = 'user'\n[channels.y]\nkind = 'slack'\nurl = 'user'";
         settings.add(&super::read(user).unwrap(), Origin { folder: Path::new("/user"), may_all: &|| true }).unwrap();
-        assert_eq!(settings.channels["x"], Channel::Slack { url: Setting::Written("project".to_owned()) });
+        assert_eq!(settings.channels["x"], Channel::Slack { url: SecretSetting::Written("project".to_owned()) });
         assert!(settings.channels.contains_key("y"));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 use longhaul_agents::machine::Short;
 use longhaul_agents::process::{self, Guard};
 use longhaul_agents::scripted::Script;
@@ -39,7 +39,7 @@ use crate::execute::artifacts::Artifacts;
 use crate::execute::permits::Slots;
 use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
-use crate::fleet::membership::{Membership, Taken};
+use crate::fleet::membership::{ClaimedTasks, Membership};
 use crate::run::approvals;
 use crate::run::awake::Awake;
 use crate::run::codec;
@@ -48,7 +48,7 @@ use crate::run::exclusive::Turns;
 use crate::run::fork::ForkRequest;
 use crate::run::leases::{self, Leases};
 use crate::run::message::Message;
-use crate::run::notifier::{self, Mailroom};
+use crate::run::notifier::{self, Notifier};
 use crate::run::run_loop::{self, Idle, Loaded};
 use crate::services::consent;
 use crate::services::registry;
@@ -62,7 +62,7 @@ const TOGETHER: Duration = Duration::from_millis(100);
 
 /// How an engine works.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct EngineOptions {
     /// Where files about runs go.
     pub runs_dir: PathBuf,
     /// Where commands run that say nothing else.
@@ -101,7 +101,7 @@ pub struct Options {
     pub guard: Option<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for EngineOptions {
     fn default() -> Self {
         Self {
             runs_dir: PathBuf::from("runs"),
@@ -193,13 +193,13 @@ impl Error {
 
 /// Something that happened in a run this engine drives, for whoever shows it.
 #[derive(Debug, Clone)]
-pub enum Pulse {
+pub enum EngineEvent {
     /// Events were recorded.
     Events(RunId, Arc<Vec<Envelope>>),
     /// An attempt printed something.
     Output(RunId, StepPath, Arc<str>),
     /// An agent said or did something.
-    Entry(RunId, Arc<Said>),
+    Entry(RunId, Arc<TranscriptLine>),
     /// How an agent is doing that says nothing.
     Alive(RunId, StepPath, Arc<str>),
     /// Somebody is to be told something.
@@ -208,7 +208,7 @@ pub enum Pulse {
 
 /// Something that an agent said or did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct TranscriptLine {
     /// In which step.
     pub path: StepPath,
     /// In which attempt.
@@ -216,7 +216,7 @@ pub struct Said {
     /// Its number in the transcript, from 0.
     pub number: u64,
     /// What.
-    pub entry: Entry,
+    pub entry: TranscriptEntry,
 }
 
 /// What a run is started with.
@@ -247,18 +247,18 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) options: Options,
+    pub(crate) options: EngineOptions,
     pub(crate) artifacts: Artifacts,
     pub(crate) worker: WorkerId,
     pub(crate) slots: Slots,
     /// Who makes prompts where nobody is named, once that is known.
     pub(crate) first_agent: OnceCell<&'static str>,
-    pub(crate) pulse: broadcast::Sender<Pulse>,
-    pub(crate) mailroom: Mailroom,
+    pub(crate) pulse: broadcast::Sender<EngineEvent>,
+    pub(crate) mailroom: Notifier,
     pub(crate) leases: Leases,
     pub(crate) awake: Awake,
     pub(crate) turns: Turns,
-    pub(crate) taken: Taken,
+    pub(crate) taken: ClaimedTasks,
     pub(crate) secrets: Secrets,
     /// What is known of consent so far.
     pub(crate) ledger: Mutex<Ledger>,
@@ -270,18 +270,18 @@ pub(crate) struct Shared {
 
 impl Engine {
     /// An engine on a store. Must be made inside a Tokio runtime.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, options: Options) -> Self {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, options: EngineOptions) -> Self {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
             artifacts: Artifacts::new(options.runs_dir.clone()),
             slots: Slots::new(options.attempts_max, &options.backends_max),
             first_agent: OnceCell::new(),
             worker: crate::run::recover::this_worker(store.as_ref()),
-            mailroom: Mailroom::default(),
+            mailroom: Notifier::default(),
             leases: Leases::default(),
             awake: Awake::new(clock.now_ms()),
             turns: Turns::default(),
-            taken: Taken::default(),
+            taken: ClaimedTasks::default(),
             secrets: Secrets::of(&options),
             ledger: Mutex::default(),
             shelf: Mutex::default(),
@@ -298,7 +298,7 @@ impl Engine {
     }
 
     /// Follows what happens in runs that this engine drives.
-    pub fn pulse(&self) -> broadcast::Receiver<Pulse> {
+    pub fn pulse(&self) -> broadcast::Receiver<EngineEvent> {
         self.shared.pulse.subscribe()
     }
 
@@ -541,7 +541,7 @@ impl Engine {
 
     /// The login with which the store was opened: with one, an engine can do nothing but [`Engine::work`].
     pub fn login(&self) -> Option<&str> {
-        self.shared.store.scope().map(longhaul_store::Scope::login)
+        self.shared.store.scope().map(longhaul_store::LoginScope::login)
     }
 
     /// Keeps the leases of this engine alive until the answer is dropped.
@@ -585,7 +585,7 @@ impl Engine {
 }
 
 /// Journals that are none of the runs.
-const JOURNALS: [&str; 3] = [consent::LEDGER, registry::SHELF, upkeep::UPKEEP];
+const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
     !row.run.is_reserved()

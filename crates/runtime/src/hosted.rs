@@ -29,7 +29,7 @@ use crate::execute::kinds::Done;
 use crate::run::run_loop::{Loaded, TRIES, moved_on, record_alone};
 use picture::{Onlooker, picture};
 
-pub use picture::{Handed, HostStatus, Work};
+pub use picture::{HandedStep, HostStatus, HostedWork};
 
 /// How long a client is kept waiting for steps that the engine does.
 pub const PATIENCE: Duration = Duration::from_secs(50);
@@ -63,26 +63,32 @@ pub struct Heartbeat {
 impl Engine {
     /// The next steps of a hosted run for a client: what is free is taken, what the client has is told again. Steps that no
     /// agent does are done first, as long as that does not take too long.
-    pub async fn next(&self, run: &RunId, client: &str) -> Result<Handed, Error> {
+    pub async fn next(&self, run: &RunId, client: &str) -> Result<HandedStep, Error> {
         self.next_within(run, client, PATIENCE).await
     }
 
     /// The same, with a limit to how long the engine's own steps are waited for. They go on after that.
-    pub async fn next_within(&self, run: &RunId, client: &str, patience: Duration) -> Result<Handed, Error> {
+    pub async fn next_within(&self, run: &RunId, client: &str, patience: Duration) -> Result<HandedStep, Error> {
         self.hosted(run).await?;
         self.advance_hosted(run, client, patience).await?;
         self.deliver(run, client, None).await
     }
 
     /// How a hosted run stands. Nothing is taken, and nothing is done.
-    pub async fn peek(&self, run: &RunId) -> Result<Handed, Error> {
+    pub async fn peek(&self, run: &RunId) -> Result<HandedStep, Error> {
         let loaded = self.hosted(run).await?;
         let onlooker = Onlooker { client: None, events: &[], done: None };
         picture(run, &loaded, &onlooker, self.now_ms())
     }
 
     /// Takes the result of a step, then answers like [`Engine::next`]. A value that does not fit leaves the step open.
-    pub async fn submit(&self, run: &RunId, step: &str, submission: Submission, client: &str) -> Result<Handed, Error> {
+    pub async fn submit(
+        &self,
+        run: &RunId,
+        step: &str,
+        submission: Submission,
+        client: &str,
+    ) -> Result<HandedStep, Error> {
         self.submit_within(run, step, submission, client, PATIENCE).await
     }
 
@@ -94,7 +100,7 @@ impl Engine {
         submission: Submission,
         client: &str,
         patience: Duration,
-    ) -> Result<Handed, Error> {
+    ) -> Result<HandedStep, Error> {
         let submitted = |loaded: &Loaded| self.submission(loaded, step, &submission, client);
         let path = self.tell_hosted(run, submitted).await?;
         self.advance_hosted(run, client, patience).await?;
@@ -164,7 +170,7 @@ impl Engine {
     }
 
     /// Takes what is free, and tells the client what it has.
-    async fn deliver(&self, run: &RunId, client: &str, done: Option<StepPath>) -> Result<Handed, Error> {
+    async fn deliver(&self, run: &RunId, client: &str, done: Option<StepPath>) -> Result<HandedStep, Error> {
         let loaded = self.claim(run, client).await?;
         let since = loaded.state.submitted.get(client).copied().unwrap_or_default();
         let events = self.all_events(run, since).await?;
@@ -175,7 +181,7 @@ impl Engine {
     }
 
     /// For people; the journal does not depend on it.
-    fn keep_prompt(&self, run: &RunId, work: &Work) {
+    fn keep_prompt(&self, run: &RunId, work: &HostedWork) {
         let Ok(folder) = self.shared.artifacts.attempt(run, &work.path, work.attempt) else { return };
         let file = folder.join("prompt.md");
         if !file.exists() {

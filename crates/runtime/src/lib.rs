@@ -12,11 +12,11 @@ mod run;
 mod services;
 
 pub use clock::{Clock, System, clock_of};
-pub use engine::{Engine, Error, Options, Pulse, Said, StartRequest};
+pub use engine::{Engine, EngineEvent, EngineOptions, Error, StartRequest, TranscriptLine};
 pub use fleet::import::settle;
 pub use fleet::membership::Membership;
-pub use fleet::roster::{Duty, OpenDuty, Present, Roster};
-pub use hosted::{Handed, Heartbeat, HostStatus, PATIENCE, Submission, Work};
+pub use fleet::roster::{HeldTask, OpenTask, Present, Roster};
+pub use hosted::{HandedStep, Heartbeat, HostStatus, HostedWork, PATIENCE, Submission};
 pub use run::approvals::key_of;
 pub use run::command::{Applied, Follow};
 pub use run::damaged::Readable;

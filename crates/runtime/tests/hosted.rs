@@ -9,7 +9,7 @@ use longhaul_core::event::{Answer, Envelope, Event, Usage};
 use longhaul_core::origin::Caller;
 use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view;
-use longhaul_runtime::{Error, ForkRequest, Heartbeat, HostStatus, Message, Pulse, StartRequest, Submission};
+use longhaul_runtime::{EngineEvent, Error, ForkRequest, Heartbeat, HostStatus, Message, StartRequest, Submission};
 use longhaul_store::Query;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -301,7 +301,7 @@ async fn a_worker_does_the_engines_part_alone_and_leaves_the_rest() {
     });
     let offered = |event: &Envelope| matches!(event.event, Event::AttemptStarted { hosted: true, .. });
     loop {
-        let Pulse::Events(_, events) = pulse.recv().await.unwrap() else { continue };
+        let EngineEvent::Events(_, events) = pulse.recv().await.unwrap() else { continue };
         if events.iter().any(offered) {
             break;
         }

@@ -9,13 +9,13 @@ use longhaul_core::index::Index;
 use longhaul_core::origin::Caller;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;
-use longhaul_runtime::{Engine, Idle, Message, Options, StartRequest, System};
+use longhaul_runtime::{Engine, EngineOptions, Idle, Message, StartRequest, System};
 use longhaul_store::{Memory, Query, Store};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 fn engine(store: &Arc<dyn Store>, folder: &tempfile::TempDir) -> Engine {
-    let options = Options {
+    let options = EngineOptions {
         runs_dir: folder.path().join("runs"),
         workspace: folder.path().to_owned(),
         script: Arc::new(Script::builtin()),
@@ -23,7 +23,7 @@ fn engine(store: &Arc<dyn Store>, folder: &tempfile::TempDir) -> Engine {
         attempts_max: 4,
         lease: Duration::from_secs(60),
         guard: None,
-        ..Options::default()
+        ..EngineOptions::default()
     };
     Engine::new(Arc::clone(store), Arc::new(System), options)
 }

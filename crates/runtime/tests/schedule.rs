@@ -8,9 +8,9 @@ use longhaul_core::shelf::schedule::at;
 use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger};
 use longhaul_core::shelf::{Arming, Change};
 use longhaul_lang::world::Bare;
-use longhaul_lang::{Request, check, hash};
-use longhaul_runtime::{Clock, Engine, Message, Options, Startable, Wanted};
-use longhaul_store::{Options as StoreOptions, Query, Sqlite};
+use longhaul_lang::{CheckRequest, check, hash};
+use longhaul_runtime::{Clock, Engine, EngineOptions, Message, Startable, Wanted};
+use longhaul_store::{Query, Sqlite, SqliteOptions as StoreOptions};
 use tempfile::TempDir;
 
 const WAITS: &str = "name: waits\ndo:\n  - {id: gate, approve: Go on?}\n";
@@ -37,9 +37,9 @@ impl Bench {
         bench.set("2026-11-15T09:58:00Z");
         let engine = bench.engine();
         let change = Change { text: hash::known("waits.yaml", WAITS), ..Change::default() };
-        engine.change_shelf(|shelf, _| Ok(((), shelf.save("waits", &change)?))).await.unwrap();
+        engine.change_registry(|shelf, _| Ok(((), shelf.save("waits", &change)?))).await.unwrap();
         let arming = Arming { id: None, trigger: trigger(true), by: Some("jane".to_owned()) };
-        engine.change_shelf(|shelf, _| Ok(((), shelf.arm(&arming)?.1.into_iter().collect()))).await.unwrap();
+        engine.change_registry(|shelf, _| Ok(((), shelf.arm(&arming)?.1.into_iter().collect()))).await.unwrap();
         assert_eq!(bench.tick(&engine, "2026-11-15T10:00:02Z").await, ["t2-202611151000"]);
         bench
     }
@@ -50,7 +50,7 @@ impl Bench {
 
     fn engine(&self) -> Engine {
         let store = Sqlite::open(self.dir.path().join("store.db"), StoreOptions::default()).unwrap();
-        let options = Options { runs_dir: self.dir.path().join("runs"), ..Options::default() };
+        let options = EngineOptions { runs_dir: self.dir.path().join("runs"), ..EngineOptions::default() };
         Engine::new(Arc::new(store), Arc::clone(&self.clock) as Arc<dyn Clock>, options)
     }
 
@@ -70,7 +70,7 @@ impl Bench {
 
     /// Deliveries, without the day.
     async fn deliveries(&self, engine: &Engine) -> Vec<String> {
-        let shelf = engine.shelf().await.unwrap();
+        let shelf = engine.registry().await.unwrap();
         let (_, armed) = shelf.trigger("five").unwrap();
         let told = |delivery: &longhaul_core::shelf::Delivery| {
             let reason = delivery.reason.as_ref().map_or_else(String::new, |reason| format!(" {reason}"));
@@ -99,11 +99,11 @@ fn trigger(enabled: bool) -> Trigger {
 
 fn startable(wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
     let Wanted::Workflow("waits") = wanted else { return Ok(None) };
-    let request = Request {
+    let request = CheckRequest {
         file: "waits.yaml".to_owned(),
         name: "waits".to_owned(),
         text: WAITS.to_owned(),
-        ..Request::default()
+        ..CheckRequest::default()
     };
     let plan = check(request, &Bare::default()).workflows.into_iter().find_map(|workflow| workflow.plan);
     Ok(plan.map(|plan| Startable { plan, dir: std::path::PathBuf::new() }))
@@ -135,7 +135,7 @@ async fn two_who_keep_the_same_time_start_one_run() {
     let mut told = bench.deliveries(&one).await.split_off(1);
     told.sort();
     assert_eq!(told, ["10:05 duplicate", "10:05 matched"]);
-    let shelf = one.shelf().await.unwrap();
+    let shelf = one.registry().await.unwrap();
     let newest = shelf.trigger("t2").unwrap().1.newest().unwrap();
     assert_eq!(newest.1.outcome, longhaul_core::shelf::Outcome::Matched, "whoever said so last");
 }
@@ -181,7 +181,7 @@ async fn runs_that_wait_for_people_or_are_paused_are_in_nobodys_way() {
         assert_eq!(engine.load(&run).await.unwrap().state.status().word(), "waiting");
     }
     assert_eq!(bench.tick(&engine, "2026-11-15T10:28:00Z").await, ["t2-202611151025"]);
-    let shelf = engine.shelf().await.unwrap();
+    let shelf = engine.registry().await.unwrap();
     let newest = shelf.trigger("t2").unwrap().1.newest().unwrap();
     assert_eq!(newest.1.run.as_deref(), Some("t2-202611151025"), "not that there was no room before");
 }
@@ -201,11 +201,11 @@ async fn what_is_disabled_or_starts_nothing_does_not_run() {
     let engine = bench.engine();
     let gone = |trigger: Trigger| Arming { id: Some("five".to_owned()), trigger, by: None };
     let lost = gone(Trigger { workflow: Some("lost".to_owned()), ..trigger(true) });
-    engine.change_shelf(|shelf, _| Ok(((), shelf.arm(&lost)?.1.into_iter().collect()))).await.unwrap();
+    engine.change_registry(|shelf, _| Ok(((), shelf.arm(&lost)?.1.into_iter().collect()))).await.unwrap();
     assert!(bench.tick(&engine, "2026-11-15T10:05:00Z").await.is_empty());
     assert_eq!(bench.deliveries(&engine).await.last().unwrap(), "10:05 workflow_deleted");
     let disabled = gone(trigger(false));
-    engine.change_shelf(|shelf, _| Ok(((), shelf.arm(&disabled)?.1.into_iter().collect()))).await.unwrap();
+    engine.change_registry(|shelf, _| Ok(((), shelf.arm(&disabled)?.1.into_iter().collect()))).await.unwrap();
     assert!(bench.tick(&engine, "2026-11-15T10:10:00Z").await.is_empty());
     assert_eq!(bench.deliveries(&engine).await.len(), 2);
 }

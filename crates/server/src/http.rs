@@ -35,7 +35,7 @@ mod tell;
 mod workers;
 mod workflows;
 
-pub use keys::{Key, Keys, Minted, Role, TokenRequest, is_name};
+pub use keys::{Keys, Minted, Role, TokenRecord, TokenRequest, is_name};
 pub use openapi::document as openapi;
 pub use rows::row;
 pub use serve::{Site, listen, serve};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use longhaul_store::conformance::{Given, advance, event, id, made};
-use longhaul_store::{Append, Blob, Options, Sqlite};
+use longhaul_store::{Append, Blob, Sqlite, SqliteOptions};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -29,7 +29,7 @@ fn bare(criterion: &mut Criterion) {
 
 fn store(runtime: &Runtime, runs: u64) -> (Given, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store: Given = Arc::new(Sqlite::open(folder.path().join("store.db"), Options::default()).unwrap());
+    let store: Given = Arc::new(Sqlite::open(folder.path().join("store.db"), SqliteOptions::default()).unwrap());
     for number in 0..runs {
         runtime.block_on(made(&store, &format!("run-{number}")));
     }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use longhaul_core::id::RunId;
 
 use crate::{
-    Append, Claim, Error, EventId, Head, Message, NewEvent, NewMessage, NewTask, RunRow, Store, StoredEvent, Task,
+    Append, Claim, Error, EventId, Head, InboxMessage, NewEvent, NewMessage, NewTask, RunRow, Store, StoredEvent, Task,
     TaskEnd, Timer, WorkerId,
 };
 
@@ -248,7 +248,7 @@ pub struct Everything {
     row: Option<RunRow>,
     events: Vec<StoredEvent>,
     tasks: Vec<Task>,
-    inbox: Vec<Message>,
+    inbox: Vec<InboxMessage>,
     timers: Vec<Timer>,
     snapshot: Option<(u64, Vec<u8>)>,
 }

@@ -12,8 +12,8 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Claim, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow, Scope,
-    Store, StoredEvent, Task, Timer, Worker, WorkerId,
+    Append, Claim, Glance, Hash, InboxMessage, Listed, LoginScope, NewMessage, Pending, Posted, Query, Restored,
+    RunRow, Store, StoreProblem, StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
 /// Where a process ends.
@@ -142,7 +142,7 @@ impl Store for Failpoints {
         self.around(Call::Post, Box::pin(async move { self.inner.post(message).await }))
     }
 
-    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>> {
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<InboxMessage>> {
         self.inner.inbox(run)
     }
 
@@ -241,11 +241,11 @@ impl Store for Failpoints {
         self.inner.wait_for_room()
     }
 
-    fn check(&self) -> Pending<'_, Vec<Problem>> {
+    fn check(&self) -> Pending<'_, Vec<StoreProblem>> {
         self.inner.check()
     }
 
-    fn scope(&self) -> Option<&dyn Scope> {
+    fn scope(&self) -> Option<&dyn LoginScope> {
         self.inner.scope()
     }
 

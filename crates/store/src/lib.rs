@@ -7,6 +7,7 @@
 //! **Invariant:** what was acknowledged stays; what was refused left no trace. No store decides by a clock: times
 //! come with the calls. One that is shared by machines can be asked what time it is, so that all of them mean the same.
 
+mod address;
 mod append;
 mod claim;
 #[cfg(any(test, feature = "conformance"))]
@@ -16,7 +17,6 @@ mod error;
 mod failpoints;
 mod key;
 mod memory;
-mod place;
 mod postgres;
 mod row;
 mod scope;
@@ -28,6 +28,7 @@ use std::pin::Pin;
 use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
+pub use address::StoreAddress;
 pub use append::{
     Append, BLOB_BYTES_MAX, BODY_BYTES_MAX, Blob, NewEvent, NewMessage, NewTask, TaskEnd, Timer, validate_snapshot,
 };
@@ -37,11 +38,10 @@ pub use error::Error;
 pub use failpoints::{Failpoint, Failpoints, NotAFailpoint};
 pub use key::{EventId, Hash, MessageId, NotHex, WorkerId};
 pub use memory::Memory;
-pub use place::Place;
-pub use postgres::{Address, Admitted, Expelled, Login, NewLogin, Options as PostgresOptions, Postgres, Scoped};
-pub use row::{Glance, Head, Message, Posted, Problem, Query, Restored, RunRow, StoredEvent, Task};
-pub use scope::{REPORT_BYTES_MAX, Report, Scope};
-pub use sqlite::{Options, Sqlite, Synchronous};
+pub use postgres::{Address, Admitted, DatabaseLogin, Expelled, NewLogin, Postgres, PostgresOptions, Scoped};
+pub use row::{Glance, Head, InboxMessage, Posted, Query, Restored, RunRow, StoreProblem, StoredEvent, Task};
+pub use scope::{LoginScope, REPORT_BYTES_MAX, WorkReport};
+pub use sqlite::{Sqlite, SqliteOptions, Synchronous};
 pub use worker::{FORGOTTEN_MS, Listed, Worker};
 
 /// An answer to come. Dropping it does not undo the call, which may still be carried out.
@@ -85,7 +85,7 @@ pub trait Store: Send + Sync {
     fn post(&self, message: NewMessage) -> Pending<'_, Posted>;
 
     /// The messages of a run that no append has consumed, oldest first.
-    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>>;
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<InboxMessage>>;
 
     /// Runs that have messages, those with the oldest message first.
     fn with_mail(&self, limit: usize) -> Pending<'_, Vec<RunId>>;
@@ -179,10 +179,10 @@ pub trait Store: Send + Sync {
     }
 
     /// Looks at everything: checksums, gaps, orphans. Empty when all is well.
-    fn check(&self) -> Pending<'_, Vec<Problem>>;
+    fn check(&self) -> Pending<'_, Vec<StoreProblem>>;
 
     /// What may be done here, where that is less than everything: see [`Scope`].
-    fn scope(&self) -> Option<&dyn Scope> {
+    fn scope(&self) -> Option<&dyn LoginScope> {
         None
     }
 

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use crate::append::validate_snapshot;
 use crate::claim::{Free, Held, choose};
 use crate::{
-    Append, Claim, Error, EventId, FORGOTTEN_MS, Glance, Hash, Head, Listed, Message, MessageId, NewMessage, NewTask,
-    Pending, Posted, Problem, Query, RunRow, Store, StoredEvent, Task, TaskEnd, Timer, Worker, WorkerId,
+    Append, Claim, Error, EventId, FORGOTTEN_MS, Glance, Hash, Head, InboxMessage, Listed, MessageId, NewMessage,
+    NewTask, Pending, Posted, Query, RunRow, Store, StoreProblem, StoredEvent, Task, TaskEnd, Timer, Worker, WorkerId,
 };
 
 /// A store in memory.
@@ -29,7 +29,7 @@ struct Tables {
     event_ids: HashSet<EventId>,
     blobs: HashMap<Hash, Vec<u8>>,
     tasks: BTreeMap<u64, Task>,
-    messages: BTreeMap<MessageId, Message>,
+    messages: BTreeMap<MessageId, InboxMessage>,
     posted: HashSet<(String, String)>,
     workers: HashMap<WorkerId, Worker>,
     /// The last number given to a run, a task or a message.
@@ -109,7 +109,7 @@ impl Store for Memory {
         })
     }
 
-    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>> {
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<InboxMessage>> {
         let run = run.clone();
         self.look(move |tables| Ok(tables.messages.values().filter(|message| message.run == run).cloned().collect()))
     }
@@ -279,7 +279,7 @@ impl Store for Memory {
     }
 
     /// Nothing can be wrong with it: there is no disk, and only this file writes.
-    fn check(&self) -> Pending<'_, Vec<Problem>> {
+    fn check(&self) -> Pending<'_, Vec<StoreProblem>> {
         self.look(|_| Ok(Vec::new()))
     }
 }
@@ -425,7 +425,7 @@ impl Tables {
         self.known(&run)?;
         self.posted.insert((source.clone(), dedup.clone()));
         let id = MessageId(self.number().cast_signed());
-        self.messages.insert(id, Message { id, run, source, dedup, body, at_ms });
+        self.messages.insert(id, InboxMessage { id, run, source, dedup, body, at_ms });
         Ok(Posted::New)
     }
 

@@ -28,13 +28,13 @@ use longhaul_core::id::RunId;
 use tokio::sync::watch;
 
 pub use address::Address;
-pub use logins::{Admitted, Expelled, Login, NewLogin};
+pub use logins::{Admitted, DatabaseLogin, Expelled, NewLogin};
 pub use scoped::Scoped;
 
 use crate::append::validated;
 use crate::{
-    Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, RunRow, Store,
-    StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
+    Append, Claim, Error, Glance, Hash, InboxMessage, Listed, NewMessage, Pending, Posted, Query, RunRow, Store,
+    StoreProblem, StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
 use ask::Desk;
 use news::News;
@@ -47,7 +47,7 @@ pub struct Postgres {
 
 /// How a database is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct PostgresOptions {
     /// How many statements run at once.
     pub connections: usize,
     /// How long a database that does not answer is waited for when it is opened.
@@ -58,7 +58,7 @@ pub struct Options {
     pub answer: Duration,
 }
 
-impl Default for Options {
+impl Default for PostgresOptions {
     fn default() -> Self {
         let [opening, patience, answer] = [10, 30, 10].map(Duration::from_secs);
         Self { connections: 8, opening, patience: told_patience().unwrap_or(patience), answer }
@@ -73,20 +73,24 @@ fn told_patience() -> Option<Duration> {
 
 impl Postgres {
     /// Opens the store, and makes its tables if they are not there. Must be called inside a Tokio runtime.
-    pub async fn open(address: &Address, options: Options) -> Result<Self, Error> {
+    pub async fn open(address: &Address, options: PostgresOptions) -> Result<Self, Error> {
         Self::opened(address, options, None).await
     }
 
     /// The same, but one that does not answer is waited for as long as it takes; every [`Options::opening`] it is told why.
     pub async fn open_patiently(
         address: &Address,
-        options: Options,
+        options: PostgresOptions,
         told: &(dyn Fn(&str) + Sync),
     ) -> Result<Self, Error> {
         Self::opened(address, options, Some(told)).await
     }
 
-    async fn opened(address: &Address, options: Options, told: Option<&(dyn Fn(&str) + Sync)>) -> Result<Self, Error> {
+    async fn opened(
+        address: &Address,
+        options: PostgresOptions,
+        told: Option<&(dyn Fn(&str) + Sync)>,
+    ) -> Result<Self, Error> {
         schema::prepare(address, &options, told).await?;
         let desk = Arc::new(Desk::new(session::pool(address, &options)?, options));
         Ok(Self { news: News::start(address, &desk).await?, desk })
@@ -142,7 +146,7 @@ impl Store for Postgres {
         })
     }
 
-    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>> {
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<InboxMessage>> {
         let run = run.clone();
         Box::pin(async move { waiting::inbox(self, &run).await })
     }
@@ -242,7 +246,7 @@ impl Store for Postgres {
         self.news.watch_work()
     }
 
-    fn check(&self) -> Pending<'_, Vec<Problem>> {
+    fn check(&self) -> Pending<'_, Vec<StoreProblem>> {
         Box::pin(check::check(self))
     }
 

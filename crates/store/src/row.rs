@@ -130,7 +130,7 @@ pub struct Task {
 
 /// A message that no append has consumed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct InboxMessage {
     /// Later messages have greater ids; no id comes twice.
     pub id: MessageId,
     /// The run it is for.
@@ -156,7 +156,7 @@ pub enum Posted {
 
 /// Something that [`crate::Store::check`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct StoreProblem {
     /// The run that it is about, if one.
     pub run: Option<RunId>,
     /// A sentence.

@@ -11,7 +11,7 @@ use crate::{Pending, Task, WorkerId};
 pub const REPORT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// What a login may do beside reading what it works on, claiming, renewing, and saying that it is there.
-pub trait Scope: Send + Sync {
+pub trait LoginScope: Send + Sync {
     /// The login.
     fn login(&self) -> &str;
 
@@ -20,7 +20,7 @@ pub trait Scope: Send + Sync {
 
     /// Puts what a worker says about a task into the inbox of its run, once. A task that it does not hold at this attempt
     /// is [`crate::Error::Fenced`].
-    fn report(&self, report: Report) -> Pending<'_, ()>;
+    fn report(&self, report: WorkReport) -> Pending<'_, ()>;
 
     /// Holds what another worker of the same login held, until `until_ms`; answers all that `worker` holds.
     fn inherit(&self, worker: &WorkerId, from: &WorkerId, until_ms: i64) -> Pending<'_, Vec<Task>>;
@@ -28,7 +28,7 @@ pub trait Scope: Send + Sync {
 
 /// What a worker says about a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct WorkReport {
     /// Who holds it.
     pub worker: WorkerId,
     /// Its run.

@@ -27,8 +27,8 @@ use tokio::sync::watch;
 
 use crate::append::validated;
 use crate::{
-    Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, Restored, RunRow,
-    Store, StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
+    Append, Claim, Error, Glance, Hash, InboxMessage, Listed, NewMessage, Pending, Posted, Query, Restored, RunRow,
+    Store, StoreProblem, StoredEvent, Task, Timer, Worker, WorkerId, validate_snapshot,
 };
 use on_disk::OnDisk;
 use readers::Readers;
@@ -43,7 +43,7 @@ pub struct Sqlite {
 
 /// How a file is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct SqliteOptions {
     /// What an acknowledged write survives.
     pub synchronous: Synchronous,
     /// How many callers can read at once.
@@ -64,7 +64,7 @@ pub enum Synchronous {
     Normal,
 }
 
-impl Default for Options {
+impl Default for SqliteOptions {
     fn default() -> Self {
         Self { synchronous: Synchronous::Full, readers: 4, busy_ms: 5_000, bytes_max: None }
     }
@@ -72,7 +72,7 @@ impl Default for Options {
 
 impl Sqlite {
     /// Opens the file, or makes it. The folder must be there. Blocks; meant for the start of a program.
-    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
+    pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, Error> {
         let path = path.as_ref();
         let db = schema::open_writer(path, &options)?;
         let writer = Writer::start(db, OnDisk::of(path))?;
@@ -81,7 +81,7 @@ impl Sqlite {
 
     /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may go on meanwhile. Blocks.
     pub fn back_up(from: &Path, to: &Path) -> Result<(), Error> {
-        let db = schema::open_reader(from, &Options::default())?;
+        let db = schema::open_reader(from, &SqliteOptions::default())?;
         sharing::make(to, schema::folder(to)).map_err(|error| Error::Io(error.to_string()))?;
         db.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
         Ok(())
@@ -126,7 +126,7 @@ impl Store for Sqlite {
         })
     }
 
-    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>> {
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<InboxMessage>> {
         let run = run.clone();
         self.readers.call(move |db| waiting::inbox(db, &run))
     }
@@ -231,7 +231,7 @@ impl Store for Sqlite {
         self.writer.watch()
     }
 
-    fn check(&self) -> Pending<'_, Vec<Problem>> {
+    fn check(&self) -> Pending<'_, Vec<StoreProblem>> {
         self.readers.call(|db| Ok(check::check(db)))
     }
 }

@@ -5,7 +5,7 @@ use longhaul_store::conformance::{
     Given, advance, event, everything, held, id, made, making, message, server, set, start, task,
 };
 use longhaul_store::{
-    Append, Blob, Copied, Error, Memory, Options, Posted, Postgres, PostgresOptions, Query, Sqlite, copy,
+    Append, Blob, Copied, Error, Memory, Posted, Postgres, PostgresOptions, Query, Sqlite, SqliteOptions, copy,
 };
 
 /// Runs with all that runs can have; one of them with more events than are copied at once.
@@ -52,7 +52,8 @@ async fn same(here: &Given, there: &Given) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_goes_from_memory_to_a_file_to_a_database_and_back() {
     let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str| -> Given { Arc::new(Sqlite::open(folder.path().join(name), Options::default()).unwrap()) };
+    let file =
+        |name: &str| -> Given { Arc::new(Sqlite::open(folder.path().join(name), SqliteOptions::default()).unwrap()) };
     let address = server::shared().address().parse().unwrap();
     let database: Given = Arc::new(Postgres::open(&address, PostgresOptions::default()).await.unwrap());
     let stores: [Given; 4] = [Arc::new(Memory::new()), file("a.db"), database, file("b.db")];
@@ -83,10 +84,10 @@ async fn runs_that_are_there_already_are_refused_and_left_alone() {
 #[tokio::test]
 async fn a_backup_is_the_store_of_that_moment() {
     let folder = tempfile::tempdir().unwrap();
-    let given: Given = Arc::new(Sqlite::open(folder.path().join("a.db"), Options::default()).unwrap());
+    let given: Given = Arc::new(Sqlite::open(folder.path().join("a.db"), SqliteOptions::default()).unwrap());
     fill(&given).await;
     Sqlite::back_up(&folder.path().join("a.db"), &folder.path().join("b.db")).unwrap();
-    let copied: Given = Arc::new(Sqlite::open(folder.path().join("b.db"), Options::default()).unwrap());
+    let copied: Given = Arc::new(Sqlite::open(folder.path().join("b.db"), SqliteOptions::default()).unwrap());
     same(&given, &copied).await;
     advance(&given, &id("aaaa"), |_| ()).await.unwrap();
     assert_eq!(copied.run(&id("aaaa")).await.unwrap().unwrap().last_seq, 1);

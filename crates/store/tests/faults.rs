@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longhaul_store::conformance::proxy::{Line, Proxy};
-use longhaul_store::conformance::server::{self, Safe, Server};
+use longhaul_store::conformance::proxy::{Proxy, ProxyLink};
+use longhaul_store::conformance::server::{self, Safe, TestServer};
 use longhaul_store::conformance::{end, event, finish, id, made, making, message, start, task, worker};
 use longhaul_store::{Append, Blob, Claim, Error, EventId, Posted, Postgres, PostgresOptions, Store};
 
@@ -91,13 +91,13 @@ async fn a_line_that_is_cut_is_made_anew() {
 async fn a_store_that_can_not_be_reached_says_so_and_comes_back() {
     let (store, proxy, _) = at_the_end_of_a_line(impatient()).await;
     let run = made(&store, "away").await;
-    proxy.set(Line::Cut);
+    proxy.set(ProxyLink::Cut);
     let refused = store.read(&run, 0, 1).await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
     // A first try was on a connection that had been there: nobody knows what came of it.
     let refused = store.append(Append::new(run.clone(), 1, vec![event("{}")])).await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
-    proxy.set(Line::Open);
+    proxy.set(ProxyLink::Open);
     assert_eq!(store.append(Append::new(run.clone(), 1, vec![event("{}")])).await, Ok(2));
 }
 
@@ -105,14 +105,14 @@ async fn a_store_that_can_not_be_reached_says_so_and_comes_back() {
 async fn a_deaf_line_ends_a_call_that_may_have_been_made() {
     let (store, proxy, address) = at_the_end_of_a_line(impatient()).await;
     let run = made(&store, "deaf").await;
-    proxy.set(Line::Deaf);
+    proxy.set(ProxyLink::Deaf);
     let append = Append::new(run.clone(), 1, vec![event("{}")]);
     let refused = store.append(append.clone()).await;
     // Sent on a connection that was there, or never, for want of one.
     assert!(matches!(refused, Err(Error::Unsure(_) | Error::Unreachable(_))), "{refused:?}");
     let refused = store.read(&run, 0, 1).await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
-    proxy.set(Line::Open);
+    proxy.set(ProxyLink::Open);
     proxy.cut();
     let again = store.append(append).await;
     assert!([Ok(2), Err(Error::AlreadyApplied)].contains(&again), "{again:?}");
@@ -151,7 +151,7 @@ async fn walk(store: Arc<dyn Store>, name: String, steps: usize) -> Vec<EventId>
 /// Killed with `kill -9`, started again, six times, under load: nothing that was acknowledged is lost, nothing is there twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_killed_loses_nothing() {
-    let server = Arc::new(Server::start(Safe::Yes));
+    let server = Arc::new(TestServer::start(Safe::Yes));
     let store = open(&server.address(), PostgresOptions::default()).await;
     let walkers: Vec<_> =
         (0..4).map(|number| tokio::spawn(walk(store.clone(), format!("run-{number}"), 600))).collect();

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_store::conformance::{Given, advance, event, everything, id, made, making};
-use longhaul_store::{Append, Blob, Error, Options, Sqlite};
+use longhaul_store::{Append, Blob, Error, Sqlite, SqliteOptions};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -20,10 +20,10 @@ impl File {
     }
 
     fn open(&self) -> Given {
-        self.open_with(Options::default())
+        self.open_with(SqliteOptions::default())
     }
 
-    fn open_with(&self, options: Options) -> Given {
+    fn open_with(&self, options: SqliteOptions) -> Given {
         Arc::new(Sqlite::open(&self.path, options).unwrap())
     }
 
@@ -33,7 +33,7 @@ impl File {
 }
 
 fn refusal(path: &Path) -> Error {
-    Sqlite::open(path, Options::default()).err().unwrap()
+    Sqlite::open(path, SqliteOptions::default()).err().unwrap()
 }
 
 #[tokio::test]
@@ -278,7 +278,7 @@ async fn what_waits_is_committed_at_once_and_a_conflict_costs_nobody_else() {
 #[tokio::test]
 async fn when_space_runs_out_all_who_share_the_commit_are_told_and_nothing_is_stored() {
     let file = File::new();
-    let store = file.open_with(Options { bytes_max: Some(400 * 1024), ..Options::default() });
+    let store = file.open_with(SqliteOptions { bytes_max: Some(400 * 1024), ..SqliteOptions::default() });
     let small = making(&id("small"));
     // Below the size that is hashed elsewhere, so that it is queued in order.
     let many = (0..3u8).map(|number| Blob::new(vec![number; 200_000])).collect::<Vec<_>>();
@@ -301,7 +301,7 @@ async fn when_space_runs_out_all_who_share_the_commit_are_told_and_nothing_is_st
 #[tokio::test]
 async fn a_lock_that_stays_is_reported_and_forgotten_once_it_is_gone() {
     let file = File::new();
-    let store = file.open_with(Options { busy_ms: 20, ..Options::default() });
+    let store = file.open_with(SqliteOptions { busy_ms: 20, ..SqliteOptions::default() });
     let raw = file.raw();
     raw.execute_batch("BEGIN IMMEDIATE").unwrap();
     let append = making(&id("busy"));

@@ -5,8 +5,8 @@ use std::time::Duration;
 use longhaul_core::id::RunId;
 use longhaul_store::conformance::{advance, held, made, making, message, server, set, start, task, worker};
 use longhaul_store::{
-    Address, Append, Blob, Caps, Claim, Error, Login, NewLogin, NewTask, Place, Postgres, PostgresOptions, Query,
-    Report, Scope, Store, Task, Worker, WorkerId,
+    Address, Append, Blob, Caps, Claim, DatabaseLogin, Error, LoginScope, NewLogin, NewTask, Postgres, PostgresOptions,
+    Query, Store, StoreAddress, Task, WorkReport, Worker, WorkerId,
 };
 
 const TABLES: [&str; 12] = [
@@ -38,7 +38,7 @@ struct World {
 }
 
 async fn open(address: &str) -> Arc<dyn Store> {
-    address.parse::<Place>().unwrap().open(Duration::from_secs(10)).await.unwrap()
+    address.parse::<StoreAddress>().unwrap().open(Duration::from_secs(10)).await.unwrap()
 }
 
 async fn database(address: &str) -> (Address, Postgres) {
@@ -130,8 +130,8 @@ impl World {
         if done.status.success() { Ok(text(done.stdout)) } else { Err(text(done.stderr)) }
     }
 
-    fn report(&self, key: &str, attempt: u32) -> Report {
-        Report {
+    fn report(&self, key: &str, attempt: u32) -> WorkReport {
+        WorkReport {
             worker: self.own.clone(),
             run: self.ours.clone(),
             key: key.to_owned(),
@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    fn scope(&self) -> &dyn Scope {
+    fn scope(&self) -> &dyn LoginScope {
         self.login.scope().unwrap()
     }
 }
@@ -305,7 +305,7 @@ async fn it_reads_what_it_works_on_and_nothing_else() {
 async fn what_it_reports_is_a_report() {
     let world = World::make().await;
     let forged = "\", \"message\": \"answer\", \"x\": \"\u{1}\\u0000";
-    world.scope().report(Report { text: forged.to_owned(), ..world.report("mine@1", 1) }).await.unwrap();
+    world.scope().report(WorkReport { text: forged.to_owned(), ..world.report("mine@1", 1) }).await.unwrap();
     let inbox = world.owner.inbox(&world.ours).await.unwrap();
     let said = inbox.last().unwrap();
     assert_eq!((said.source.as_str(), said.at_ms), ("login:gpu", 7));
@@ -350,7 +350,7 @@ async fn a_lease_is_kept_by_words_and_not_for_ever() {
 async fn a_login_that_is_gone_can_do_nothing_and_what_it_held_waits_for_its_lease() {
     let world = World::make().await;
     let (_, store) = database(&world.address).await;
-    let known = Login {
+    let known = DatabaseLogin {
         name: "gpu".to_owned(),
         role: world.role.clone(),
         labels: Some(vec!["gpu".to_owned(), "linux".to_owned()]),
@@ -439,12 +439,12 @@ async fn whoever_was_given_the_tables_by_hand_works_as_before() {
 /// The password is the one that the address has, and no other.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_password_counts() {
-    let server = server::Server::start(server::Safe::No);
+    let server = server::TestServer::start(server::Safe::No);
     let made = admit(&server.address(), "box", None).await;
     let hba = server.sql("SHOW hba_file");
     std::fs::write(hba, "local all longhaul trust\nlocal all all scram-sha-256\n").unwrap();
     server.sql("SELECT pg_reload_conf()");
-    let place = |address: &str| address.parse::<Place>().unwrap();
+    let place = |address: &str| address.parse::<StoreAddress>().unwrap();
     let opened = place(&made).open(Duration::from_secs(10)).await.unwrap();
     assert_eq!(opened.scope().unwrap().login(), "box");
     let password = made.split([':', '@']).nth(2).unwrap();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use longhaul_core::id::RunId;
 use longhaul_store::conformance::{Given, end, held, id, message, server, task, timer, worker};
 use longhaul_store::{
-    Append, Blob, Claim, Error, EventId, Head, Memory, MessageId, NewEvent, Options, Postgres, PostgresOptions, Query,
-    Sqlite, Synchronous,
+    Append, Blob, Claim, Error, EventId, Head, Memory, MessageId, NewEvent, Postgres, PostgresOptions, Query, Sqlite,
+    SqliteOptions, Synchronous,
 };
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -136,7 +136,7 @@ async fn compare(store: Given, calls: Vec<Call>) {
 
 async fn compare_file(calls: Vec<Call>) {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
+    let options = SqliteOptions { synchronous: Synchronous::Normal, ..SqliteOptions::default() };
     compare(Arc::new(Sqlite::open(folder.path().join("store.db"), options).unwrap()), calls).await;
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use longhaul_core::id::RunId;
 use longhaul_store::conformance::{Given, event, id, made, making};
-use longhaul_store::{Append, Error, Options, Sqlite};
+use longhaul_store::{Append, Error, Sqlite, SqliteOptions};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::task::JoinSet;
 
@@ -25,7 +25,7 @@ const CHILD: [&str; 3] = ["processes::child", "--exact", "--nocapture"];
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn child() {
     let (Ok(role), Ok(file)) = (std::env::var(ROLE), std::env::var(FILE)) else { return };
-    match (role.as_str(), Sqlite::open(file, Options::default())) {
+    match (role.as_str(), Sqlite::open(file, SqliteOptions::default())) {
         ("die", store) => append_for_ever(Arc::new(store.unwrap())).await,
         ("compete", store) => append_fifty(Arc::new(store.unwrap())).await,
         ("fill", store) => append_until_refused(Arc::new(store.unwrap())).await,
@@ -94,7 +94,7 @@ fn said(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 }
 
 fn open(file: &Path) -> Given {
-    Arc::new(Sqlite::open(file, Options::default()).unwrap())
+    Arc::new(Sqlite::open(file, SqliteOptions::default()).unwrap())
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use longhaul_core::plan::Plan;
 use longhaul_lang::diagnostic::Severity;
-use longhaul_lang::world::{Bare, Found, Kind, Missing, World};
-use longhaul_lang::{Request, check};
+use longhaul_lang::world::{Bare, FoundWorkflow, NameKind, Unavailable, World};
+use longhaul_lang::{CheckRequest, check};
 
 /// What lies around a workflow in tests: what the product defines, and personas.
 #[derive(Debug, Clone)]
@@ -20,32 +20,39 @@ impl Default for Around {
 }
 
 impl World for Around {
-    fn read(&self, dir: &str, path: &str) -> Result<String, Missing> {
+    fn read(&self, dir: &str, path: &str) -> Result<String, Unavailable> {
         self.bare.read(dir, path)
     }
 
-    fn exists(&self, dir: &str, path: &str) -> Result<(), Missing> {
+    fn exists(&self, dir: &str, path: &str) -> Result<(), Unavailable> {
         self.bare.exists(dir, path)
     }
 
-    fn workflow(&self, dir: &str, name: &str) -> Result<Found, Missing> {
+    fn workflow(&self, dir: &str, name: &str) -> Result<FoundWorkflow, Unavailable> {
         self.bare.workflow(dir, name)
     }
 
-    fn names(&self, kind: Kind) -> &[String] {
+    fn names(&self, kind: NameKind) -> &[String] {
         match kind {
-            Kind::Persona => &self.personas,
-            Kind::Profile | Kind::Backend | Kind::Channel | Kind::ToolServer | Kind::Skill | Kind::Workflow => {
-                self.bare.names(kind)
-            }
+            NameKind::Persona => &self.personas,
+            NameKind::Profile
+            | NameKind::Backend
+            | NameKind::Channel
+            | NameKind::ToolServer
+            | NameKind::Skill
+            | NameKind::Workflow => self.bare.names(kind),
         }
     }
 }
 
 /// The plan of a workflow; in its place, what is wrong with the text.
 pub fn plan(text: &str) -> Result<Plan, String> {
-    let request =
-        Request { file: "test.yaml".to_owned(), name: "test".to_owned(), text: text.to_owned(), ..Request::default() };
+    let request = CheckRequest {
+        file: "test.yaml".to_owned(),
+        name: "test".to_owned(),
+        text: text.to_owned(),
+        ..CheckRequest::default()
+    };
     let mut report = check(request, &Around::default());
     let wrong = report.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let wrong: Vec<String> = wrong.map(|found| format!("{}: {}", found.code, found.message)).collect();

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use longhaul_store::conformance::server;
-use longhaul_store::{Options, Postgres, PostgresOptions, Sqlite, Synchronous};
+use longhaul_store::{Postgres, PostgresOptions, Sqlite, SqliteOptions, Synchronous};
 use longhaul_testkit::fleet::{Report, Size, play, play_on};
 
 fn played(seed: u64) -> Report {
@@ -32,7 +32,7 @@ fn a_fleet_is_the_same_whatever_keeps_its_runs() {
     for seed in 0..2 {
         let reference = play(seed, size).unwrap();
         assert!(reference.lost > 0 && reference.claimed > 40, "{reference:?}");
-        let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
+        let options = SqliteOptions { synchronous: Synchronous::Normal, ..SqliteOptions::default() };
         let file = Sqlite::open(folder.path().join(format!("{seed}.db")), options).unwrap();
         assert_eq!(play_on(Arc::new(file), seed, size), Ok(reference), "in a file");
         let address = server::shared().address().parse().unwrap();

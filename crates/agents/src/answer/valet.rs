@@ -3,12 +3,12 @@
 use longhaul_core::Json;
 use longhaul_core::value;
 
-use super::{Problem, find};
+use super::{AnswerProblem, find};
 
 /// The object of an answer; whether it fits is for its schema to say.
-pub fn object(text: &str) -> Result<Json, Problem> {
+pub fn object(text: &str) -> Result<Json, AnswerProblem> {
     let found = fenced(text).or_else(|| leading(text)).or_else(|| first(text));
-    found.ok_or_else(|| Problem("the answer contains no JSON object".to_owned()))
+    found.ok_or_else(|| AnswerProblem("the answer contains no JSON object".to_owned()))
 }
 
 fn parse(text: &str) -> Option<Json> {

@@ -7,18 +7,19 @@ use longhaul_core::Json;
 use longhaul_core::value;
 use serde_json::Map;
 
-use super::Problem;
+use super::AnswerProblem;
 
 /// The declared keys of an answer, and no others. Without keys the answer is not looked at.
-pub fn outputs(text: &str, keys: &[&str]) -> Result<Map<String, Json>, Problem> {
+pub fn outputs(text: &str, keys: &[&str]) -> Result<Map<String, Json>, AnswerProblem> {
     if keys.is_empty() {
         return Ok(Map::new());
     }
     let found = fenced(text).and_then(parse).or_else(|| widest(text).and_then(parse));
-    let mut found = found.ok_or_else(|| Problem("the answer contains no JSON object that can be read".to_owned()))?;
+    let mut found =
+        found.ok_or_else(|| AnswerProblem("the answer contains no JSON object that can be read".to_owned()))?;
     let missing: Vec<&str> = keys.iter().copied().filter(|key| !found.contains_key(*key)).collect();
     if !missing.is_empty() {
-        return Err(Problem(format!("the answer lacks: {}", missing.join(", "))));
+        return Err(AnswerProblem(format!("the answer lacks: {}", missing.join(", "))));
     }
     Ok(keys.iter().filter_map(|key| found.shift_remove_entry(*key)).collect())
 }

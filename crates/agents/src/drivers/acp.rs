@@ -1,10 +1,12 @@
 //! Any agent that speaks the Agent Client Protocol on its stdin and stdout.
 
 use super::program::is_program;
+use super::prompt_text;
 use super::served::{self, Lines};
 use super::surroundings::Surroundings;
-use super::told;
-use crate::contract::{Abilities, Agent, Found, Invocation, Missing, Reader, Refusal, Setup, Turn};
+use crate::contract::{
+    Abilities, Agent, AgentSetup, InstalledAgent, Invocation, MissingAgent, Reader, Turn, UnsupportedTurn,
+};
 use crate::serve::{Ask, Program, Service};
 
 /// The agent.
@@ -36,9 +38,9 @@ impl Agent for Acp {
     }
 
     /// Its version is not asked for: not every such agent answers without being spoken to.
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         let Some(program) = &setup.program else {
-            return Err(Missing {
+            return Err(MissingAgent {
                 what: "no program is named that speaks the Agent Client Protocol".to_owned(),
                 remedy: "name it with `program`, and what starts it with `args`".to_owned(),
             });
@@ -48,7 +50,7 @@ impl Agent for Acp {
             _ => is_program(program),
         };
         if !is_there {
-            return Err(Missing {
+            return Err(MissingAgent {
                 what: format!("there is no program `{}`", program.display()),
                 remedy: "install it, or name its full path with `program`".to_owned(),
             });
@@ -56,13 +58,13 @@ impl Agent for Acp {
         served::found(true)
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         let Some(program) = setup.program.clone() else {
-            return Err(Refusal("no program is named that speaks the Agent Client Protocol".to_owned()));
+            return Err(UnsupportedTurn("no program is named that speaks the Agent Client Protocol".to_owned()));
         };
         let service = Service::Acp(Program { program, args: setup.args.clone() });
         // The protocol has no other place for who it is and what its answer must look like.
-        let turn = Turn { prompt: told::prompt(turn, self.abilities()), ..turn.clone() };
+        let turn = Turn { prompt: prompt_text::prompt(turn, self.abilities()), ..turn.clone() };
         let ask = Ask { turn, home: setup.home.clone(), service };
         let mut invocation = served::invocation(self.name(), found, setup, &ask)?;
         invocation.keep_env.extend(setup.key_env.clone());

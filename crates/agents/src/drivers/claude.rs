@@ -21,9 +21,10 @@ use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
 use super::version::Version;
-use super::{told, written};
+use super::{prompt_text, written};
 use crate::contract::{
-    Abilities, Agent, Errand, Found, Invocation, Missing, Permission, Reader, Refusal, Session, Setup, Turn,
+    Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
+    TurnSession, UnsupportedTurn,
 };
 
 /// Claude Code as an agent.
@@ -70,14 +71,14 @@ impl Agent for Claude {
         CAN
     }
 
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         PROGRAM.find(setup, |around| {
             let credentials = around.folder("CLAUDE_CONFIG_DIR", ".claude").join(".credentials.json");
             around.variable(LOGIN).is_some() || credentials.is_file()
         })
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         let mut command = Command::default();
         command.words(&["-p", "--input-format=stream-json", "--output-format=stream-json"]);
         command.words(&["--verbose", "--include-partial-messages"]);
@@ -89,7 +90,7 @@ impl Agent for Claude {
         shape(&mut command, setup, turn)?;
         surround(&mut command, found, setup)?;
         let stdin = match turn.errand {
-            Errand::Work => said(&told::text(turn, CAN), false),
+            Errand::Work => said(&prompt_text::text(turn, CAN), false),
             Errand::Compact => said("/compact", true),
         };
         command.finish(found, setup, stdin)
@@ -110,11 +111,11 @@ fn said(text: &str, is_typed: bool) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-fn converse(command: &mut Command, turn: &Turn) -> Result<(), Refusal> {
+fn converse(command: &mut Command, turn: &Turn) -> Result<(), UnsupportedTurn> {
     let (flag, id) = match (&turn.session, turn.errand) {
-        (Session::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
-        (Session::New(id), Errand::Work) => ("--session-id", id),
-        (Session::Resume { id, .. }, _) => ("--resume", id),
+        (TurnSession::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
+        (TurnSession::New(id), Errand::Work) => ("--session-id", id),
+        (TurnSession::Resume { id, .. }, _) => ("--resume", id),
     };
     command.option(flag, session_id(id)?);
     if flag == "--resume" {
@@ -171,7 +172,7 @@ fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(","))
 }
 
-fn shape(command: &mut Command, setup: &Setup, turn: &Turn) -> Result<(), Refusal> {
+fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
     command.option_if("--model", turn.model.as_deref().or(setup.model.as_deref()));
     command.option_if("--effort", turn.effort.as_deref());
     if let Some(system) = &turn.system {
@@ -187,7 +188,7 @@ fn shape(command: &mut Command, setup: &Setup, turn: &Turn) -> Result<(), Refusa
     Ok(())
 }
 
-fn surround(command: &mut Command, found: &Found, setup: &Setup) -> Result<(), Refusal> {
+fn surround(command: &mut Command, found: &InstalledAgent, setup: &AgentSetup) -> Result<(), UnsupportedTurn> {
     command.switch(&QUIET, "1");
     // Whatever else may read what it is told: a path is no order to open it.
     command.set("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "1");

@@ -15,9 +15,10 @@ use super::command::{Command, session_id, with_version};
 use super::payer::{self, Payer};
 use super::program::Program;
 use super::version::Version;
-use super::{told, written};
+use super::{prompt_text, written};
 use crate::contract::{
-    Abilities, Agent, Errand, Found, Invocation, Missing, Permission, Reader, Refusal, Session, Setup, Turn,
+    Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
+    TurnSession, UnsupportedTurn,
 };
 
 /// Codex as an agent.
@@ -60,11 +61,11 @@ impl Agent for Codex {
         CAN
     }
 
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         PROGRAM.find(setup, |around| around.folder("CODEX_HOME", ".codex").join("auth.json").is_file())
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         refuse(turn)?;
         let mut command = Command::default();
         command.words(&["exec", "--json", "--color=never", "--skip-git-repo-check"]);
@@ -75,11 +76,11 @@ impl Agent for Codex {
         permit(&mut command, turn);
         shape(&mut command, setup, turn)?;
         pay(&mut command, found, setup)?;
-        if let Session::Resume { id, .. } = &turn.session {
+        if let TurnSession::Resume { id, .. } = &turn.session {
             command.words(&["resume", session_id(id)?]);
         }
         command.words(&["-"]);
-        command.finish(found, setup, told::text(turn, CAN).into_bytes())
+        command.finish(found, setup, prompt_text::text(turn, CAN).into_bytes())
     }
 
     fn reader(&self, turn: &Turn) -> Box<dyn Reader> {
@@ -87,12 +88,14 @@ impl Agent for Codex {
     }
 }
 
-fn refuse(turn: &Turn) -> Result<(), Refusal> {
+fn refuse(turn: &Turn) -> Result<(), UnsupportedTurn> {
     if turn.errand == Errand::Compact {
-        return Err(Refusal("`codex exec` takes no command to shorten its context; begin a new session".to_owned()));
+        return Err(UnsupportedTurn(
+            "`codex exec` takes no command to shorten its context; begin a new session".to_owned(),
+        ));
     }
     if turn.tools.is_some() {
-        return Err(Refusal("`codex` can not be given a list of tools; leave `tools` out".to_owned()));
+        return Err(UnsupportedTurn("`codex` can not be given a list of tools; leave `tools` out".to_owned()));
     }
     Ok(())
 }
@@ -128,7 +131,7 @@ fn permit(command: &mut Command, turn: &Turn) {
     }
 }
 
-fn shape(command: &mut Command, setup: &Setup, turn: &Turn) -> Result<(), Refusal> {
+fn shape(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
     if let Some(model) = turn.model.as_deref().or(setup.model.as_deref()) {
         let (profile, slug) = profile_and_slug(model);
         command.option_if("--profile", profile);
@@ -154,7 +157,7 @@ fn profile_and_slug(model: &str) -> (Option<&str>, Option<&str>) {
     }
 }
 
-fn pay(command: &mut Command, found: &Found, setup: &Setup) -> Result<(), Refusal> {
+fn pay(command: &mut Command, found: &InstalledAgent, setup: &AgentSetup) -> Result<(), UnsupportedTurn> {
     command.keep("CODEX_HOME");
     match (payer::of(PROGRAM.name, found, setup)?, &setup.base_url) {
         (Payer::Login, _) => payer::check(PROGRAM.name, setup, &KEYS)?,
@@ -170,7 +173,7 @@ fn pay(command: &mut Command, found: &Found, setup: &Setup) -> Result<(), Refusa
     Ok(())
 }
 
-fn provide(command: &mut Command, setup: &Setup, url: &str) {
+fn provide(command: &mut Command, setup: &AgentSetup, url: &str) {
     let key = setup.key_env.as_deref().unwrap_or(KEYS[1]);
     set(command, "model_provider", &quoted(PROVIDER));
     let fields = [("name", PROVIDER), ("base_url", &with_version(url)), ("env_key", key), ("wire_api", "responses")];

@@ -1,6 +1,6 @@
 //! A command line while it is put together.
 
-use crate::contract::{Found, Invocation, Refusal, Setup};
+use crate::contract::{AgentSetup, InstalledAgent, Invocation, UnsupportedTurn};
 
 /// Linux takes no longer argument than this, its end included.
 const ARGUMENT_BYTES_MAX: usize = 128 * 1024 - 1;
@@ -49,7 +49,12 @@ impl Command {
     }
 
     /// The invocation, with what the settings add: their arguments first, their variables last.
-    pub(super) fn finish(self, found: &Found, setup: &Setup, stdin: Vec<u8>) -> Result<Invocation, Refusal> {
+    pub(super) fn finish(
+        self,
+        found: &InstalledAgent,
+        setup: &AgentSetup,
+        stdin: Vec<u8>,
+    ) -> Result<Invocation, UnsupportedTurn> {
         let set = setup.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         let made = Invocation {
             program: found.program.clone(),
@@ -59,7 +64,7 @@ impl Command {
             stdin,
         };
         let passable = made.args.iter().all(|arg| arg.len() <= ARGUMENT_BYTES_MAX && !arg.contains('\0'));
-        if passable { Ok(made) } else { Err(Refusal(TOO_LONG.to_owned())) }
+        if passable { Ok(made) } else { Err(UnsupportedTurn(TOO_LONG.to_owned())) }
     }
 }
 
@@ -67,12 +72,12 @@ const TOO_LONG: &str = "an argument (persona, schema or model) is longer than 12
                         can be handed that; shorten it";
 
 /// An id that can stand on a command line by itself.
-pub(super) fn session_id(id: &str) -> Result<&str, Refusal> {
+pub(super) fn session_id(id: &str) -> Result<&str, UnsupportedTurn> {
     let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if plain && !id.starts_with('-') && !id.is_empty() {
         Ok(id)
     } else {
-        Err(Refusal(format!("`{id}` is not the id of a session; begin a new one")))
+        Err(UnsupportedTurn(format!("`{id}` is not the id of a session; begin a new one")))
     }
 }
 

@@ -16,11 +16,12 @@ mod stream;
 use super::command::{Command, session_id, with_version, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
+use super::prompt_text;
 use super::surroundings::Surroundings;
-use super::told;
 use super::version::Version;
 use crate::contract::{
-    Abilities, Agent, Errand, Found, Invocation, Missing, Permission, Reader, Refusal, Session, Setup, Turn,
+    Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
+    TurnSession, UnsupportedTurn,
 };
 
 /// GitHub Copilot as an agent.
@@ -64,20 +65,20 @@ impl Agent for Copilot {
         CAN
     }
 
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         PROGRAM.find(setup, |around| TOKENS.iter().any(|name| around.variable(name).is_some()) || has_account(around))
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         let mut command = Command::default();
         command.words(&["--output-format=json", "--no-color", "--no-auto-update", "--no-ask-user"]);
         if !turn.trusted {
             command.words(&["--no-custom-instructions"]);
         }
         match (&turn.session, turn.errand) {
-            (Session::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
-            (Session::New(id), Errand::Work) => command.option("--session-id", session_id(id)?),
-            (Session::Resume { id, .. }, _) => command.option("--resume", session_id(id)?),
+            (TurnSession::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
+            (TurnSession::New(id), Errand::Work) => command.option("--session-id", session_id(id)?),
+            (TurnSession::Resume { id, .. }, _) => command.option("--resume", session_id(id)?),
         }
         permit(&mut command, turn);
         command.option_if("--model", turn.model.as_deref().or(setup.model.as_deref()));
@@ -85,7 +86,7 @@ impl Agent for Copilot {
         command.option("--usage-output-file", &turn.scratch.join(USAGE_FILE).to_string_lossy());
         surround(&mut command, found, setup, turn)?;
         let stdin = match turn.errand {
-            Errand::Work => told::prompt(turn, CAN).into_bytes(),
+            Errand::Work => prompt_text::prompt(turn, CAN).into_bytes(),
             Errand::Compact => b"/compact".to_vec(),
         };
         command.finish(found, setup, stdin)
@@ -125,7 +126,12 @@ fn permit(command: &mut Command, turn: &Turn) {
     }
 }
 
-fn surround(command: &mut Command, found: &Found, setup: &Setup, turn: &Turn) -> Result<(), Refusal> {
+fn surround(
+    command: &mut Command,
+    found: &InstalledAgent,
+    setup: &AgentSetup,
+    turn: &Turn,
+) -> Result<(), UnsupportedTurn> {
     command.set("COPILOT_AUTO_UPDATE", "false");
     command.keep("COPILOT_HOME");
     match payer::of(PROGRAM.name, found, setup)? {
@@ -135,7 +141,7 @@ fn surround(command: &mut Command, found: &Found, setup: &Setup, turn: &Turn) ->
         }
         Payer::Key => {
             if turn.model.is_none() && setup.model.is_none() {
-                return Err(Refusal("`copilot` with a key of one's own needs a `model`; name one".to_owned()));
+                return Err(UnsupportedTurn("`copilot` with a key of one's own needs a `model`; name one".to_owned()));
             }
             provide(command, setup);
         }
@@ -144,7 +150,7 @@ fn surround(command: &mut Command, found: &Found, setup: &Setup, turn: &Turn) ->
 }
 
 /// With an address of ours nothing of the surroundings may choose another; without one they choose everything.
-fn provide(command: &mut Command, setup: &Setup) {
+fn provide(command: &mut Command, setup: &AgentSetup) {
     command.set("COPILOT_OFFLINE", "true");
     match &setup.base_url {
         Some(url) if setup.env.get("COPILOT_PROVIDER_TYPE").is_some_and(|kind| kind == "anthropic") => {

@@ -2,7 +2,9 @@
 //!
 //! **Invariant:** the usual key goes to the usual address alone. Whoever names another address names its key too.
 
-use crate::contract::{Abilities, Agent, Auth, Found, Invocation, Missing, Reader, Refusal, Setup, Turn};
+use crate::contract::{
+    Abilities, Agent, AgentAuth, AgentSetup, InstalledAgent, Invocation, MissingAgent, Reader, Turn, UnsupportedTurn,
+};
 use crate::drivers::served;
 use crate::drivers::surroundings::Surroundings;
 use crate::serve::{Ask, Endpoint, Service, Wire, is_near};
@@ -45,9 +47,9 @@ impl Agent for Usual {
     }
 
     /// Whether it can be asked: there must be a key, unless it is on this machine.
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
-        if setup.auth == Auth::Login {
-            return Err(Missing {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
+        if setup.auth == AgentAuth::Login {
+            return Err(MissingAgent {
                 what: format!("{} has no login of its own", self.name),
                 remedy: "set `auth` to `key`".to_owned(),
             });
@@ -60,13 +62,13 @@ impl Agent for Usual {
         if is_set || is_near {
             return served::found(false);
         }
-        Err(Missing {
+        Err(MissingAgent {
             what: format!("`{name}`, which holds the key of {}, is not set", self.name),
             remedy: format!("set {name}, or name another variable with `key_env`"),
         })
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         let endpoint = self.endpoint(setup, turn)?;
         let key = endpoint.key_env.clone();
         let ask = Ask { turn: turn.clone(), home: setup.home.clone(), service: Service::Model(endpoint) };
@@ -81,9 +83,9 @@ impl Agent for Usual {
 }
 
 impl Usual {
-    fn endpoint(&self, setup: &Setup, turn: &Turn) -> Result<Endpoint, Refusal> {
+    fn endpoint(&self, setup: &AgentSetup, turn: &Turn) -> Result<Endpoint, UnsupportedTurn> {
         let Some(model) = turn.model.clone().or_else(|| setup.model.clone()) else {
-            return Err(Refusal(format!("no model is named for {}; set `model`", self.name)));
+            return Err(UnsupportedTurn(format!("no model is named for {}; set `model`", self.name)));
         };
         let mut endpoint = Endpoint {
             wire: self.wires[0].1,
@@ -95,7 +97,7 @@ impl Usual {
         };
         let mut args = setup.args.iter();
         while let Some(name) = args.next() {
-            self.set(&mut endpoint, name, args.next().map_or("", String::as_str)).map_err(Refusal)?;
+            self.set(&mut endpoint, name, args.next().map_or("", String::as_str)).map_err(UnsupportedTurn)?;
         }
         Ok(endpoint)
     }
@@ -120,11 +122,11 @@ impl Usual {
         found.map(|(_, wire)| *wire).ok_or_else(|| format!("{} speaks {}, not `{value}`", self.name, names()))
     }
 
-    fn base_url<'a>(&self, setup: &'a Setup) -> &'a str {
+    fn base_url<'a>(&self, setup: &'a AgentSetup) -> &'a str {
         setup.base_url.as_deref().unwrap_or(self.base_url)
     }
 
-    fn key_env<'a>(&self, setup: &'a Setup) -> Option<&'a str> {
+    fn key_env<'a>(&self, setup: &'a AgentSetup) -> Option<&'a str> {
         match (&setup.key_env, &setup.base_url) {
             (Some(name), _) => Some(name),
             (None, None) => Some(self.key_env),
@@ -132,8 +134,8 @@ impl Usual {
         }
     }
 
-    fn keyless(&self, setup: &Setup) -> Missing {
-        Missing {
+    fn keyless(&self, setup: &AgentSetup) -> MissingAgent {
+        MissingAgent {
             what: format!("no key is named for `{}`", self.base_url(setup)),
             remedy: "name the variable that holds it with `key_env`".to_owned(),
         }

@@ -23,9 +23,10 @@ use super::command::{Command, session_id, without_version};
 use super::payer::{self, Payer};
 use super::program::Program;
 use super::version::Version;
-use super::{told, written};
+use super::{prompt_text, written};
 use crate::contract::{
-    Abilities, Agent, Errand, Found, Invocation, Missing, Permission, Reader, Refusal, Session, Setup, Turn,
+    Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Permission, Reader, Turn,
+    TurnSession, UnsupportedTurn,
 };
 
 /// Gemini CLI as an agent.
@@ -72,17 +73,17 @@ impl Agent for Gemini {
         CAN
     }
 
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         PROGRAM.find(setup, |around| around.folder("GEMINI_CLI_HOME", "").join(".gemini/oauth_creds.json").is_file())
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         let mut command = Command::default();
         command.words(&["--output-format=stream-json", "--approval-mode=default"]);
         let (flag, id) = match (&turn.session, turn.errand) {
-            (Session::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
-            (Session::New(id), Errand::Work) => ("--session-id", id),
-            (Session::Resume { id, .. }, _) => ("--resume", id),
+            (TurnSession::New(_), Errand::Compact) => return Err(super::nothing_to_shorten()),
+            (TurnSession::New(id), Errand::Work) => ("--session-id", id),
+            (TurnSession::Resume { id, .. }, _) => ("--resume", id),
         };
         command.option(flag, session_id(id)?);
         command.option("--policy", &written::file(&turn.scratch, "policy.toml", &policy::of(turn))?);
@@ -95,7 +96,7 @@ impl Agent for Gemini {
         }
         surround(&mut command, found, setup, turn)?;
         let stdin = match turn.errand {
-            Errand::Work => mentions::closed(&told::prompt(turn, CAN), turn).into_bytes(),
+            Errand::Work => mentions::closed(&prompt_text::prompt(turn, CAN), turn).into_bytes(),
             Errand::Compact => b"/compress".to_vec(),
         };
         command.finish(found, setup, stdin)
@@ -106,7 +107,12 @@ impl Agent for Gemini {
     }
 }
 
-fn surround(command: &mut Command, found: &Found, setup: &Setup, turn: &Turn) -> Result<(), Refusal> {
+fn surround(
+    command: &mut Command,
+    found: &InstalledAgent,
+    setup: &AgentSetup,
+    turn: &Turn,
+) -> Result<(), UnsupportedTurn> {
     command.set("GEMINI_CLI_NO_RELAUNCH", "true");
     command.set("GEMINI_TELEMETRY_ENABLED", "false");
     command.set("GEMINI_CLI_TRUST_WORKSPACE", if turn.trusted { "true" } else { "false" });
@@ -116,10 +122,10 @@ fn surround(command: &mut Command, found: &Found, setup: &Setup, turn: &Turn) ->
     }
 }
 
-fn by_login(command: &mut Command, setup: &Setup, turn: &Turn) -> Result<(), Refusal> {
+fn by_login(command: &mut Command, setup: &AgentSetup, turn: &Turn) -> Result<(), UnsupportedTurn> {
     payer::check(PROGRAM.name, setup, &KEYS)?;
     if !turn.trusted {
-        return Err(Refusal(
+        return Err(UnsupportedTurn(
             "`gemini` with its own login works only in workspaces that are trusted; trust this one, or use `auth: key`"
                 .to_owned(),
         ));
@@ -129,7 +135,7 @@ fn by_login(command: &mut Command, setup: &Setup, turn: &Turn) -> Result<(), Ref
     Ok(())
 }
 
-fn by_key(command: &mut Command, setup: &Setup) -> Result<(), Refusal> {
+fn by_key(command: &mut Command, setup: &AgentSetup) -> Result<(), UnsupportedTurn> {
     let home = setup.home.join("gemini");
     written::file(&home, ".gemini/settings.json", SETTINGS)?;
     command.set("GEMINI_CLI_HOME", &home.to_string_lossy());

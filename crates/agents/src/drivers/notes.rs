@@ -4,7 +4,7 @@
 //! kilobytes of talk that is no event.
 
 use super::summary;
-use crate::contract::{Ending, Entry, Exit, Meter, Trouble};
+use crate::contract::{AgentTrouble, Ending, Exit, Meter, TranscriptEntry};
 
 /// Of talk that is no event, this much is kept.
 const STRAY_BYTES_MAX: usize = 4096;
@@ -15,28 +15,28 @@ pub(super) struct Notes {
     /// What will be told at the end.
     pub(super) ending: Ending,
     /// Why the program tries again at the moment. It counts only if nothing comes after it.
-    pub(super) trying_again: Option<Trouble>,
+    pub(super) trying_again: Option<AgentTrouble>,
     model: Option<String>,
     stray: String,
     answered: bool,
     /// What it had answered before it went on. It counts if no other answer comes.
-    earlier: Option<(String, Trouble)>,
+    earlier: Option<(String, AgentTrouble)>,
 }
 
 impl Notes {
     /// The session, each time more is known about it.
-    pub(super) fn session(&mut self, id: &str, model: Option<String>) -> Option<Entry> {
+    pub(super) fn session(&mut self, id: &str, model: Option<String>) -> Option<TranscriptEntry> {
         let known = self.ending.session.as_deref() == Some(id) && (model.is_none() || model == self.model);
         if known || id.is_empty() {
             return None;
         }
         self.ending.session = Some(id.to_owned());
         self.model = model.clone();
-        Some(Entry::Session { id: id.to_owned(), model })
+        Some(TranscriptEntry::Session { id: id.to_owned(), model })
     }
 
     /// A line that is no event: programs say so what keeps them from working at all.
-    pub(super) fn stray(&mut self, line: &str) -> Vec<Entry> {
+    pub(super) fn stray(&mut self, line: &str) -> Vec<TranscriptEntry> {
         let line = summary::line(line);
         if line.is_empty() {
             return Vec::new();
@@ -44,13 +44,13 @@ impl Notes {
         if self.stray.len() + line.len() < STRAY_BYTES_MAX {
             add_line(&mut self.stray, &line);
         }
-        vec![Entry::Notice { text: line }]
+        vec![TranscriptEntry::Notice { text: line }]
     }
 
     /// A tool that was not allowed.
-    pub(super) fn deny(&mut self, name: &str) -> Entry {
+    pub(super) fn deny(&mut self, name: &str) -> TranscriptEntry {
         self.ending.denied.push(name.to_owned());
-        Entry::Denied { name: name.to_owned() }
+        TranscriptEntry::Denied { name: name.to_owned() }
     }
 
     /// The agent calls it an error.
@@ -60,33 +60,33 @@ impl Notes {
     }
 
     /// What this turn has used, out of what its session has.
-    pub(super) fn used_in_all(&mut self, total: Meter, before: Meter) -> Entry {
+    pub(super) fn used_in_all(&mut self, total: Meter, before: Meter) -> TranscriptEntry {
         self.ending.session_total = Some(total);
         self.used(less(total, before))
     }
 
     /// What this turn has used.
-    pub(super) fn used(&mut self, meter: Meter) -> Entry {
+    pub(super) fn used(&mut self, meter: Meter) -> TranscriptEntry {
         self.ending.used = Some(meter);
-        Entry::Usage { meter }
+        TranscriptEntry::Usage { meter }
     }
 
     /// The answer is complete, or the agent has given up.
-    pub(super) fn over(&mut self) -> Entry {
+    pub(super) fn over(&mut self) -> TranscriptEntry {
         self.answered = true;
-        Entry::Result
+        TranscriptEntry::Result
     }
 
     /// The agent works again after an answer.
-    pub(super) fn goes_on(&mut self) -> Entry {
+    pub(super) fn goes_on(&mut self) -> TranscriptEntry {
         self.answered = false;
         self.ending.finished = false;
         let text = std::mem::take(&mut self.ending.text);
         let trouble = std::mem::take(&mut self.ending.trouble);
         let (question, compacted) = (trouble.question.clone(), trouble.compacted);
-        self.ending.trouble = Trouble { question, compacted, ..Trouble::default() };
+        self.ending.trouble = AgentTrouble { question, compacted, ..AgentTrouble::default() };
         self.earlier = Some((text, trouble));
-        Entry::GoesOn
+        TranscriptEntry::GoesOn
     }
 
     /// What it had answered before it went on.
@@ -106,7 +106,7 @@ impl Notes {
         self.fall_back();
         let trouble = &mut self.ending.trouble;
         if let Some(last) = self.trying_again.filter(|_| !self.answered && !trouble.is_error) {
-            *trouble = Trouble { is_error: false, question: trouble.question.take(), ..last };
+            *trouble = AgentTrouble { is_error: false, question: trouble.question.take(), ..last };
         }
         if trouble.message.is_empty() && exit.code != Some(0) {
             trouble.message = self.stray;

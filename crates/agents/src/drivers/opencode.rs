@@ -16,9 +16,12 @@ mod stream;
 use super::command::{Command, session_id};
 use super::payer::{self, Payer};
 use super::program::Program;
-use super::told;
+use super::prompt_text;
 use super::version::Version;
-use crate::contract::{Abilities, Agent, Errand, Found, Invocation, Missing, Reader, Refusal, Session, Setup, Turn};
+use crate::contract::{
+    Abilities, Agent, AgentSetup, Errand, InstalledAgent, Invocation, MissingAgent, Reader, Turn, TurnSession,
+    UnsupportedTurn,
+};
 
 /// opencode as an agent.
 pub(super) struct Opencode;
@@ -75,7 +78,7 @@ impl Agent for Opencode {
         CAN
     }
 
-    fn find(&self, setup: &Setup) -> Result<Found, Missing> {
+    fn find(&self, setup: &AgentSetup) -> Result<InstalledAgent, MissingAgent> {
         PROGRAM.find(setup, |around| {
             let file = around.folder("XDG_DATA_HOME", ".local/share").join("opencode/auth.json");
             let accounts: longhaul_core::Json =
@@ -84,15 +87,15 @@ impl Agent for Opencode {
         })
     }
 
-    fn invoke(&self, found: &Found, setup: &Setup, turn: &Turn) -> Result<Invocation, Refusal> {
+    fn invoke(&self, found: &InstalledAgent, setup: &AgentSetup, turn: &Turn) -> Result<Invocation, UnsupportedTurn> {
         if turn.errand == Errand::Compact {
-            return Err(Refusal(
+            return Err(UnsupportedTurn(
                 "`opencode run` takes no command to shorten its context; begin a new session".to_owned(),
             ));
         }
         let mut command = Command::default();
         command.words(&["run", "--format=json"]);
-        if let Session::Resume { id, .. } = &turn.session {
+        if let TurnSession::Resume { id, .. } = &turn.session {
             command.option("--session", session_id(id)?);
         }
         let model = turn.model.as_deref().or(setup.model.as_deref());
@@ -104,7 +107,7 @@ impl Agent for Opencode {
         }
         pay(&mut command, found, setup, model)?;
         command.set("OPENCODE_CONFIG_CONTENT", &config::of(setup, turn, model).to_string());
-        command.finish(found, setup, told::text(turn, CAN).into_bytes())
+        command.finish(found, setup, prompt_text::text(turn, CAN).into_bytes())
     }
 
     fn reader(&self, _: &Turn) -> Box<dyn Reader> {
@@ -112,7 +115,12 @@ impl Agent for Opencode {
     }
 }
 
-fn pay(command: &mut Command, found: &Found, setup: &Setup, model: Option<&str>) -> Result<(), Refusal> {
+fn pay(
+    command: &mut Command,
+    found: &InstalledAgent,
+    setup: &AgentSetup,
+    model: Option<&str>,
+) -> Result<(), UnsupportedTurn> {
     if payer::of(PROGRAM.name, found, setup)? == Payer::Login {
         let keys: Vec<&str> = KEYS.iter().map(|(_, key)| *key).collect();
         return payer::check(PROGRAM.name, setup, &keys);
@@ -121,7 +129,7 @@ fn pay(command: &mut Command, found: &Found, setup: &Setup, model: Option<&str>)
         // Of models that are served elsewhere nothing is known, and nothing is to be asked about them.
         command.set("OPENCODE_DISABLE_MODELS_FETCH", "1");
         if model.is_none() {
-            return Err(Refusal("`opencode` with a `base_url` needs a `model`; name one".to_owned()));
+            return Err(UnsupportedTurn("`opencode` with a `base_url` needs a `model`; name one".to_owned()));
         }
     }
     match &setup.key_env {

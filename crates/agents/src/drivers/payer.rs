@@ -4,7 +4,7 @@
 //! wrote into the settings.
 
 use super::command::Command;
-use crate::contract::{Auth, Found, Refusal, Setup};
+use crate::contract::{AgentAuth, AgentSetup, InstalledAgent, UnsupportedTurn};
 
 /// Who pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,20 +14,20 @@ pub(super) enum Payer {
 }
 
 /// Who pays for the turns of an agent.
-pub(super) fn of(name: &str, found: &Found, setup: &Setup) -> Result<Payer, Refusal> {
+pub(super) fn of(name: &str, found: &InstalledAgent, setup: &AgentSetup) -> Result<Payer, UnsupportedTurn> {
     match (setup.auth, &setup.base_url) {
-        (Auth::Key, _) | (Auth::Auto, Some(_)) => Ok(Payer::Key),
-        (Auth::Login, Some(url)) => Err(Refusal(format!(
+        (AgentAuth::Key, _) | (AgentAuth::Auto, Some(_)) => Ok(Payer::Key),
+        (AgentAuth::Login, Some(url)) => Err(UnsupportedTurn(format!(
             "the login of `{name}` would be shown to `{url}`; use `auth: key` with that address, or leave `base_url` out"
         ))),
-        (Auth::Login, None) => Ok(Payer::Login),
-        (Auth::Auto, None) if found.logged_in => Ok(Payer::Login),
-        (Auth::Auto, None) => Ok(Payer::Key),
+        (AgentAuth::Login, None) => Ok(Payer::Login),
+        (AgentAuth::Auto, None) if found.logged_in => Ok(Payer::Login),
+        (AgentAuth::Auto, None) => Ok(Payer::Key),
     }
 }
 
 /// Hands the key on under the name that a program knows it by.
-pub(super) fn hand_key(command: &mut Command, setup: &Setup, known_as: &str) {
+pub(super) fn hand_key(command: &mut Command, setup: &AgentSetup, known_as: &str) {
     match &setup.key_env {
         Some(name) if name != known_as => command.keep(&format!("{known_as}={name}")),
         _ => command.keep(known_as),
@@ -35,12 +35,12 @@ pub(super) fn hand_key(command: &mut Command, setup: &Setup, known_as: &str) {
 }
 
 /// Refuses settings that would hand a key to a turn that goes by a login.
-pub(super) fn check(name: &str, setup: &Setup, keys: &[&str]) -> Result<(), Refusal> {
+pub(super) fn check(name: &str, setup: &AgentSetup, keys: &[&str]) -> Result<(), UnsupportedTurn> {
     let kept = setup.keep_env.iter().map(String::as_str);
     let offending =
         kept.chain(setup.env.keys().map(String::as_str)).find(|rule| keys.iter().any(|key| covers(rule, key)));
     match offending {
-        Some(rule) => Err(Refusal(format!(
+        Some(rule) => Err(UnsupportedTurn(format!(
             "`{name}` goes by its own login, but `{rule}` in its settings would hand it a key that is billed; say \
              `auth: key`, or name the variables one by one without that one"
         ))),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::surroundings::Surroundings;
 use super::version::{self, Version};
-use crate::contract::{Found, Missing, Setup};
+use crate::contract::{AgentSetup, InstalledAgent, MissingAgent};
 
 /// What is known about a program before it is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -33,16 +33,16 @@ impl Program {
     /// The agent that it is, if it is there; `is_logged_in` looks for a login of its own.
     pub(super) fn find(
         &self,
-        setup: &Setup,
+        setup: &AgentSetup,
         is_logged_in: impl FnOnce(&Surroundings<'_>) -> bool,
-    ) -> Result<Found, Missing> {
+    ) -> Result<InstalledAgent, MissingAgent> {
         let Located { path, version } = self.locate(setup)?;
         let logged_in = is_logged_in(&Surroundings::of(setup));
-        Ok(Found { program: path, version: version.to_string(), logged_in })
+        Ok(InstalledAgent { program: path, version: version.to_string(), logged_in })
     }
 
     /// Finds it and asks for its version.
-    fn locate(&self, setup: &Setup) -> Result<Located, Missing> {
+    fn locate(&self, setup: &AgentSetup) -> Result<Located, MissingAgent> {
         let around = Surroundings::of(setup);
         let path = self.native(&self.named(setup, &around)?);
         let said = version::ask(&path, &around).map_err(|why| self.broken(&path, &why))?;
@@ -55,7 +55,7 @@ impl Program {
         Ok(Located { path, version })
     }
 
-    fn named(&self, setup: &Setup, around: &Surroundings<'_>) -> Result<PathBuf, Missing> {
+    fn named(&self, setup: &AgentSetup, around: &Surroundings<'_>) -> Result<PathBuf, MissingAgent> {
         let Some(program) = &setup.program else {
             return around.in_path(self.name).ok_or_else(|| self.absent());
         };
@@ -78,26 +78,26 @@ impl Program {
         candidates.into_iter().find(|candidate| is_program(candidate)).unwrap_or_else(|| path.to_owned())
     }
 
-    fn absent(&self) -> Missing {
-        Missing { what: format!("`{}` is not in PATH", self.name), remedy: self.install() }
+    fn absent(&self) -> MissingAgent {
+        MissingAgent { what: format!("`{}` is not in PATH", self.name), remedy: self.install() }
     }
 
-    fn not_there(&self, program: &Path) -> Missing {
+    fn not_there(&self, program: &Path) -> MissingAgent {
         let what = format!("the program of `{}` is set to `{}`, which can not be run", self.name, program.display());
-        Missing { what, remedy: format!("correct `agents.{}.program` in the settings", self.name) }
+        MissingAgent { what, remedy: format!("correct `agents.{}.program` in the settings", self.name) }
     }
 
-    fn broken(&self, path: &Path, why: &str) -> Missing {
-        Missing { what: format!("`{}` does not work: {why}", path.display()), remedy: self.install() }
+    fn broken(&self, path: &Path, why: &str) -> MissingAgent {
+        MissingAgent { what: format!("`{}` does not work: {why}", path.display()), remedy: self.install() }
     }
 
-    fn too_old(&self, path: &Path, version: Version) -> Missing {
+    fn too_old(&self, path: &Path, version: Version) -> MissingAgent {
         let what = format!(
             "`{}` is version {version}, and {} is the oldest that is known to work",
             path.display(),
             self.floor
         );
-        Missing { what, remedy: format!("update it with `npm install -g {}@latest`", self.package) }
+        MissingAgent { what, remedy: format!("update it with `npm install -g {}@latest`", self.package) }
     }
 
     fn install(&self) -> String {

@@ -1,21 +1,29 @@
 //! What agents that this binary serves itself have in common: how they are started, and how their lines are read.
 
-use crate::contract::{Ending, Entry, Exit, Found, Invocation, Missing, Reader, Refusal, Setup, Trouble};
+use crate::contract::{
+    AgentSetup, AgentTrouble, Ending, Exit, InstalledAgent, Invocation, MissingAgent, Reader, TranscriptEntry,
+    UnsupportedTurn,
+};
 use crate::serve::{AGENT_COMMAND, Ask, Line};
 
 /// This binary, as the agent.
-pub(super) fn found(logged_in: bool) -> Result<Found, Missing> {
-    let program = std::env::current_exe().map_err(|error| Missing {
+pub(super) fn found(logged_in: bool) -> Result<InstalledAgent, MissingAgent> {
+    let program = std::env::current_exe().map_err(|error| MissingAgent {
         what: format!("this program can not be found: {error}"),
         remedy: "install it again".to_owned(),
     })?;
-    Ok(Found { program, version: env!("CARGO_PKG_VERSION").to_owned(), logged_in })
+    Ok(InstalledAgent { program, version: env!("CARGO_PKG_VERSION").to_owned(), logged_in })
 }
 
 /// The command line of a turn: everything but the agent's name goes through stdin.
-pub(super) fn invocation(name: &str, found: &Found, setup: &Setup, ask: &Ask) -> Result<Invocation, Refusal> {
-    let mut stdin =
-        serde_json::to_vec(ask).map_err(|error| Refusal(format!("the turn can not be written down: {error}")))?;
+pub(super) fn invocation(
+    name: &str,
+    found: &InstalledAgent,
+    setup: &AgentSetup,
+    ask: &Ask,
+) -> Result<Invocation, UnsupportedTurn> {
+    let mut stdin = serde_json::to_vec(ask)
+        .map_err(|error| UnsupportedTurn(format!("the turn can not be written down: {error}")))?;
     stdin.push(b'\n');
     Ok(Invocation {
         program: found.program.clone(),
@@ -35,7 +43,7 @@ pub(super) struct Lines {
 }
 
 impl Reader for Lines {
-    fn line(&mut self, line: &str) -> Vec<Entry> {
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry> {
         match serde_json::from_str(line) {
             Ok(Line::Ending { ending }) => self.ending = Some(*ending),
             Ok(Line::Entry(entry)) => {
@@ -55,26 +63,26 @@ impl Reader for Lines {
 }
 
 impl Lines {
-    fn see(&mut self, entry: &Entry) {
+    fn see(&mut self, entry: &TranscriptEntry) {
         match entry {
-            Entry::Session { id, .. } => self.seen.session = Some(id.clone()),
-            Entry::Text { text, delta: true } => self.seen.text.push_str(text),
-            Entry::Text { text, delta: false } => self.seen.text.clone_from(text),
-            Entry::Usage { meter } => self.seen.used = Some(*meter),
-            Entry::Denied { name } => self.seen.denied.push(name.clone()),
+            TranscriptEntry::Session { id, .. } => self.seen.session = Some(id.clone()),
+            TranscriptEntry::Text { text, delta: true } => self.seen.text.push_str(text),
+            TranscriptEntry::Text { text, delta: false } => self.seen.text.clone_from(text),
+            TranscriptEntry::Usage { meter } => self.seen.used = Some(*meter),
+            TranscriptEntry::Denied { name } => self.seen.denied.push(name.clone()),
             _ => {}
         }
     }
 }
 
-fn unfinished(exit: &Exit) -> Trouble {
+fn unfinished(exit: &Exit) -> AgentTrouble {
     let how = match (exit.code, exit.signal) {
         (_, Some(signal)) => format!("signal {signal} ended the agent before its answer"),
         (code, None) => format!("the agent ended before its answer, with code {}", code.unwrap_or_default()),
     };
     let complaint = exit.stderr.trim();
     let message = if complaint.is_empty() { how } else { format!("{how}\n{complaint}") };
-    Trouble::named("no_ending", message)
+    AgentTrouble::named("no_ending", message)
 }
 
 #[cfg(test)]

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::program::is_program;
-use crate::contract::Setup;
+use crate::contract::AgentSetup;
 
 /// Variables as the program will see them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
-    setup: &'a Setup,
+    setup: &'a AgentSetup,
 }
 
 impl<'a> Surroundings<'a> {
-    pub(super) fn of(setup: &'a Setup) -> Self {
+    pub(super) fn of(setup: &'a AgentSetup) -> Self {
         Self { setup }
     }
 

@@ -18,7 +18,9 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use super::registry::Slot;
 use super::streams::Pipes;
 use super::tree::Tree;
-use super::{ATTEMPT_VARIABLE, Bounds, Command, ENGINE_VARIABLE, Ended, Error, InheritEnv, ending, syscalls, table};
+use super::{
+    ATTEMPT_VARIABLE, Bounds, Command, ENGINE_VARIABLE, Error, InheritEnv, ProcessEnd, ending, syscalls, table,
+};
 
 /// What a command can say while nobody looks.
 const PIPE_BYTES: usize = 1 << 20;
@@ -74,7 +76,7 @@ impl Child {
     }
 
     /// Waits for the end of the command, or brings it about; then ends what is left of it.
-    pub(super) async fn see_through(&mut self, bounds: &Bounds) -> Result<(Ended, Vec<u32>), Error> {
+    pub(super) async fn see_through(&mut self, bounds: &Bounds) -> Result<(ProcessEnd, Vec<u32>), Error> {
         let cause = tokio::select! {
             biased;
             exit = self.exit() => exit.map(|()| Cause::Exit)?,
@@ -82,7 +84,7 @@ impl Child {
             () = bounds.broken.cancelled() => Cause::Cancel,
             () = elapsed(bounds) => Cause::Timeout,
         };
-        let Some(running) = &mut self.running else { return Ok((Ended::Cancelled, Vec::new())) };
+        let Some(running) = &mut self.running else { return Ok((ProcessEnd::Cancelled, Vec::new())) };
         let is_clean = matches!(cause, Cause::Exit) && !running.tree.has_leftovers();
         let survivors = if is_clean { Vec::new() } else { ending::end(&mut running.tree, bounds.grace).await };
         let status = running.leader.try_wait().map_err(Error::io("wait for the command"))?;
@@ -125,13 +127,13 @@ async fn elapsed(bounds: &Bounds) {
     }
 }
 
-fn how(cause: Cause, status: Option<ExitStatus>) -> Ended {
+fn how(cause: Cause, status: Option<ExitStatus>) -> ProcessEnd {
     match (cause, status) {
-        (Cause::Timeout, _) => Ended::TimedOut,
-        (Cause::Cancel, _) | (Cause::Exit, None) => Ended::Cancelled,
+        (Cause::Timeout, _) => ProcessEnd::TimedOut,
+        (Cause::Cancel, _) | (Cause::Exit, None) => ProcessEnd::Cancelled,
         (Cause::Exit, Some(status)) => match status.signal() {
-            Some(signal) => Ended::Signalled(signal),
-            None => Ended::Exited(status.code().unwrap_or_default()),
+            Some(signal) => ProcessEnd::Signalled(signal),
+            None => ProcessEnd::Exited(status.code().unwrap_or_default()),
         },
     }
 }

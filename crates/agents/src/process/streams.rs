@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::captured::Captured;
 use super::sink::Sink;
 use super::{Chunk, Command, Error};
-use crate::machine::{Backoff, Short};
+use crate::machine::{Short, ShortageBackoff};
 
 const CHUNK_BYTES: usize = 64 << 10;
 /// Of a command that says little at a time, this is how long it is waited for more; the pipe holds it meanwhile.
@@ -138,7 +138,7 @@ impl Lanes<'_> {
 
     /// Has the disk take what was read; waits while the machine is short of something.
     async fn flush(&mut self, on_output: &mut impl FnMut(Chunk<'_>), stop: Stop<'_>) -> Result<(), Error> {
-        let (mut backoff, mut told) = (Backoff::default(), None);
+        let (mut backoff, mut told) = (ShortageBackoff::default(), None);
         loop {
             let flushed = self.stdout.sink.flush().and_then(|()| self.stderr.sink.flush());
             let shortage = match flushed.as_ref().err().map(Short::shortage) {

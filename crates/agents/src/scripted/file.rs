@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use super::pattern::Pattern;
-use super::{Answer, Command, Entry, Error, Failure, Kind, Script, Usage, writes};
+use super::{Answer, Entry, Error, Kind, Script, ScriptedCommand, ScriptedFailure, ScriptedUsage, writes};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +48,7 @@ struct RawAnswer {
     #[serde(default)]
     says: Vec<String>,
     #[serde(default)]
-    usage: Usage,
+    usage: ScriptedUsage,
     #[serde(default)]
     writes: IndexMap<String, String>,
 }
@@ -69,7 +69,7 @@ struct RawEntry {
     #[serde(default)]
     says: Vec<String>,
     #[serde(default)]
-    usage: Usage,
+    usage: ScriptedUsage,
     #[serde(default)]
     writes: IndexMap<String, String>,
 }
@@ -119,10 +119,10 @@ fn without_place(error: &serde_saphyr::Error) -> String {
 }
 
 impl RawCommand {
-    fn checked(self) -> Result<Command, String> {
+    fn checked(self) -> Result<ScriptedCommand, String> {
         step_and_attempt(&self.step, self.attempt)?;
         let Self { step, attempt, stdout, stderr, exit_code } = self;
-        Ok(Command { step: Pattern::new(&step), attempt, stdout, stderr, exit_code })
+        Ok(ScriptedCommand { step: Pattern::new(&step), attempt, stdout, stderr, exit_code })
     }
 }
 
@@ -176,13 +176,13 @@ impl RawAnswer {
         }
     }
 
-    fn failure(&self, class: ErrorClass) -> Result<Failure, String> {
+    fn failure(&self, class: ErrorClass) -> Result<ScriptedFailure, String> {
         if matches!(class, ErrorClass::Lost | ErrorClass::Any) {
             return Err(format!("no agent fails with `{}` by itself", class.word()));
         }
         let message = self.message.clone().unwrap_or_else(|| "the script says that this call fails".to_owned());
         let retry_after_ms = self.retry_after.as_deref().map(|text| span("retry_after", text)).transpose()?;
-        Ok(Failure { class, message, retry_after_ms })
+        Ok(ScriptedFailure { class, message, retry_after_ms })
     }
 }
 

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use super::ask::Program;
 use super::lines::Lines;
 use super::workspace::Workspace;
-use crate::contract::{Ending, Entry, Errand, Permission, Session, Trouble, Turn};
+use crate::contract::{AgentTrouble, Ending, Errand, Permission, TranscriptEntry, Turn, TurnSession};
 use child::Child;
 use reports::Reports;
 
@@ -49,8 +49,8 @@ pub(crate) struct Job<'a> {
 /// Takes one turn of a conversation.
 pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
     if job.turn.errand == Errand::Compact {
-        let trouble = Trouble::named("no_compact", "this protocol has no way to shorten a context");
-        return Ending { trouble: Trouble { compacted: Some(false), ..trouble }, ..Ending::default() };
+        let trouble = AgentTrouble::named("no_compact", "this protocol has no way to shorten a context");
+        return Ending { trouble: AgentTrouble { compacted: Some(false), ..trouble }, ..Ending::default() };
     }
     let (mut child, pipes) = match Child::spawn(job.program, &job.turn.cwd) {
         Ok(spawned) => spawned,
@@ -58,7 +58,7 @@ pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
     };
     let reports = Arc::new(Reports::new(job.turn, Arc::clone(job.lines)));
     let trouble = match Box::pin(converse(job, pipes, &reports)).await {
-        Ok(()) => Trouble::default(),
+        Ok(()) => AgentTrouble::default(),
         Err(trouble) => trouble,
     };
     let is_stopped = job.cancel.is_cancelled();
@@ -67,7 +67,7 @@ pub(crate) async fn take_turn(job: Job<'_>) -> Ending {
 }
 
 /// Connects, takes the turn, and disconnects.
-async fn converse(job: Job<'_>, pipes: child::Pipes, reports: &Arc<Reports>) -> Result<(), Trouble> {
+async fn converse(job: Job<'_>, pipes: child::Pipes, reports: &Arc<Reports>) -> Result<(), AgentTrouble> {
     let transport = ByteStreams::new(pipes.stdin.compat_write(), pipes.stdout.compat());
     let workspace = Arc::new(Workspace::new(job.turn));
     let (told, asked) = (Arc::clone(reports), Arc::clone(reports));
@@ -116,10 +116,10 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    async fn take(self) -> Result<(), Trouble> {
+    async fn take(self) -> Result<(), AgentTrouble> {
         let opened = tokio::select! {
             biased;
-            () = self.job.cancel.cancelled() => return Err(Trouble::stopped()),
+            () = self.job.cancel.cancelled() => return Err(AgentTrouble::stopped()),
             opened = self.open() => opened,
         };
         let id = opened.map_err(|trouble| self.or_gone(trouble))?;
@@ -127,30 +127,30 @@ impl Conversation<'_> {
     }
 
     /// Begins the session or takes it up again; returns its id.
-    async fn open(&self) -> Result<String, Trouble> {
+    async fn open(&self) -> Result<String, AgentTrouble> {
         let request = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities(self.job.turn.permission))
             .client_info(Implementation::new("longhaul", env!("CARGO_PKG_VERSION")));
         let hello = self.agent.send_request(request).block_task().await.map_err(|error| told_by(&error))?;
         let (id, options) = self.session(&hello.agent_capabilities).await?;
-        self.job.lines.entry(Entry::Session { id: id.clone(), model: self.job.turn.model.clone() });
+        self.job.lines.entry(TranscriptEntry::Session { id: id.clone(), model: self.job.turn.model.clone() });
         self.reports.opened(&id);
         self.choose(&id, &options, &SessionConfigOptionCategory::Model, self.job.turn.model.as_deref()).await;
         self.choose(&id, &options, &SessionConfigOptionCategory::ThoughtLevel, self.job.turn.effort.as_deref()).await;
         Ok(id)
     }
 
-    async fn session(&self, able: &AgentCapabilities) -> Result<(String, Vec<SessionConfigOption>), Trouble> {
+    async fn session(&self, able: &AgentCapabilities) -> Result<(String, Vec<SessionConfigOption>), AgentTrouble> {
         let turn = self.job.turn;
         let more = able.session_capabilities.additional_directories.is_some();
         let dirs: Vec<PathBuf> = if more { turn.dirs.clone() } else { Vec::new() };
         let id = match &turn.session {
-            Session::New(_) => {
+            TurnSession::New(_) => {
                 let request = NewSessionRequest::new(&turn.cwd).additional_directories(dirs);
                 let begun = self.agent.send_request(request).block_task().await.map_err(|error| told_by(&error))?;
                 return Ok((begun.session_id.to_string(), begun.config_options.unwrap_or_default()));
             }
-            Session::Resume { id, .. } => id,
+            TurnSession::Resume { id, .. } => id,
         };
         let options = if able.session_capabilities.resume.is_some() {
             let request = ResumeSessionRequest::new(id.clone(), &turn.cwd).additional_directories(dirs);
@@ -159,7 +159,10 @@ impl Conversation<'_> {
             let request = LoadSessionRequest::new(id.clone(), &turn.cwd).additional_directories(dirs);
             self.agent.send_request(request).block_task().await.map(|loaded| loaded.config_options)
         } else {
-            return Err(Trouble::named("session_not_found", "this agent can not take up a session; begin a new one"));
+            return Err(AgentTrouble::named(
+                "session_not_found",
+                "this agent can not take up a session; begin a new one",
+            ));
         };
         let options = options.map_err(|error| lost(id, &error))?;
         Ok((id.clone(), options.unwrap_or_default()))
@@ -188,7 +191,7 @@ impl Conversation<'_> {
         }
     }
 
-    async fn prompt(&self, id: String) -> Result<(), Trouble> {
+    async fn prompt(&self, id: String) -> Result<(), AgentTrouble> {
         self.reports.begin();
         let request = PromptRequest::new(id.clone(), vec![self.job.turn.prompt.clone().into()]);
         // Untyped, because what was used is not yet part of the types.
@@ -201,7 +204,7 @@ impl Conversation<'_> {
                 // If it can not be told, it is ended.
                 let _ = self.agent.send_notification(CancelNotification::new(id));
                 drop(tokio::time::timeout(GRACE, answer).await);
-                return Err(Trouble::stopped());
+                return Err(AgentTrouble::stopped());
             }
         };
         let answer = answered.map_err(|error| told_by(&error))?;
@@ -210,9 +213,9 @@ impl Conversation<'_> {
     }
 
     /// Requests fail in many ways when the agent is gone; one sentence says it better.
-    fn or_gone(&self, trouble: Trouble) -> Trouble {
+    fn or_gone(&self, trouble: AgentTrouble) -> AgentTrouble {
         if self.agent.is_incoming_closed() && trouble.code.as_deref() != Some("stopped") {
-            return Trouble::named("agent_ended", "the agent ended before its answer");
+            return AgentTrouble::named("agent_ended", "the agent ended before its answer");
         }
         trouble
     }
@@ -252,16 +255,16 @@ fn declined(why: String) -> Error {
     Error::invalid_params().data(Json::String(why))
 }
 
-fn lost(id: &str, error: &Error) -> Trouble {
+fn lost(id: &str, error: &Error) -> AgentTrouble {
     let told = told_by(error);
     if told.code.as_deref() == Some("auth_required") {
         return told;
     }
-    Trouble::named("session_not_found", format!("session `{id}` can not be taken up: {}", told.message))
+    AgentTrouble::named("session_not_found", format!("session `{id}` can not be taken up: {}", told.message))
 }
 
 /// What an agent says went wrong. Details are where the real reason is.
-fn told_by(error: &Error) -> Trouble {
+fn told_by(error: &Error) -> AgentTrouble {
     let number = i32::from(error.code);
     let details = match &error.data {
         None | Some(Json::Null) => String::new(),
@@ -270,18 +273,18 @@ fn told_by(error: &Error) -> Trouble {
     };
     let message = format!("{}{details}", error.message);
     match number {
-        -32000 => Trouble { status: Some(401), ..Trouble::named("auth_required", message) },
-        _ => Trouble::named(&number.to_string(), message),
+        -32000 => AgentTrouble { status: Some(401), ..AgentTrouble::named("auth_required", message) },
+        _ => AgentTrouble::named(&number.to_string(), message),
     }
 }
 
-fn stopped(reason: &str) -> Result<(), Trouble> {
+fn stopped(reason: &str) -> Result<(), AgentTrouble> {
     let trouble = match reason {
-        "refusal" => Trouble::named("refusal", "the agent refused to go on"),
-        "max_tokens" => Trouble::named("max_tokens", "the agent wrote as much as it may, and was not done"),
-        "max_turn_requests" => Trouble::named("max_rounds", "the agent asked its model as often as it may"),
-        "cancelled" => Trouble::stopped(),
+        "refusal" => AgentTrouble::named("refusal", "the agent refused to go on"),
+        "max_tokens" => AgentTrouble::named("max_tokens", "the agent wrote as much as it may, and was not done"),
+        "max_turn_requests" => AgentTrouble::named("max_rounds", "the agent asked its model as often as it may"),
+        "cancelled" => AgentTrouble::stopped(),
         _ => return Ok(()),
     };
-    Err(Trouble { stop: Some(reason.to_owned()), ..trouble })
+    Err(AgentTrouble { stop: Some(reason.to_owned()), ..trouble })
 }

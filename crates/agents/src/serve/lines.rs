@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Ending, Entry};
+use crate::contract::{Ending, TranscriptEntry};
 use crate::redact::Redaction;
 
 /// Text that comes in drops is printed by the line, or when this much has come together.
@@ -29,7 +29,7 @@ pub(crate) enum Line {
         ending: Box<Ending>,
     },
     /// Part of the transcript.
-    Entry(Entry),
+    Entry(TranscriptEntry),
 }
 
 /// Prints lines.
@@ -62,7 +62,7 @@ impl Lines {
         }
     }
 
-    pub(crate) fn entry(&self, entry: Entry) {
+    pub(crate) fn entry(&self, entry: TranscriptEntry) {
         self.end_text();
         self.write(&mut self.lock(), &Line::Entry(entry));
     }
@@ -91,16 +91,16 @@ impl Lines {
         if inner.alive.is_none_or(|last| last.elapsed() >= ALIVE) {
             inner.alive = Some(Instant::now());
             // It does not come between the pieces of a text.
-            self.write(&mut inner, &Line::Entry(Entry::Alive));
+            self.write(&mut inner, &Line::Entry(TranscriptEntry::Alive));
         }
     }
 
     pub(crate) fn notice(&self, text: impl Into<String>) {
-        self.entry(Entry::Notice { text: text.into() });
+        self.entry(TranscriptEntry::Notice { text: text.into() });
     }
 
     pub(crate) fn end(&self, ending: &Ending) {
-        self.entry(Entry::Result);
+        self.entry(TranscriptEntry::Result);
         self.write(&mut self.lock(), &Line::Ending { ending: Box::new(ending.clone()) });
     }
 
@@ -115,7 +115,7 @@ impl Lines {
         }
         let text = std::mem::take(&mut inner.text);
         let delta = std::mem::replace(&mut inner.is_begun, true);
-        self.write(inner, &Line::Entry(Entry::Text { text, delta }));
+        self.write(inner, &Line::Entry(TranscriptEntry::Text { text, delta }));
     }
 
     fn write(&self, inner: &mut Inner, line: &Line) {

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::ask::Endpoint;
 use super::lines::Lines;
 use super::tools::{self, Toolbox};
-use crate::contract::{self, Ending, Entry, Errand, Meter, Trouble, Turn};
+use crate::contract::{self, AgentTrouble, Ending, Errand, Meter, TranscriptEntry, Turn};
 use http::Client;
 pub(crate) use http::is_near;
 use message::Reply;
@@ -72,7 +72,7 @@ struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    fn open(job: Job<'a>) -> Result<Self, Trouble> {
+    fn open(job: Job<'a>) -> Result<Self, AgentTrouble> {
         let key = key(job.endpoint)?;
         if let Some((_, value)) = &key {
             job.lines.hide(value);
@@ -80,7 +80,7 @@ impl<'a> Talk<'a> {
         let client = Client::new(job.endpoint, key.as_ref().map(|(_, value)| value.as_str()))?;
         let session = Session::open(job.home, &job.turn.session)?;
         let model = Some(job.endpoint.model.clone());
-        job.lines.entry(Entry::Session { id: id(job.turn).to_owned(), model });
+        job.lines.entry(TranscriptEntry::Session { id: id(job.turn).to_owned(), model });
         for name in tools::unknown(job.turn) {
             job.lines.notice(format!("there is no tool `{name}` here"));
         }
@@ -100,7 +100,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Asks the model with what is said so far.
-    async fn ask(&mut self, is_last: bool) -> Result<Reply, Trouble> {
+    async fn ask(&mut self, is_last: bool) -> Result<Reply, AgentTrouble> {
         let endpoint = self.job.endpoint;
         let body = endpoint.wire.body(&Request {
             model: &endpoint.model,
@@ -115,28 +115,30 @@ impl<'a> Talk<'a> {
         self.send(&body).await
     }
 
-    async fn send(&mut self, body: &Json) -> Result<Reply, Trouble> {
+    async fn send(&mut self, body: &Json) -> Result<Reply, AgentTrouble> {
         let lines = self.job.lines;
         let mut say = |piece: Piece<'_>| match piece {
             Piece::Text(text) => lines.text(text),
             Piece::TextEnd => lines.end_text(),
-            Piece::Thinking(text) if !text.is_empty() => lines.entry(Entry::Thinking { text: text.to_owned() }),
+            Piece::Thinking(text) if !text.is_empty() => {
+                lines.entry(TranscriptEntry::Thinking { text: text.to_owned() })
+            }
             Piece::Thinking(_) | Piece::Alive => lines.alive(),
         };
         let reading = self.job.endpoint.wire.reading(&self.job.endpoint.model);
         let reply = tokio::select! {
             biased;
-            () = self.job.cancel.cancelled() => return Err(Trouble::stopped()),
+            () = self.job.cancel.cancelled() => return Err(AgentTrouble::stopped()),
             reply = self.client.ask(body, reading, &mut say) => reply?,
         };
         self.used.add(&reply.used);
-        lines.entry(Entry::Usage { meter: self.used });
+        lines.entry(TranscriptEntry::Usage { meter: self.used });
         Ok(reply)
     }
 
-    fn ending(self, taken: Result<Option<bool>, Trouble>) -> Ending {
+    fn ending(self, taken: Result<Option<bool>, AgentTrouble>) -> Ending {
         let trouble = match taken {
-            Ok(compacted) => Trouble { compacted, ..Trouble::default() },
+            Ok(compacted) => AgentTrouble { compacted, ..AgentTrouble::default() },
             Err(trouble) => trouble,
         };
         Ending {
@@ -153,19 +155,19 @@ impl<'a> Talk<'a> {
 
 fn id(turn: &Turn) -> &str {
     match &turn.session {
-        contract::Session::New(id) | contract::Session::Resume { id, .. } => id,
+        contract::TurnSession::New(id) | contract::TurnSession::Resume { id, .. } => id,
     }
 }
 
 /// The variable with the key, and the key.
-fn key(endpoint: &Endpoint) -> Result<Option<(String, String)>, Trouble> {
+fn key(endpoint: &Endpoint) -> Result<Option<(String, String)>, AgentTrouble> {
     let Some(name) = &endpoint.key_env else { return Ok(None) };
     match std::env::var(name) {
         Ok(value) if !value.trim().is_empty() => Ok(Some((name.clone(), value.trim().to_owned()))),
         _ if is_near(&endpoint.base_url) => Ok(None),
-        _ => Err(Trouble {
+        _ => Err(AgentTrouble {
             status: Some(401),
-            ..Trouble::named("no_key", format!("the variable `{name}`, which holds the key, is not set; set it"))
+            ..AgentTrouble::named("no_key", format!("the variable `{name}`, which holds the key, is not set; set it"))
         }),
     }
 }

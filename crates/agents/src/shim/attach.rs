@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::folder::Begun;
-use super::{Attached, Error, Found, Shim, locks, watch};
+use super::{Attached, Error, Shim, ShimFound, locks, watch};
 use crate::contract::Stopped;
 use crate::machine::patiently;
 use crate::process::{self, table};
@@ -16,20 +16,20 @@ const TRY: Duration = Duration::from_millis(20);
 
 impl Shim {
     /// Attaches to the shim of this folder, or says what became of it. Must run inside a Tokio runtime.
-    pub async fn attach(&self) -> Result<Found, Error> {
+    pub async fn attach(&self) -> Result<ShimFound, Error> {
         if !self.folder.is_claimed() {
-            return Ok(Found::Gone);
+            return Ok(ShimFound::Gone);
         }
         let engine_lock = locks::attach(&self.folder).await?;
         match self.living().await? {
-            Some(shim) => Attached::new(self.folder.clone(), shim, engine_lock).await.map(Found::Attached),
+            Some(shim) => Attached::new(self.folder.clone(), shim, engine_lock).await.map(ShimFound::Attached),
             None => self.left().await,
         }
     }
 
     /// Ends the agent although another engine is attached: one that has lost the attempt and does not know it yet, because it
     /// is stopped or sleeps. Answers how the agent ended, once nothing of it is left. Must run inside a Tokio runtime.
-    pub async fn end(&self, why: Stopped) -> Result<Found, Error> {
+    pub async fn end(&self, why: Stopped) -> Result<ShimFound, Error> {
         if let Some(shim) = self.living().await? {
             let ended = patiently(|| watch::end_of(&shim)).await?;
             self.folder.ask_to_stop(why)?;
@@ -40,12 +40,12 @@ impl Shim {
     }
 
     /// What became of an agent whose shim has ended.
-    async fn left(&self) -> Result<Found, Error> {
+    async fn left(&self) -> Result<ShimFound, Error> {
         if let Some(over) = patiently(|| self.folder.over()).await? {
-            return Ok(Found::Ended(over.exit));
+            return Ok(ShimFound::Ended(over.exit));
         }
         clear_up().await;
-        Ok(Found::Gone)
+        Ok(ShimFound::Gone)
     }
 
     /// The shim, if it lives. One that was just started is waited for.

@@ -27,7 +27,7 @@ pub struct Attached {
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// As the shim says.
     Ended(Exit),
     /// The shim was killed. What it left was ended; how far the agent had come is only known from its output.
@@ -57,13 +57,13 @@ impl Attached {
     }
 
     /// Waits for the end. Nothing is lost when this is dropped and called again.
-    pub async fn wait(&self) -> Result<Outcome, Error> {
+    pub async fn wait(&self) -> Result<AttemptOutcome, Error> {
         self.handle.readable().await.map_err(Error::io("wait for the shim"))?.retain_ready();
         match patiently(|| self.folder.over()).await? {
-            Some(over) => Ok(Outcome::Ended(over.exit)),
+            Some(over) => Ok(AttemptOutcome::Ended(over.exit)),
             None => {
                 attach::clear_up().await;
-                Ok(Outcome::Gone)
+                Ok(AttemptOutcome::Gone)
             }
         }
     }

@@ -16,7 +16,7 @@ use super::folder::{Agent, Begun, Folder, Over, STDERR_TAIL_BYTES};
 use super::{Error, Spec, alone};
 use crate::contract::{Exit, Stopped};
 use crate::machine::patiently;
-use crate::process::{self, Captured, Command, Ended, Files, InheritEnv, Mark, Output, table};
+use crate::process::{self, Captured, Command, Files, InheritEnv, Mark, ProcessEnd, ProcessOutput, table};
 use crate::redact::Redaction;
 
 /// No secret worth its name is shorter.
@@ -124,17 +124,17 @@ fn command(spec: &Spec, folder: &Folder, name: &str) -> Result<Command, Error> {
     })
 }
 
-fn ended(output: Result<Output, process::Error>, why: Option<Stopped>) -> Result<Exit, Exit> {
+fn ended(output: Result<ProcessOutput, process::Error>, why: Option<Stopped>) -> Result<Exit, Exit> {
     let output = output.map_err(|error| refused(&error))?;
     let exit = Exit { code: None, signal: None, ended: None, stderr: tail(&output.stderr) };
     Ok(match (output.ended, why) {
         // One that was interrupted and obeyed.
-        (Ended::Exited(code), why) => Exit { code: Some(code), ended: why.filter(is_hung), ..exit },
-        (Ended::Signalled(signal), why) => Exit { signal: Some(signal), ended: why.filter(is_hung), ..exit },
-        (Ended::TimedOut, _) => Exit { ended: Some(Stopped::Timeout), ..exit },
-        (Ended::Cancelled, Some(why)) => Exit { ended: Some(why), ..exit },
+        (ProcessEnd::Exited(code), why) => Exit { code: Some(code), ended: why.filter(is_hung), ..exit },
+        (ProcessEnd::Signalled(signal), why) => Exit { signal: Some(signal), ended: why.filter(is_hung), ..exit },
+        (ProcessEnd::TimedOut, _) => Exit { ended: Some(Stopped::Timeout), ..exit },
+        (ProcessEnd::Cancelled, Some(why)) => Exit { ended: Some(why), ..exit },
         // Somebody else wanted the shim to end: the machine goes down, or a person sent a signal.
-        (Ended::Cancelled, None) => Exit { signal: Some(SystemSignal::TERM.as_raw()), ..exit },
+        (ProcessEnd::Cancelled, None) => Exit { signal: Some(SystemSignal::TERM.as_raw()), ..exit },
     })
 }
 

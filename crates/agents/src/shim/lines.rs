@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::Error;
 use super::folder::{Folder, disk};
-use super::split::{Line, Split};
+use super::split::{OutputLine, Split};
 use super::watch::Watch;
 use crate::process::table;
 
@@ -48,7 +48,7 @@ impl Lines {
     }
 
     /// The next line; `None` when the output is over. Nothing is lost when this is dropped and called again.
-    pub async fn next(&mut self) -> Result<Option<Line>, Error> {
+    pub async fn next(&mut self) -> Result<Option<OutputLine>, Error> {
         loop {
             if let Some(line) = self.split.next() {
                 return Ok(Some(line));
@@ -67,7 +67,7 @@ impl Lines {
     }
 
     /// Another line, if one has been read already.
-    pub fn ready(&mut self) -> Option<Line> {
+    pub fn ready(&mut self) -> Option<OutputLine> {
         self.split.next()
     }
 

@@ -5,7 +5,7 @@
 
 /// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct OutputLine {
     /// Without its end. Broken characters are replaced; a line that is far too long has only its beginning.
     pub text: String,
     /// Where the next line begins, in bytes from the start of the output: who reads on from here misses nothing.
@@ -40,7 +40,7 @@ impl Split {
     }
 
     /// The next line that is complete.
-    pub(super) fn next(&mut self) -> Option<Line> {
+    pub(super) fn next(&mut self) -> Option<OutputLine> {
         let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
         let Some(found) = found else {
             self.drop_excess();
@@ -51,7 +51,7 @@ impl Split {
     }
 
     /// The line that was not ended, now that nothing follows.
-    pub(super) fn finish(&mut self) -> Option<Line> {
+    pub(super) fn finish(&mut self) -> Option<OutputLine> {
         let end = self.buffer.len();
         (end > self.at).then(|| self.take(end, 0))
     }
@@ -63,13 +63,13 @@ impl Split {
         self.searched = keep;
     }
 
-    fn take(&mut self, end: usize, separator: usize) -> Line {
+    fn take(&mut self, end: usize, separator: usize) -> OutputLine {
         let line = &self.buffer[self.at..end];
         let shown = &line[..line.len().min(self.line_bytes_max)];
         let text = String::from_utf8_lossy(shown).into_owned();
         self.at_in_stream += (line.len() + separator) as u64 + self.dropped;
         (self.at, self.searched, self.dropped) = (end + separator, end + separator, 0);
-        Line { text, end: self.at_in_stream }
+        OutputLine { text, end: self.at_in_stream }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{self, Chunk, Command, Error, Output, table};
+use crate::process::{self, Chunk, Command, Error, ProcessOutput, table};
 
 /// How long a server may take to hear that nobody wants its answer any more.
 const TAKE_BACK: Duration = Duration::from_secs(3);
@@ -16,9 +16,9 @@ pub async fn call(
     command: Command,
     cancel: CancellationToken,
     mut on_output: impl FnMut(Chunk<'_>) + Send,
-) -> Result<Output, Error> {
+) -> Result<ProcessOutput, Error> {
     let Some(started) = process::start_patiently(&command, &cancel, &mut on_output).await? else {
-        return Ok(Output::unstarted());
+        return Ok(ProcessOutput::unstarted());
     };
     let pid = started.pid();
     let ended = CancellationToken::new();

@@ -21,7 +21,7 @@ use rmcp::{RoleClient, ServiceExt};
 use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
 
-use super::{Answer, Ask, Server, pipes};
+use super::{ToolAnswer, ToolCall, ToolTransport, pipes};
 
 /// How long a server may take to be told that its answer is not wanted, and to be left.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -51,16 +51,16 @@ fn span(ms: u64) -> String {
 }
 
 /// Makes a call, within its time and until it is cancelled.
-pub(super) async fn made(ask: Ask, cancel: CancellationToken) -> Answer {
+pub(super) async fn made(ask: ToolCall, cancel: CancellationToken) -> ToolAnswer {
     let stop = stopped(ask.timeout_ms, cancel);
     tokio::pin!(stop);
     let greeting = greet(&ask.server);
     let (client, process) = tokio::select! {
         greeted = greeting => match greeted {
             Ok(greeted) => greeted,
-            Err(failure) => return Answer { failure: Some(failure), unreached: true, ..Answer::default() },
+            Err(failure) => return ToolAnswer { failure: Some(failure), unreached: true, ..ToolAnswer::default() },
         },
-        why = &mut stop => return Answer { failure: Some(why.failure()), ..Answer::default() },
+        why = &mut stop => return ToolAnswer { failure: Some(why.failure()), ..ToolAnswer::default() },
     };
     let answer = talk(client.peer(), ask, &mut stop).await;
     // A server that can not be left in time is ended with us.
@@ -82,18 +82,18 @@ async fn stopped(timeout_ms: Option<u64>, cancel: CancellationToken) -> Stop {
     }
 }
 
-async fn greet(server: &Server) -> Result<(Client, Option<Child>), Failure> {
+async fn greet(server: &ToolTransport) -> Result<(Client, Option<Child>), Failure> {
     let who =
         ClientConfig::new(ClientCapabilities::default(), Implementation::new("longhaul", env!("CARGO_PKG_VERSION")));
     match server {
-        Server::Program { command, args, env } => {
+        ToolTransport::Program { command, args, env } => {
             let started =
                 pipes::start(command, args, env).map_err(|message| Failure::new(ErrorClass::Failed, message))?;
             let served = who.serve((started.stdout, started.stdin)).await;
             let client = served.map_err(|error| unfriendly(ErrorClass::Failed, &error))?;
             Ok((client, Some(started.process)))
         }
-        Server::Address { url, headers } => {
+        ToolTransport::Address { url, headers } => {
             // Already installed is as good.
             let _ = rustls::crypto::ring::default_provider().install_default();
             let headers = headers_of(headers).map_err(|message| Failure::new(ErrorClass::Failed, message))?;
@@ -119,38 +119,38 @@ fn headers_of(headers: &IndexMap<String, String>) -> Result<HashMap<HeaderName, 
     headers.iter().map(read).collect()
 }
 
-async fn talk(peer: &Peer<RoleClient>, ask: Ask, stop: &mut (impl Future<Output = Stop> + Unpin)) -> Answer {
+async fn talk(peer: &Peer<RoleClient>, ask: ToolCall, stop: &mut (impl Future<Output = Stop> + Unpin)) -> ToolAnswer {
     let listed = tokio::select! {
         listed = peer.list_all_tools() => listed,
-        why = &mut *stop => return Answer { failure: Some(why.failure()), ..Answer::default() },
+        why = &mut *stop => return ToolAnswer { failure: Some(why.failure()), ..ToolAnswer::default() },
     };
     let names: Vec<String> = match listed {
         Ok(tools) => tools.into_iter().map(|tool| tool.name.into_owned()).collect(),
-        Err(error) => return Answer::failed(class(&error), format!("the server does not list its tools: {error}")),
+        Err(error) => return ToolAnswer::failed(class(&error), format!("the server does not list its tools: {error}")),
     };
     if !names.contains(&ask.tool) {
-        return Answer::failed(ErrorClass::Failed, unknown(&ask.tool, &names));
+        return ToolAnswer::failed(ErrorClass::Failed, unknown(&ask.tool, &names));
     }
     call(peer, ask, stop).await
 }
 
-async fn call(peer: &Peer<RoleClient>, ask: Ask, stop: &mut (impl Future<Output = Stop> + Unpin)) -> Answer {
+async fn call(peer: &Peer<RoleClient>, ask: ToolCall, stop: &mut (impl Future<Output = Stop> + Unpin)) -> ToolAnswer {
     let params = CallToolRequestParams::new(ask.tool).with_arguments(ask.arguments);
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     let mut handle = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
         Ok(handle) => handle,
-        Err(error) => return Answer::failed(class(&error), error.to_string()),
+        Err(error) => return ToolAnswer::failed(class(&error), error.to_string()),
     };
     tokio::select! {
         response = &mut handle.rx => match response.unwrap_or(Err(ServiceError::TransportClosed)) {
             Ok(result) => judged(result),
-            Err(error) => Answer::failed(class(&error), complaint(&error)),
+            Err(error) => ToolAnswer::failed(class(&error), complaint(&error)),
         },
         why = &mut *stop => {
             let failure = why.failure();
             // A server that does not listen any more is ended all the same.
             let _ = tokio::time::timeout(FAREWELL, handle.cancel(Some(failure.message.clone()))).await;
-            Answer { failure: Some(failure), ..Answer::default() }
+            ToolAnswer { failure: Some(failure), ..ToolAnswer::default() }
         }
     }
 }
@@ -179,21 +179,21 @@ fn unknown(tool: &str, names: &[String]) -> String {
     }
 }
 
-fn judged(result: ServerResult) -> Answer {
+fn judged(result: ServerResult) -> ToolAnswer {
     let result = match result {
         ServerResult::CallToolResult(result) => result,
         ServerResult::InputRequiredResult(_) => {
-            return Answer::failed(
+            return ToolAnswer::failed(
                 ErrorClass::Question,
                 "the tool asks a person something, and a step has nobody to ask",
             );
         }
-        _ => return Answer::failed(ErrorClass::Failed, "the server answered with something else than a result"),
+        _ => return ToolAnswer::failed(ErrorClass::Failed, "the server answered with something else than a result"),
     };
     let is_error = result.is_error == Some(true);
     let output = said(result);
     let failure = is_error.then(|| Failure::new(ErrorClass::Failed, told(&output)));
-    Answer { output, failure, unreached: false }
+    ToolAnswer { output, failure, unreached: false }
 }
 
 /// What a failed tool says of itself, in a sentence.

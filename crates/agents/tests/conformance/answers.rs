@@ -1,7 +1,7 @@
 //! What an agent is told, and what it answers.
 
 use longhaul_agents::answer;
-use longhaul_agents::contract::{Entry, Turn};
+use longhaul_agents::contract::{TranscriptEntry, Turn};
 use longhaul_core::plan::ErrorClass;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ pub(crate) async fn a_text_is_the_answer(bench: &Bench) {
     let done = bench.play("text Hello there").await;
     assert_eq!(done.class, None);
     assert_eq!(done.ending.text, "Hello there");
-    assert!(done.entries.contains(&Entry::Result));
+    assert!(done.entries.contains(&TranscriptEntry::Result));
 }
 
 pub(crate) async fn the_prompt_arrives_as_it_is(bench: &Bench) {
@@ -57,10 +57,13 @@ pub(crate) async fn the_answer_is_what_comes_after_the_tools(bench: &Bench) {
     let done = bench.play("tool echo from a tool; text done").await;
     assert_eq!((done.ending.text.as_str(), done.class), ("done", None));
     let call = done.entries.iter().find_map(|entry| match entry {
-        Entry::ToolCall { summary, .. } => Some(summary.as_str()),
+        TranscriptEntry::ToolCall { summary, .. } => Some(summary.as_str()),
         _ => None,
     });
     assert_eq!(call, Some("echo from a tool"));
-    let result = done.entries.iter().find(|entry| matches!(entry, Entry::ToolResult { .. }));
-    assert!(matches!(result, Some(Entry::ToolResult { ok: true, text, .. }) if text == "from a tool\n"), "{result:?}");
+    let result = done.entries.iter().find(|entry| matches!(entry, TranscriptEntry::ToolResult { .. }));
+    assert!(
+        matches!(result, Some(TranscriptEntry::ToolResult { ok: true, text, .. }) if text == "from a tool\n"),
+        "{result:?}"
+    );
 }

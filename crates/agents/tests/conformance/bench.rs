@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use longhaul_agents::contract::{Agent, Ending, Entry, Errand, Exit, Found, Permission, Session, Setup, Stopped, Turn};
-use longhaul_agents::process::{self, Chunk, Command, Ended, Files, InheritEnv, Mark};
+use longhaul_agents::contract::{
+    Agent, AgentSetup, Ending, Errand, Exit, InstalledAgent, Permission, Stopped, TranscriptEntry, Turn, TurnSession,
+};
+use longhaul_agents::process::{self, Chunk, Command, Files, InheritEnv, Mark, ProcessEnd};
 use longhaul_agents::{drivers, notice, shim};
 use longhaul_core::plan::ErrorClass;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +26,7 @@ pub(crate) struct Bench {
 
 /// What is left of a turn.
 pub(crate) struct Done {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<TranscriptEntry>,
     pub(crate) ending: Ending,
     pub(crate) exit: Exit,
     pub(crate) class: Option<ErrorClass>,
@@ -53,8 +55,9 @@ impl Bench {
         self.folder.path().join(below)
     }
 
-    pub(crate) fn setup(&self, scenario: &str) -> Setup {
-        let mut setup = Setup { home: self.path("engine"), model: Some("fake".to_owned()), ..Setup::default() };
+    pub(crate) fn setup(&self, scenario: &str) -> AgentSetup {
+        let mut setup =
+            AgentSetup { home: self.path("engine"), model: Some("fake".to_owned()), ..AgentSetup::default() };
         setup.env.insert("FAKE_AGENT".to_owned(), scenario.to_owned());
         setup.env.insert("PATH".to_owned(), format!("{}:/usr/bin:/bin", self.path("bin").display()));
         setup.env.insert("HOME".to_owned(), self.path("home").display().to_string());
@@ -68,7 +71,7 @@ impl Bench {
             system: None,
             model: None,
             effort: None,
-            session: Session::New(SESSION.to_owned()),
+            session: TurnSession::New(SESSION.to_owned()),
             schema: None,
             permission: Permission::Edit,
             tools: None,
@@ -86,8 +89,8 @@ impl Bench {
         self.run(&self.setup(scenario), &self.turn("do it"), Limits::default()).await
     }
 
-    pub(crate) async fn run(&self, setup: &Setup, turn: &Turn, limits: Limits) -> Done {
-        let found: Found = self.driver.find(setup).unwrap();
+    pub(crate) async fn run(&self, setup: &AgentSetup, turn: &Turn, limits: Limits) -> Done {
+        let found: InstalledAgent = self.driver.find(setup).unwrap();
         let invocation = self.driver.invoke(&found, setup, turn).unwrap();
         let command = self.command(&invocation, limits.timeout);
         let mut heard = Heard { reader: self.driver.reader(turn), rest: Vec::new(), entries: Vec::new() };
@@ -135,7 +138,7 @@ impl Bench {
 struct Heard {
     reader: Box<dyn longhaul_agents::contract::Reader>,
     rest: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
 }
 
 impl Heard {
@@ -149,17 +152,17 @@ impl Heard {
         }
     }
 
-    fn finish(self, exit: &Exit) -> (Vec<Entry>, Ending) {
+    fn finish(self, exit: &Exit) -> (Vec<TranscriptEntry>, Ending) {
         (self.entries, self.reader.finish(exit))
     }
 }
 
-fn exit_of(ended: Ended, stderr: String) -> Exit {
+fn exit_of(ended: ProcessEnd, stderr: String) -> Exit {
     let plain = Exit { code: None, signal: None, ended: None, stderr };
     match ended {
-        Ended::Exited(code) => Exit { code: Some(code), ..plain },
-        Ended::Signalled(signal) => Exit { signal: Some(signal), ..plain },
-        Ended::TimedOut => Exit { ended: Some(Stopped::Timeout), ..plain },
-        Ended::Cancelled => Exit { ended: Some(Stopped::Cancelled), ..plain },
+        ProcessEnd::Exited(code) => Exit { code: Some(code), ..plain },
+        ProcessEnd::Signalled(signal) => Exit { signal: Some(signal), ..plain },
+        ProcessEnd::TimedOut => Exit { ended: Some(Stopped::Timeout), ..plain },
+        ProcessEnd::Cancelled => Exit { ended: Some(Stopped::Cancelled), ..plain },
     }
 }

@@ -1,6 +1,6 @@
 //! Output that is large, broken, or none of the stream's business.
 
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 
 use crate::conformance::bench::Bench;
 
@@ -8,7 +8,7 @@ pub(crate) async fn a_huge_output_is_read(bench: &Bench) {
     let done = bench.play("huge 24; text still here").await;
     assert_eq!((done.ending.text.as_str(), done.class), ("still here", None));
     let size = done.entries.iter().find_map(|entry| match entry {
-        Entry::ToolResult { text, .. } => Some(text.len()),
+        TranscriptEntry::ToolResult { text, .. } => Some(text.len()),
         _ => None,
     });
     assert_eq!(size, Some(24 << 20));
@@ -22,5 +22,5 @@ pub(crate) async fn broken_text_is_read(bench: &Bench) {
 pub(crate) async fn lines_that_are_no_events_are_read(bench: &Bench) {
     let done = bench.play("noise; text still here; noise").await;
     assert_eq!((done.ending.text.as_str(), done.class), ("still here", None));
-    assert!(done.entries.contains(&Entry::Notice { text: "warn: something that is no event".to_owned() }));
+    assert!(done.entries.contains(&TranscriptEntry::Notice { text: "warn: something that is no event".to_owned() }));
 }

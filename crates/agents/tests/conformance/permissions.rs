@@ -1,6 +1,6 @@
 //! What an agent may do and see.
 
-use longhaul_agents::contract::{Auth, Entry, Permission, Setup, Turn};
+use longhaul_agents::contract::{AgentAuth, AgentSetup, Permission, TranscriptEntry, Turn};
 use serde_json::json;
 
 use crate::conformance::bench::{Bench, Limits};
@@ -8,9 +8,9 @@ use crate::conformance::bench::{Bench, Limits};
 pub(crate) async fn a_tool_that_was_not_allowed_is_told(bench: &Bench) {
     let done = bench.play("deny rm -rf /; text I could not").await;
     assert_eq!(done.ending.denied.len(), 1);
-    let denied = Entry::Denied { name: done.ending.denied[0].clone() };
+    let denied = TranscriptEntry::Denied { name: done.ending.denied[0].clone() };
     assert!(done.entries.contains(&denied), "{:?}", done.entries);
-    assert!(done.entries.iter().any(|entry| matches!(entry, Entry::ToolResult { ok: false, .. })));
+    assert!(done.entries.iter().any(|entry| matches!(entry, TranscriptEntry::ToolResult { ok: false, .. })));
     assert_eq!(done.class, None, "what came of it is the answer's to say");
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn every_permission_makes_a_command_line_that_is_understood(ben
 pub(crate) async fn no_variable_reaches_it_that_nobody_named(bench: &Bench) {
     let file = bench.path("seen");
     let scenario = format!("env {}; text ok", file.display());
-    let setup = Setup { auth: Auth::Key, key_env: Some("OTHER_KEY".to_owned()), ..bench.setup(&scenario) };
+    let setup = AgentSetup { auth: AgentAuth::Key, key_env: Some("OTHER_KEY".to_owned()), ..bench.setup(&scenario) };
     bench.run(&setup, &bench.turn("do it"), Limits::default()).await;
     let seen = std::fs::read_to_string(file).unwrap();
     assert!(seen.contains("TERM=dumb") && seen.contains("LONGHAUL_ATTEMPT="), "{seen}");

@@ -1,12 +1,12 @@
 //! Conversations: beginning one, continuing it, and what each turn of it used.
 
-use longhaul_agents::contract::{Entry, Meter, Session, Turn};
+use longhaul_agents::contract::{Meter, TranscriptEntry, Turn, TurnSession};
 
 use crate::conformance::bench::{Bench, Done, Limits, SESSION};
 
 pub(crate) async fn a_session_is_told_before_anything_else(bench: &Bench) {
     let done = bench.play("tool true; text hello").await;
-    let Some(Entry::Session { id, .. }) = done.entries.first() else { panic!("{:?}", done.entries) };
+    let Some(TranscriptEntry::Session { id, .. }) = done.entries.first() else { panic!("{:?}", done.entries) };
     assert_eq!(done.ending.session.as_ref(), Some(id));
     if bench.driver.abilities().choose_session {
         assert_eq!(id, SESSION);
@@ -14,7 +14,7 @@ pub(crate) async fn a_session_is_told_before_anything_else(bench: &Bench) {
 }
 
 async fn resume(bench: &Bench, id: &str, before: Meter) -> Done {
-    let turn = Turn { session: Session::Resume { id: id.to_owned(), before }, ..bench.turn("go on") };
+    let turn = Turn { session: TurnSession::Resume { id: id.to_owned(), before }, ..bench.turn("go on") };
     bench.run(&bench.setup("turns"), &turn, Limits::default()).await
 }
 

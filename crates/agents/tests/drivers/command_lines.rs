@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_agents::contract::{Auth, Errand, Found, Invocation, Meter, Permission, Session, Setup, Turn};
+use longhaul_agents::contract::{
+    AgentAuth, AgentSetup, Errand, InstalledAgent, Invocation, Meter, Permission, Turn, TurnSession,
+};
 use longhaul_agents::drivers;
 use serde_json::json;
 
@@ -11,17 +13,17 @@ use super::{found, snapshot, turn};
 /// One question: a turn, and what is around it.
 struct Case {
     title: &'static str,
-    found: Found,
-    setup: Setup,
+    found: InstalledAgent,
+    setup: AgentSetup,
     turn: Turn,
 }
 
-fn resumed() -> Session {
-    Session::Resume { id: "01a1de04-5c04-79c1-9d25-d9fb5c7be32f".to_owned(), before: Meter::default() }
+fn resumed() -> TurnSession {
+    TurnSession::Resume { id: "01a1de04-5c04-79c1-9d25-d9fb5c7be32f".to_owned(), before: Meter::default() }
 }
 
 fn cases(folder: &Path) -> Vec<Case> {
-    let setup = Setup { home: folder.join("home"), model: Some("m".to_owned()), ..Setup::default() };
+    let setup = AgentSetup { home: folder.join("home"), model: Some("m".to_owned()), ..AgentSetup::default() };
     let plain =
         Case { title: "", found: found(true), setup, turn: Turn { trusted: true, ..turn(&folder.join("scratch")) } };
     let case = |title, change: &dyn Fn(&mut Case)| {
@@ -59,10 +61,10 @@ fn cases(folder: &Path) -> Vec<Case> {
         case("shortening the context", &|c| (c.turn.errand, c.turn.session) = (Errand::Compact, resumed())),
         case("shortening what has not begun", &|c| c.turn.errand = Errand::Compact),
         case("no login: by key", &|c| c.found.logged_in = false),
-        case("by key although there is a login", &|c| c.setup.auth = Auth::Key),
-        case("by login although there is none", &|c| (c.setup.auth, c.found.logged_in) = (Auth::Login, false)),
+        case("by key although there is a login", &|c| c.setup.auth = AgentAuth::Key),
+        case("by login although there is none", &|c| (c.setup.auth, c.found.logged_in) = (AgentAuth::Login, false)),
         case("a key in another variable", &|c| {
-            (c.setup.auth, c.setup.key_env) = (Auth::Key, Some("MY_KEY".to_owned()))
+            (c.setup.auth, c.setup.key_env) = (AgentAuth::Key, Some("MY_KEY".to_owned()))
         }),
         case("a model served elsewhere", &|c| {
             c.setup.base_url = Some("http://127.0.0.1:8099/lane/x".to_owned());
@@ -72,7 +74,7 @@ fn cases(folder: &Path) -> Vec<Case> {
             c.setup.base_url = Some("https://host/api/v1/".to_owned())
         }),
         case("a login shown to another address", &|c| {
-            (c.setup.auth, c.setup.base_url) = (Auth::Login, Some("https://host".to_owned()));
+            (c.setup.auth, c.setup.base_url) = (AgentAuth::Login, Some("https://host".to_owned()));
         }),
         case("settings of one's own", &|c| {
             c.setup.args = vec!["--first".to_owned()];
@@ -81,7 +83,7 @@ fn cases(folder: &Path) -> Vec<Case> {
         }),
         case("settings that hand a key to a login", &|c| c.setup.keep_env = vec!["*".to_owned()]),
         case("a session that is none", &|c| {
-            c.turn.session = Session::Resume { id: "--evil".to_owned(), before: Meter::default() }
+            c.turn.session = TurnSession::Resume { id: "--evil".to_owned(), before: Meter::default() }
         }),
         case("a model that looks like a flag", &|c| c.turn.model = Some("--evil x".to_owned())),
         case("no model at all", &|c| c.setup.model = None),
@@ -172,7 +174,7 @@ fn the_prompt_goes_by_stdin() {
     for agent in drivers::ALL {
         let turn = Turn { prompt: prompt.clone(), trusted: true, ..turn(folder.path()) };
         let (home, program, model) = (folder.path().join("home"), Some("p".into()), Some("m".to_owned()));
-        let setup = Setup { home, program, model, ..Setup::default() };
+        let setup = AgentSetup { home, program, model, ..AgentSetup::default() };
         let invocation = agent.invoke(&found(true), &setup, &turn).unwrap();
         let stdin = String::from_utf8(invocation.stdin).unwrap();
         // Those that we serve ourselves are asked in JSON.
@@ -187,7 +189,7 @@ fn an_argument_that_no_program_can_be_handed_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let schema = json!({"description": "d".repeat(200_000)});
     let turn = Turn { schema: Some(schema), ..turn(folder.path()) };
-    let refusal = drivers::by_name("claude").unwrap().invoke(&found(true), &Setup::default(), &turn).unwrap_err();
+    let refusal = drivers::by_name("claude").unwrap().invoke(&found(true), &AgentSetup::default(), &turn).unwrap_err();
     assert!(refusal.0.contains("128 KB"), "{refusal}");
 }
 
@@ -197,7 +199,7 @@ fn permissions_are_skipped_only_inside_a_sandbox() {
     const SKIPS: [&str; 7] =
         ["skip-permissions", "IS_SANDBOX", "bypass", "danger-full-access", "--allow-all", "--yolo", "--auto"];
     let folder = tempfile::tempdir().unwrap();
-    let setup = Setup { home: folder.path().join("home"), model: Some("m".to_owned()), ..Setup::default() };
+    let setup = AgentSetup { home: folder.path().join("home"), model: Some("m".to_owned()), ..AgentSetup::default() };
     for agent in drivers::ALL {
         for permission in [Permission::ReadOnly, Permission::Edit, Permission::Full] {
             for (sandboxed, trusted) in [(false, false), (false, true), (true, true)] {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
-use longhaul_agents::contract::{Found, Missing, Setup};
+use longhaul_agents::contract::{AgentSetup, InstalledAgent, MissingAgent};
 use longhaul_agents::drivers;
 
 /// A machine of its own: a home, a folder in `PATH`, and nothing else.
@@ -37,8 +37,8 @@ impl Machine {
         std::fs::write(path, text).unwrap();
     }
 
-    fn setup(&self) -> Setup {
-        let mut setup = Setup::default();
+    fn setup(&self) -> AgentSetup {
+        let mut setup = AgentSetup::default();
         let path = format!("{}:/bin:/usr/bin", self.path("bin").display());
         let hidden = [
             "CLAUDE_CODE_OAUTH_TOKEN",
@@ -57,7 +57,7 @@ impl Machine {
         setup
     }
 
-    fn find(&self, agent: &str) -> Result<Found, Missing> {
+    fn find(&self, agent: &str) -> Result<InstalledAgent, MissingAgent> {
         drivers::by_name(agent).unwrap().find(&self.setup())
     }
 }
@@ -68,7 +68,7 @@ const CLAUDE: &str = "echo '2.1.325 (Claude Code)'";
 fn a_program_in_path_is_found() {
     let machine = Machine::new();
     let program = machine.program("bin/claude", CLAUDE);
-    assert_eq!(machine.find("claude"), Ok(Found { program, version: "2.1.325".to_owned(), logged_in: false }));
+    assert_eq!(machine.find("claude"), Ok(InstalledAgent { program, version: "2.1.325".to_owned(), logged_in: false }));
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn one_that_is_not_there_says_how_to_get_it() {
 fn the_settings_say_where() {
     let machine = Machine::new();
     let program = machine.program("elsewhere/my-claude", CLAUDE);
-    let setup = Setup { program: Some(program.clone()), ..machine.setup() };
+    let setup = AgentSetup { program: Some(program.clone()), ..machine.setup() };
     assert_eq!(drivers::by_name("claude").unwrap().find(&setup).unwrap().program, program);
-    let setup = Setup { program: Some(machine.path("nothing")), ..machine.setup() };
+    let setup = AgentSetup { program: Some(machine.path("nothing")), ..machine.setup() };
     let missing = drivers::by_name("claude").unwrap().find(&setup).unwrap_err();
     assert_eq!(missing.remedy, "correct `agents.claude.program` in the settings");
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use jiff::tz::TimeZone;
-use longhaul_agents::contract::{Ending, Entry, Exit, Stopped, Turn};
+use longhaul_agents::contract::{Ending, Exit, Stopped, TranscriptEntry, Turn};
 use longhaul_agents::{drivers, notice};
 use longhaul_core::plan::ErrorClass;
 
 use super::{show, turn};
 
-fn read(agent: &str, turn: &Turn, lines: &[&str]) -> (Vec<Entry>, Ending) {
+fn read(agent: &str, turn: &Turn, lines: &[&str]) -> (Vec<TranscriptEntry>, Ending) {
     let mut reader = drivers::by_name(agent).unwrap().reader(turn);
     let entries = lines.iter().flat_map(|line| reader.line(line)).collect();
     let exit = Exit { code: Some(1), signal: None, ended: None, stderr: String::new() };
@@ -64,7 +64,7 @@ fn a_limit_that_is_only_near_is_a_notice_and_no_trouble() {
     let warning = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1794800000,"rateLimitType":"seven_day"}}"#;
     let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"done"}"#;
     let (entries, ending) = read("claude", &turn(Path::new("/nowhere")), &[warning, result]);
-    assert!(entries.contains(&Entry::Notice { text: "limit seven_day: allowed_warning".to_owned() }));
+    assert!(entries.contains(&TranscriptEntry::Notice { text: "limit seven_day: allowed_warning".to_owned() }));
     assert_eq!(ending.trouble.resets_at_ms, None);
 }
 
@@ -118,7 +118,7 @@ fn a_summary_is_one_line_of_at_most_120_characters() {
     );
     let (entries, _) = read("copilot", &turn(Path::new("/nowhere")), &[&long]);
     let summary = entries.iter().find_map(|entry| match entry {
-        Entry::ToolCall { summary, .. } => Some(summary.clone()),
+        TranscriptEntry::ToolCall { summary, .. } => Some(summary.clone()),
         _ => None,
     });
     let summary = summary.unwrap();

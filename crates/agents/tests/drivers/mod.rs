@@ -10,7 +10,7 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 
-use longhaul_agents::contract::{Errand, Found, Permission, Session, Turn};
+use longhaul_agents::contract::{Errand, InstalledAgent, Permission, Turn, TurnSession};
 
 /// The plainest turn there is.
 fn turn(scratch: &Path) -> Turn {
@@ -20,7 +20,7 @@ fn turn(scratch: &Path) -> Turn {
         system: None,
         model: None,
         effort: None,
-        session: Session::New("11111111-2222-4333-8444-555555555501".to_owned()),
+        session: TurnSession::New("11111111-2222-4333-8444-555555555501".to_owned()),
         schema: None,
         permission: Permission::Edit,
         tools: None,
@@ -34,6 +34,6 @@ fn turn(scratch: &Path) -> Turn {
 }
 
 /// A program that needs not be there.
-fn found(logged_in: bool) -> Found {
-    Found { program: PathBuf::from("/opt/agent"), version: "9.9.9".to_owned(), logged_in }
+fn found(logged_in: bool) -> InstalledAgent {
+    InstalledAgent { program: PathBuf::from("/opt/agent"), version: "9.9.9".to_owned(), logged_in }
 }

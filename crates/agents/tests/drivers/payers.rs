@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use longhaul_agents::contract::{Auth, Invocation, Setup, Turn};
+use longhaul_agents::contract::{AgentAuth, AgentSetup, Invocation, Turn};
 use longhaul_agents::drivers;
 
 use super::{found, turn};
@@ -30,16 +30,16 @@ fn ours() -> Vec<(OsString, OsString)> {
     canaries.chain([("PATH".into(), "/bin".into()), ("MY_KEY".into(), "canary-MINE".into())]).collect()
 }
 
-fn invocation(agent: &str, logged_in: bool, setup: Setup) -> Invocation {
+fn invocation(agent: &str, logged_in: bool, setup: AgentSetup) -> Invocation {
     let folder = tempfile::tempdir().unwrap();
     let model = setup.model.clone().or_else(|| Some("m".to_owned()));
-    let setup = Setup { home: folder.path().to_owned(), model, ..setup };
+    let setup = AgentSetup { home: folder.path().to_owned(), model, ..setup };
     let turn = Turn { trusted: true, ..turn(folder.path()) };
     drivers::by_name(agent).unwrap().invoke(&found(logged_in), &setup, &turn).unwrap()
 }
 
 /// The names of the variables that hold a canary, and which.
-fn leaked(agent: &str, logged_in: bool, setup: Setup) -> Vec<String> {
+fn leaked(agent: &str, logged_in: bool, setup: AgentSetup) -> Vec<String> {
     let environment = invocation(agent, logged_in, setup).environment(&["PATH"], &ours());
     let text = |value: &OsString| value.to_string_lossy().into_owned();
     let canaries = environment.iter().filter(|(_, value)| text(value).starts_with("canary"));
@@ -49,15 +49,15 @@ fn leaked(agent: &str, logged_in: bool, setup: Setup) -> Vec<String> {
 #[test]
 fn a_login_is_handed_no_key() {
     for agent in ["claude", "codex", "copilot", "gemini", "opencode"] {
-        for auth in [Auth::Login, Auth::Auto] {
-            assert!(leaked(agent, true, Setup { auth, ..Setup::default() }).is_empty(), "{agent}");
+        for auth in [AgentAuth::Login, AgentAuth::Auto] {
+            assert!(leaked(agent, true, AgentSetup { auth, ..AgentSetup::default() }).is_empty(), "{agent}");
         }
     }
 }
 
 #[test]
 fn a_key_reaches_only_the_program_that_it_is_for() {
-    let key = |agent| leaked(agent, false, Setup { auth: Auth::Key, ..Setup::default() });
+    let key = |agent| leaked(agent, false, AgentSetup { auth: AgentAuth::Key, ..AgentSetup::default() });
     assert_eq!(key("claude"), ["ANTHROPIC_API_KEY=ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN=ANTHROPIC_AUTH_TOKEN"]);
     assert_eq!(key("codex"), ["CODEX_API_KEY=CODEX_API_KEY"]);
     assert_eq!(
@@ -69,16 +69,16 @@ fn a_key_reaches_only_the_program_that_it_is_for() {
     );
     assert_eq!(key("gemini"), ["GEMINI_API_KEY=GEMINI_API_KEY"]);
     assert!(key("opencode").is_empty());
-    let setup = Setup { model: Some("openrouter/a/b".to_owned()), ..Setup::default() };
+    let setup = AgentSetup { model: Some("openrouter/a/b".to_owned()), ..AgentSetup::default() };
     assert_eq!(leaked("opencode", false, setup), ["OPENROUTER_API_KEY=OPENROUTER_API_KEY"]);
 }
 
 #[test]
 fn a_key_of_another_name_takes_the_name_that_the_program_knows() {
-    let mine = || Setup { auth: Auth::Key, key_env: Some("MY_KEY".to_owned()), ..Setup::default() };
+    let mine = || AgentSetup { auth: AgentAuth::Key, key_env: Some("MY_KEY".to_owned()), ..AgentSetup::default() };
     assert_eq!(leaked("claude", true, mine()), ["ANTHROPIC_API_KEY=MINE"]);
     assert_eq!(leaked("codex", true, mine()), ["CODEX_API_KEY=MINE"]);
-    let elsewhere = || Setup { base_url: Some("http://127.0.0.1:1".to_owned()), ..mine() };
+    let elsewhere = || AgentSetup { base_url: Some("http://127.0.0.1:1".to_owned()), ..mine() };
     assert_eq!(leaked("codex", true, elsewhere()), ["MY_KEY=MINE"]);
     assert_eq!(leaked("copilot", true, elsewhere()), ["COPILOT_PROVIDER_API_KEY=MINE"]);
     assert_eq!(leaked("gemini", true, elsewhere()), ["GEMINI_API_KEY=MINE"]);
@@ -87,7 +87,7 @@ fn a_key_of_another_name_takes_the_name_that_the_program_knows() {
 
 #[test]
 fn the_first_of_two_keys_of_codex_counts() {
-    let invocation = invocation("codex", false, Setup::default());
+    let invocation = invocation("codex", false, AgentSetup::default());
     let only_openai = [("OPENAI_API_KEY".into(), "o".into())];
     assert_eq!(invocation.environment(&[], &only_openai), [("CODEX_API_KEY".into(), "o".into())]);
     let both = [("CODEX_API_KEY".into(), "c".into()), ("OPENAI_API_KEY".into(), "o".into())];

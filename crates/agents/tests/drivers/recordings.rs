@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use longhaul_agents::contract::{Errand, Exit, Meter, Session, Stopped, Turn};
+use longhaul_agents::contract::{Errand, Exit, Meter, Stopped, Turn, TurnSession};
 use longhaul_agents::{drivers, notice};
 
 use super::{show, snapshot, turn};
@@ -34,7 +34,7 @@ fn around(stream: &str, turn: &mut Turn) -> Exit {
         stream.lines().filter_map(|line| line.strip_prefix("# ")).map(|line| line.split_once(' ').unwrap_or((line, "")))
     {
         match word {
-            "resume" => turn.session = Session::Resume { id: SESSION.to_owned(), before: meter(rest) },
+            "resume" => turn.session = TurnSession::Resume { id: SESSION.to_owned(), before: meter(rest) },
             "compact" => turn.errand = Errand::Compact,
             "exit" => exit.code = Some(rest.parse().unwrap()),
             "signal" => exit.signal = Some(rest.parse().unwrap()),
@@ -57,7 +57,7 @@ fn meter(text: &str) -> Meter {
 fn read(agent: &str, stream: &str) -> String {
     let scratch = tempfile::tempdir().unwrap();
     let mut turn = turn(scratch.path());
-    turn.session = Session::New(SESSION.to_owned());
+    turn.session = TurnSession::New(SESSION.to_owned());
     let exit = around(stream, &mut turn);
     let mut reader = drivers::by_name(agent).unwrap().reader(&turn);
     let lines = stream.lines().filter(|line| !line.starts_with("# "));

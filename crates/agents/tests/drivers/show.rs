@@ -1,13 +1,13 @@
 //! Entries and endings as a person reads them: a line each, what is empty left out.
 
-use longhaul_agents::contract::{Ending, Entry, Meter};
+use longhaul_agents::contract::{Ending, Meter, TranscriptEntry};
 
 /// A line for each entry; signs of life that follow each other share one.
-pub(crate) fn entries(entries: &[Entry]) -> String {
+pub(crate) fn entries(entries: &[TranscriptEntry]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut alive = 0;
     for entry in entries {
-        if *entry == Entry::Alive {
+        if *entry == TranscriptEntry::Alive {
             alive += 1;
             continue;
         }
@@ -25,22 +25,22 @@ fn flush(lines: &mut Vec<String>, alive: &mut usize) {
     *alive = 0;
 }
 
-fn one(entry: &Entry) -> String {
+fn one(entry: &TranscriptEntry) -> String {
     match entry {
-        Entry::Session { id, model } => format!("session  {id} {}", model.as_deref().unwrap_or("-")),
-        Entry::Text { text, delta } => format!("text     {}{}", if *delta { "+" } else { "" }, line(text)),
-        Entry::Thinking { text } => format!("thinking {}", line(text)),
-        Entry::ToolCall { id, name, summary, input } => format!("call     {id} {name} `{summary}` {input}"),
-        Entry::ToolResult { id, ok, text } => {
+        TranscriptEntry::Session { id, model } => format!("session  {id} {}", model.as_deref().unwrap_or("-")),
+        TranscriptEntry::Text { text, delta } => format!("text     {}{}", if *delta { "+" } else { "" }, line(text)),
+        TranscriptEntry::Thinking { text } => format!("thinking {}", line(text)),
+        TranscriptEntry::ToolCall { id, name, summary, input } => format!("call     {id} {name} `{summary}` {input}"),
+        TranscriptEntry::ToolResult { id, ok, text } => {
             format!("result   {id} {} {}", if *ok { "ok" } else { "failed" }, line(text))
         }
-        Entry::Denied { name } => format!("denied   {name}"),
-        Entry::Notice { text } => format!("notice   {}", line(text)),
-        Entry::Usage { meter } => format!("usage    {}", measured(meter)),
-        Entry::Background { tasks } => format!("behind   {}", tasks.join(", ")),
-        Entry::GoesOn => "goes on".to_owned(),
-        Entry::Alive => unreachable!("counted"),
-        Entry::Result => "over".to_owned(),
+        TranscriptEntry::Denied { name } => format!("denied   {name}"),
+        TranscriptEntry::Notice { text } => format!("notice   {}", line(text)),
+        TranscriptEntry::Usage { meter } => format!("usage    {}", measured(meter)),
+        TranscriptEntry::Background { tasks } => format!("behind   {}", tasks.join(", ")),
+        TranscriptEntry::GoesOn => "goes on".to_owned(),
+        TranscriptEntry::Alive => unreachable!("counted"),
+        TranscriptEntry::Result => "over".to_owned(),
     }
 }
 

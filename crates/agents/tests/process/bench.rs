@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use longhaul_agents::process::{Chunk, Command, Error, Files, Mark, Output, run};
+use longhaul_agents::process::{Chunk, Command, Error, Files, Mark, ProcessOutput, run};
 use tokio_util::sync::CancellationToken;
 
 /// No process.
@@ -56,12 +56,12 @@ impl Bench {
 }
 
 /// Runs to the end.
-pub(crate) fn finish(command: Command) -> Result<Output, Error> {
+pub(crate) fn finish(command: Command) -> Result<ProcessOutput, Error> {
     block_on(run(command, CancellationToken::new(), |_| {}))
 }
 
 /// Runs until `word` has been printed, then cancels.
-pub(crate) fn cancel_at(word: &str, command: Command) -> Output {
+pub(crate) fn cancel_at(word: &str, command: Command) -> ProcessOutput {
     let cancel = CancellationToken::new();
     let mut seen = Vec::new();
     let on_output = |chunk: Chunk<'_>| {

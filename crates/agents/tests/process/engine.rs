@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use longhaul_agents::process::{self, Ended, Files, Guard, Mark, guard_main, run};
+use longhaul_agents::process::{self, Files, Guard, Mark, ProcessEnd, guard_main, run};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
@@ -191,7 +191,7 @@ fn adopt(engine: &str) {
     for _ in 0..5 {
         drop(fs::remove_file(folder().join("shed")));
         let output = block_on(run(command(engine, shed), CancellationToken::new(), |_| {})).unwrap();
-        assert_eq!((output.ended, output.survivors), (Ended::Exited(0), vec![]));
+        assert_eq!((output.ended, output.survivors), (ProcessEnd::Exited(0), vec![]));
         let pid: u32 = fs::read_to_string(folder().join("shed")).unwrap().trim().parse().unwrap();
         assert!(!Path::new("/proc").join(pid.to_string()).exists(), "neither running nor dead");
     }

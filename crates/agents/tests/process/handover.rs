@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 
-use longhaul_agents::process::{Ended, Error, InheritEnv};
+use longhaul_agents::process::{Error, InheritEnv, ProcessEnd};
 use proptest::prelude::*;
 
 use crate::process::bench::{Bench, finish};
@@ -15,7 +15,7 @@ fn environment(bench: &Bench, inherit: InheritEnv, more: &[(&str, &str)]) -> BTr
     let mut command = bench.command("/usr/bin/env").arg("-0");
     command.inherit_env = inherit;
     command.env = more.iter().map(|(name, value)| (name.into(), value.into())).collect();
-    assert_eq!(finish(command).unwrap().ended, Ended::Exited(0));
+    assert_eq!(finish(command).unwrap().ended, ProcessEnd::Exited(0));
     let text = String::from_utf8(bench.stdout_file()).unwrap();
     let entries = text.split_terminator('\0').map(|entry| entry.split_once('=').unwrap());
     entries.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
@@ -55,7 +55,7 @@ fn arguments_seen(args: &[OsString]) -> Vec<Vec<u8>> {
     let bench = Bench::new();
     let mut command = bench.script("cat /proc/$$/cmdline; exit 0").arg("probe");
     command.args.extend_from_slice(args);
-    assert_eq!(finish(command).unwrap().ended, Ended::Exited(0));
+    assert_eq!(finish(command).unwrap().ended, ProcessEnd::Exited(0));
     let seen = bench.stdout_file();
     seen[..seen.len() - 1].split(|byte| *byte == 0).skip(4).map(<[u8]>::to_vec).collect()
 }

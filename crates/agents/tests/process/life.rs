@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longhaul_agents::process::{Chunk, Ended, run};
+use longhaul_agents::process::{Chunk, ProcessEnd, run};
 use tokio_util::sync::CancellationToken;
 
 use crate::process::bench::{Bench, NONE, block_on, cancel_at, eventually, finish, runs};
@@ -14,13 +14,13 @@ const SHORT: Duration = Duration::from_millis(50);
 fn the_exit_code_is_the_commands_own() {
     for code in [0, 1, 42, 255] {
         let output = finish(Bench::new().script(&format!("exit {code}"))).unwrap();
-        assert_eq!((output.ended, output.survivors), (Ended::Exited(code), vec![]));
+        assert_eq!((output.ended, output.survivors), (ProcessEnd::Exited(code), vec![]));
     }
 }
 
 #[test]
 fn a_command_that_was_killed_by_somebody_else_says_by_which_signal() {
-    assert_eq!(finish(Bench::new().script("kill -9 $$")).unwrap().ended, Ended::Signalled(9));
+    assert_eq!(finish(Bench::new().script("kill -9 $$")).unwrap().ended, ProcessEnd::Signalled(9));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_command_that_takes_too_long_is_ended() {
     let bench = Bench::new();
     let mut command = bench.script("sleep 3600");
     command.timeout = Some(SHORT);
-    assert_eq!(finish(command).unwrap().ended, Ended::TimedOut);
+    assert_eq!(finish(command).unwrap().ended, ProcessEnd::TimedOut);
     assert_eq!(bench.left(), NONE);
 }
 
@@ -37,17 +37,17 @@ fn a_command_in_time_is_not_touched_by_its_timeout() {
     let bench = Bench::new();
     let mut command = bench.script("exit 3");
     command.timeout = Some(LONG);
-    assert_eq!(finish(command).unwrap().ended, Ended::Exited(3));
+    assert_eq!(finish(command).unwrap().ended, ProcessEnd::Exited(3));
 }
 
 #[test]
 fn a_command_that_closes_its_output_is_waited_for() {
     let bench = Bench::new();
     let output = finish(bench.script("exec >&- 2>&-; sleep 0.1; exit 3")).unwrap();
-    assert_eq!(output.ended, Ended::Exited(3));
+    assert_eq!(output.ended, ProcessEnd::Exited(3));
     let mut command = bench.script("exec >&- 2>&-; exec sleep 3600");
     command.timeout = Some(SHORT);
-    assert_eq!(finish(command).unwrap().ended, Ended::TimedOut);
+    assert_eq!(finish(command).unwrap().ended, ProcessEnd::TimedOut);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_cancelled_command_may_say_good_bye() {
     let mut command = bench.script("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done");
     command.grace = LONG;
     let output = cancel_at("ready", command);
-    assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (Ended::Cancelled, "ready\nbye\n"));
+    assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (ProcessEnd::Cancelled, "ready\nbye\n"));
     assert_eq!(bench.left(), NONE);
 }
 
@@ -74,7 +74,7 @@ fn a_command_that_ignores_the_request_is_killed_after_the_grace() {
     let mut command = bench.script("trap '' TERM; echo ready; while :; do sleep 1; done");
     command.grace = SHORT;
     let output = cancel_at("ready", command);
-    assert_eq!((output.ended, output.survivors), (Ended::Cancelled, vec![]));
+    assert_eq!((output.ended, output.survivors), (ProcessEnd::Cancelled, vec![]));
     assert_eq!(bench.left(), NONE);
 }
 
@@ -94,7 +94,7 @@ fn a_command_that_was_cancelled_before_it_started_never_starts() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let output = block_on(run(bench.script("touch started"), cancel, |_| {})).unwrap();
-    assert_eq!((output.ended, output.pid), (Ended::Cancelled, 0));
+    assert_eq!((output.ended, output.pid), (ProcessEnd::Cancelled, 0));
     assert!(!bench.path("started").exists());
 }
 
@@ -102,7 +102,7 @@ fn a_command_that_was_cancelled_before_it_started_never_starts() {
 fn a_grandchild_that_holds_the_pipe_is_ended_and_not_waited_for() {
     let bench = Bench::new();
     let output = finish(bench.script("sleep 3600 & echo $! > pid; echo done")).unwrap();
-    assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (Ended::Exited(0), "done\n"));
+    assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (ProcessEnd::Exited(0), "done\n"));
     assert!(!runs(bench.pid_in("pid")));
 }
 
@@ -116,7 +116,7 @@ fn what_left_the_session_is_ended_with_the_command() {
         ));
         command.grace = SHORT;
         let output = finish(command).unwrap();
-        assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (Ended::Exited(0), "done\n"));
+        assert_eq!((output.ended, output.stdout.text_lossy().as_str()), (ProcessEnd::Exited(0), "done\n"));
         assert!(!runs(bench.pid_in("there")), "{signals}");
         assert_eq!((bench.left(), output.survivors), (vec![], vec![]), "{signals}");
     }
@@ -135,7 +135,7 @@ fn a_child_without_its_mark_is_ended_when_its_parent_is() {
         cancel.cancel();
     };
     let (output, ()) = block_on(async { tokio::join!(run(command, cancel.clone(), |_| {}), watch) });
-    assert_eq!(output.unwrap().ended, Ended::Cancelled);
+    assert_eq!(output.unwrap().ended, ProcessEnd::Cancelled);
     assert!(!runs(bench.pid_in("there")));
 }
 
@@ -170,7 +170,7 @@ fn commands_side_by_side_do_not_end_each_other() {
         outputs
     });
     for (number, (output, left)) in (0..).zip(outputs) {
-        assert_eq!((output.ended, output.stdout.text_lossy()), (Ended::Exited(number), format!("{number}\n")));
+        assert_eq!((output.ended, output.stdout.text_lossy()), (ProcessEnd::Exited(number), format!("{number}\n")));
         assert_eq!(left, NONE);
     }
 }
@@ -197,7 +197,7 @@ fn an_orphan_belongs_to_the_command_whose_session_or_mark_it_has() {
         (output.ended, is_left)
     };
     let (output, beside) = block_on(async { tokio::join!(run(marked, CancellationToken::new(), |_| {}), beside) });
-    assert_eq!(beside, (Ended::Exited(0), false));
+    assert_eq!(beside, (ProcessEnd::Exited(0), false));
     assert_eq!(output.unwrap().stdout.text_lossy(), "alive\n");
     assert!(!runs(older.pid_in("there")));
 }

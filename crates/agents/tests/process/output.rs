@@ -3,7 +3,7 @@
 use std::fs;
 
 use longhaul_agents::machine::Shortage;
-use longhaul_agents::process::{Chunk, Ended, run};
+use longhaul_agents::process::{Chunk, ProcessEnd, run};
 use tokio_util::sync::CancellationToken;
 
 use crate::process::bench::{Bench, NONE, block_on, finish};
@@ -54,7 +54,7 @@ fn a_gigabyte_in_one_line_needs_neither_memory_nor_disk() {
     command.disk_bytes_max = 1_000_000;
     let before = memory_kb();
     let output = finish(command).unwrap();
-    assert_eq!(output.ended, Ended::Exited(0));
+    assert_eq!(output.ended, ProcessEnd::Exited(0));
     assert_eq!((output.stdout.total, output.stdout.dropped), (1_073_741_827, 1_072_741_827));
     assert_eq!(output.stdout.head.len() + output.stdout.tail.len(), 256 << 10);
     assert!(output.stdout.tail.ends_with(b"xend"));
@@ -84,7 +84,7 @@ fn a_large_stdin_arrives_whole() {
     let mut command = bench.script("cat");
     command.stdin = (0..1_000_000_u32).map(|number| (number % 251) as u8).collect();
     let stdin = command.stdin.clone();
-    assert_eq!(finish(command).unwrap().ended, Ended::Exited(0));
+    assert_eq!(finish(command).unwrap().ended, ProcessEnd::Exited(0));
     assert!(bench.stdout_file() == stdin);
 }
 
@@ -94,13 +94,13 @@ fn a_command_that_does_not_read_a_large_stdin_ends_all_the_same() {
         let bench = Bench::new();
         let mut command = bench.script(script);
         command.stdin = vec![b'x'; 1_000_000];
-        assert_eq!(finish(command).unwrap().ended, Ended::Exited(4), "{script}");
+        assert_eq!(finish(command).unwrap().ended, ProcessEnd::Exited(4), "{script}");
     }
 }
 
 #[test]
 fn a_command_without_stdin_reads_the_end() {
-    assert_eq!(finish(Bench::new().script("read line; exit $?")).unwrap().ended, Ended::Exited(1));
+    assert_eq!(finish(Bench::new().script("read line; exit $?")).unwrap().ended, ProcessEnd::Exited(1));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_command_waits_for_a_full_disk_until_it_is_cancelled() {
         }
     };
     let output = block_on(run(command, cancel.clone(), listen)).unwrap();
-    assert_eq!((output.ended, short), (Ended::Cancelled, vec![Shortage::Space]));
+    assert_eq!((output.ended, short), (ProcessEnd::Cancelled, vec![Shortage::Space]));
     assert_eq!(output.stdout.text_lossy(), "kept\n");
     assert_eq!(bench.left(), NONE);
 }

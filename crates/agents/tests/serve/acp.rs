@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use longhaul_agents::contract::{Entry, Errand, Meter, Permission, Session};
+use longhaul_agents::contract::{Errand, Meter, Permission, TranscriptEntry, TurnSession};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -122,8 +122,8 @@ fn take(scene: &str) -> Story {
     bench(scene).start().finish()
 }
 
-fn resume(id: &str, usd: Option<f64>) -> Session {
-    Session::Resume { id: id.to_owned(), before: Meter { usd, ..Meter::default() } }
+fn resume(id: &str, usd: Option<f64>) -> TurnSession {
+    TurnSession::Resume { id: id.to_owned(), before: Meter { usd, ..Meter::default() } }
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_model_is_chosen_where_the_agent_lets_us() {
 fn a_turn_that_hangs_is_cancelled() {
     let bench = bench("hang");
     let mut running = bench.start();
-    running.until("it hangs", |entry| matches!(entry, Entry::Text { .. }));
+    running.until("it hangs", |entry| matches!(entry, TranscriptEntry::Text { .. }));
     running.signal(Signal::TERM);
     let story = running.finish();
     assert_eq!(story.exit.code, Some(143));
@@ -240,7 +240,7 @@ fn a_turn_that_hangs_is_cancelled() {
 fn an_agent_that_does_not_listen_is_ended() {
     let bench = bench("deaf");
     let mut running = bench.start();
-    running.until("it does not listen", |entry| matches!(entry, Entry::Text { .. }));
+    running.until("it does not listen", |entry| matches!(entry, TranscriptEntry::Text { .. }));
     running.signal(Signal::TERM);
     assert_eq!(running.finish().exit.code, Some(143));
     assert!(!runs(&bench.file("pid")));
@@ -274,8 +274,8 @@ fn a_program_that_is_not_there_is_missed() {
 #[test]
 fn the_program_is_looked_for() {
     let agent = longhaul_agents::drivers::ALL.iter().find(|agent| agent.name() == "acp").unwrap();
-    let mut setup = longhaul_agents::contract::Setup::default();
-    let missing = |setup: &longhaul_agents::contract::Setup| agent.find(setup).map_err(|why| why.to_string());
+    let mut setup = longhaul_agents::contract::AgentSetup::default();
+    let missing = |setup: &longhaul_agents::contract::AgentSetup| agent.find(setup).map_err(|why| why.to_string());
     assert!(missing(&setup).unwrap_err().starts_with("no program is named that speaks the Agent Client Protocol"));
     setup.program = Some("no-such-agent".into());
     assert!(missing(&setup).unwrap_err().starts_with("there is no program `no-such-agent`"));

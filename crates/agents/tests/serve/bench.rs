@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use longhaul_agents::contract::{Ending, Entry, Errand, Exit, Found, Permission, Reader, Session, Setup, Turn};
+use longhaul_agents::contract::{
+    AgentSetup, Ending, Errand, Exit, InstalledAgent, Permission, Reader, TranscriptEntry, Turn, TurnSession,
+};
 use longhaul_agents::serve::serve;
 use longhaul_agents::{drivers, notice};
 use rustix::process::{Pid, Signal, kill_process};
@@ -37,7 +39,7 @@ pub(crate) struct Bench {
     pub(crate) endpoint: Endpoint,
     pub(crate) wire: Wire,
     pub(crate) agent: &'static str,
-    pub(crate) setup: Setup,
+    pub(crate) setup: AgentSetup,
     pub(crate) turn: Turn,
 }
 
@@ -48,13 +50,13 @@ impl Bench {
         for name in ["work", "scratch", "home"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let setup = Setup {
+        let setup = AgentSetup {
             args: wire.args(),
             base_url: Some(format!("http://127.0.0.1:{}/v1", endpoint.port)),
             key_env: Some("TEST_KEY".to_owned()),
             model: Some("m-1".to_owned()),
             home: folder.path().join("home"),
-            ..Setup::default()
+            ..AgentSetup::default()
         };
         let turn = turn(folder.path());
         Self { folder, endpoint, wire, agent: wire.agent(), setup, turn }
@@ -76,7 +78,7 @@ impl Bench {
 
     pub(crate) fn start(&self) -> Running {
         let agent = drivers::ALL.iter().find(|agent| agent.name() == self.agent).unwrap();
-        let found = Found { program: self.program(), version: String::new(), logged_in: true };
+        let found = InstalledAgent { program: self.program(), version: String::new(), logged_in: true };
         let invocation = agent.invoke(&found, &self.setup, &self.turn).unwrap();
         assert!(!invocation.args.iter().any(|arg| arg.contains(KEY)));
         let mut command = Command::new(&invocation.program);
@@ -115,7 +117,7 @@ fn turn(folder: &Path) -> Turn {
         system: None,
         model: None,
         effort: None,
-        session: Session::New("s-1".to_owned()),
+        session: TurnSession::New("s-1".to_owned()),
         schema: None,
         permission: Permission::Edit,
         tools: None,
@@ -134,12 +136,12 @@ pub(crate) struct Running {
     pub(crate) child: Child,
     lines: BufReader<ChildStdout>,
     reader: Box<dyn Reader>,
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
 }
 
 impl Running {
     /// Reads until an entry is as described.
-    pub(crate) fn until(&mut self, what: &str, mut is_it: impl FnMut(&Entry) -> bool) {
+    pub(crate) fn until(&mut self, what: &str, mut is_it: impl FnMut(&TranscriptEntry) -> bool) {
         while let Some(entries) = self.next() {
             if entries.iter().any(&mut is_it) {
                 return;
@@ -148,7 +150,7 @@ impl Running {
         panic!("the agent ended before: {what}");
     }
 
-    fn next(&mut self) -> Option<Vec<Entry>> {
+    fn next(&mut self) -> Option<Vec<TranscriptEntry>> {
         let mut line = String::new();
         if self.lines.read_line(&mut line).unwrap() == 0 {
             return None;
@@ -174,7 +176,7 @@ impl Running {
 /// What came of a turn.
 pub(crate) struct Story {
     agent: &'static str,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<TranscriptEntry>,
     pub(crate) ending: Ending,
     pub(crate) exit: Exit,
 }
@@ -214,19 +216,21 @@ impl Story {
     }
 }
 
-fn line(entry: &Entry) -> Option<String> {
+fn line(entry: &TranscriptEntry) -> Option<String> {
     Some(match entry {
-        Entry::Session { id, model } => format!("session {id} {}", model.as_deref().unwrap_or("?")),
-        Entry::Text { text, delta } => format!("{} {text:?}", if *delta { "more" } else { "text" }),
-        Entry::Thinking { text } => format!("thinks {text:?}"),
-        Entry::ToolCall { id, name, summary, .. } => format!("call {id} {name}: {summary}"),
-        Entry::ToolResult { id, ok, text } => format!("result {id} {}: {text:?}", if *ok { "ok" } else { "failed" }),
-        Entry::Denied { name } => format!("denied {name}"),
-        Entry::Notice { text } => format!("notice {text}"),
-        Entry::Usage { .. } | Entry::Alive => return None,
-        Entry::Background { tasks } => format!("background {}", tasks.join(", ")),
-        Entry::GoesOn => "goes on".to_owned(),
-        Entry::Result => "result".to_owned(),
+        TranscriptEntry::Session { id, model } => format!("session {id} {}", model.as_deref().unwrap_or("?")),
+        TranscriptEntry::Text { text, delta } => format!("{} {text:?}", if *delta { "more" } else { "text" }),
+        TranscriptEntry::Thinking { text } => format!("thinks {text:?}"),
+        TranscriptEntry::ToolCall { id, name, summary, .. } => format!("call {id} {name}: {summary}"),
+        TranscriptEntry::ToolResult { id, ok, text } => {
+            format!("result {id} {}: {text:?}", if *ok { "ok" } else { "failed" })
+        }
+        TranscriptEntry::Denied { name } => format!("denied {name}"),
+        TranscriptEntry::Notice { text } => format!("notice {text}"),
+        TranscriptEntry::Usage { .. } | TranscriptEntry::Alive => return None,
+        TranscriptEntry::Background { tasks } => format!("background {}", tasks.join(", ")),
+        TranscriptEntry::GoesOn => "goes on".to_owned(),
+        TranscriptEntry::Result => "result".to_owned(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! How settings become a command line, and which are refused.
 
-use longhaul_agents::contract::{Agent, Auth, Found, Setup};
+use longhaul_agents::contract::{Agent, AgentAuth, AgentSetup, InstalledAgent};
 use longhaul_agents::drivers;
 
 use crate::serve::bench::Bench;
@@ -10,14 +10,14 @@ fn agent(name: &str) -> &'static dyn Agent {
     *drivers::ALL.iter().find(|agent| agent.name() == name).unwrap()
 }
 
-fn setup(base_url: Option<&str>, key_env: Option<&str>) -> Setup {
+fn setup(base_url: Option<&str>, key_env: Option<&str>) -> AgentSetup {
     let (base_url, key_env) = (base_url.map(str::to_owned), key_env.map(str::to_owned));
-    Setup { base_url, key_env, model: Some("m".to_owned()), ..Setup::default() }
+    AgentSetup { base_url, key_env, model: Some("m".to_owned()), ..AgentSetup::default() }
 }
 
 /// What is handed on, and what the request says.
-fn invoked(name: &str, setup: &Setup) -> Result<(Vec<String>, String), String> {
-    let found = Found { program: "longhaul".into(), version: String::new(), logged_in: true };
+fn invoked(name: &str, setup: &AgentSetup) -> Result<(Vec<String>, String), String> {
+    let found = InstalledAgent { program: "longhaul".into(), version: String::new(), logged_in: true };
     let turn = Bench::new(Wire::Chat).turn;
     let invocation = agent(name).invoke(&found, setup, &turn).map_err(|refusal| refusal.to_string())?;
     assert_eq!(invocation.args, ["__agent", name]);
@@ -54,7 +54,7 @@ fn a_key_is_needed_unless_the_model_is_near() {
     let mut given = setup(None, Some("LONGHAUL_TEST_UNSET"));
     given.env.insert("LONGHAUL_TEST_UNSET".to_owned(), "x".to_owned());
     assert!(!agent("openai").find(&given).unwrap().logged_in);
-    given.auth = Auth::Login;
+    given.auth = AgentAuth::Login;
     let said = agent("openai").find(&given).unwrap_err().to_string();
     assert_eq!(said, "openai has no login of its own; set `auth` to `key`");
 }
@@ -63,7 +63,7 @@ fn a_key_is_needed_unless_the_model_is_near() {
 fn settings_that_mean_nothing_are_refused() {
     let check = |name: &str, args: &[&str], expected: &str| {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let said = invoked(name, &Setup { args, ..setup(None, None) }).map(|(_, asked)| asked);
+        let said = invoked(name, &AgentSetup { args, ..setup(None, None) }).map(|(_, asked)| asked);
         assert!(said.as_ref().unwrap_or_else(|why| why).contains(expected), "{said:?}");
     };
     check("openai", &[], r#""wire":"chat""#);
@@ -73,6 +73,6 @@ fn settings_that_mean_nothing_are_refused() {
     check("openai", &["--wire", "messages"], "openai speaks chat or responses, not `messages`");
     check("openai", &["--rounds"], "`--rounds` wants a number, not ``");
     check("anthropic", &["--speed", "9"], "anthropic knows --rounds, --max-tokens and --wire, not `--speed`");
-    let said = invoked("openai", &Setup { model: None, ..setup(None, None) }).unwrap_err();
+    let said = invoked("openai", &AgentSetup { model: None, ..setup(None, None) }).unwrap_err();
     assert_eq!(said, "no model is named for openai; set `model`");
 }

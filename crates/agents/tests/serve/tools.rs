@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use longhaul_agents::contract::{Entry, Permission};
+use longhaul_agents::contract::{Permission, TranscriptEntry};
 use longhaul_core::Json;
 use serde_json::json;
 
@@ -15,8 +15,8 @@ const WIRE: Wire = Wire::Messages;
 /// What a tool answers: whether it went well, and what it said.
 fn call(bench: &Bench, tool: &'static str, input: Json) -> (bool, String) {
     let story = bench.take([WIRE.calls("c", tool, input), WIRE.says("ok")]);
-    let answer = |entry: &Entry| match entry {
-        Entry::ToolResult { ok, text, .. } => Some((*ok, text.clone())),
+    let answer = |entry: &TranscriptEntry| match entry {
+        TranscriptEntry::ToolResult { ok, text, .. } => Some((*ok, text.clone())),
         _ => None,
     };
     story.entries.iter().find_map(answer).unwrap()

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use longhaul_agents::contract::{Entry, Meter, Session};
+use longhaul_agents::contract::{Meter, TranscriptEntry, TurnSession};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -171,7 +171,7 @@ fn a_command_ends_with_the_turn_that_ran_it() {
     let story = running.finish();
     assert_eq!(story.exit.code, Some(143));
     assert!(!runs(&bench.file("pid")));
-    assert!(!story.entries.iter().any(|entry| matches!(entry, Entry::ToolResult { .. })));
+    assert!(!story.entries.iter().any(|entry| matches!(entry, TranscriptEntry::ToolResult { .. })));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_turn_is_taken_up_after_a_crash_in_the_middle_of_a_tool() {
         // Whoever started the agent clears up after it; here that is us.
         rustix::process::kill_process_group(rustix::process::Pid::from_raw(orphan).unwrap(), Signal::KILL).unwrap();
 
-        bench.turn.session = Session::Resume { id: "s-1".to_owned(), before: Meter::default() };
+        bench.turn.session = TurnSession::Resume { id: "s-1".to_owned(), before: Meter::default() };
         let story = bench.take([wire.says("I look first.")]);
         assert_eq!(story.outcome(), "= \"I look first.\" in s-1 used 10/4/5");
         let told = bench.told(1);
@@ -207,9 +207,9 @@ fn a_turn_is_taken_up_after_a_crash_in_the_middle_of_a_tool() {
 #[test]
 fn a_session_that_is_not_there_is_missed() {
     let mut bench = Bench::new(Wire::Chat);
-    bench.turn.session = Session::Resume { id: "s-9".to_owned(), before: Meter::default() };
+    bench.turn.session = TurnSession::Resume { id: "s-9".to_owned(), before: Meter::default() };
     assert!(bench.take([]).outcome().contains("code session_not_found"));
-    bench.turn.session = Session::New("../../etc".to_owned());
+    bench.turn.session = TurnSession::New("../../etc".to_owned());
     assert!(bench.take([]).outcome().contains("code bad_session"));
     assert!(bench.endpoint.asked().is_empty());
 }

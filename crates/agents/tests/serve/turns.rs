@@ -1,13 +1,13 @@
 //! Turns that go as they should, on every wire.
 
-use longhaul_agents::contract::{Errand, Meter, Session};
+use longhaul_agents::contract::{Errand, Meter, TurnSession};
 use serde_json::json;
 
 use crate::serve::bench::{Bench, KEY};
 use crate::serve::wires::{Part, Stop, WIRES, Wire};
 
-fn resume(id: &str) -> Session {
-    Session::Resume { id: id.to_owned(), before: Meter::default() }
+fn resume(id: &str) -> TurnSession {
+    TurnSession::Resume { id: id.to_owned(), before: Meter::default() }
 }
 
 #[test]

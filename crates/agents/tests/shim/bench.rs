@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use longhaul_agents::contract::{Exit, Invocation};
 use longhaul_agents::process::{GUARD_COMMAND, guard_main};
-use longhaul_agents::shim::{Attached, Found, Line, Lines, Outcome, SHIM_COMMAND, Shim, Spec, environment, shim_main};
+use longhaul_agents::shim::{
+    Attached, AttemptOutcome, Lines, OutputLine, SHIM_COMMAND, Shim, ShimFound, Spec, environment, shim_main,
+};
 use rustix::process::{Pid, Signal, kill_process};
 
 const ROLE: &str = "LONGHAUL_TEST_ROLE";
@@ -93,14 +95,14 @@ impl Bench {
 
     pub(crate) async fn attached(&self) -> Attached {
         match self.shim().attach().await.unwrap() {
-            Found::Attached(attached) => attached,
+            ShimFound::Attached(attached) => attached,
             other => panic!("{other:?}"),
         }
     }
 
     pub(crate) async fn ended(&self) -> Exit {
         match self.shim().attach().await.unwrap() {
-            Found::Ended(exit) => exit,
+            ShimFound::Ended(exit) => exit,
             other => panic!("{other:?}"),
         }
     }
@@ -203,8 +205,8 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 pub(crate) async fn exit_of(attached: &Attached) -> Exit {
     match attached.wait().await.unwrap() {
-        Outcome::Ended(exit) => exit,
-        Outcome::Gone => panic!("gone"),
+        AttemptOutcome::Ended(exit) => exit,
+        AttemptOutcome::Gone => panic!("gone"),
     }
 }
 
@@ -213,7 +215,7 @@ pub(crate) fn exited(code: i32) -> Exit {
     Exit { code: Some(code), signal: None, ended: None, stderr: String::new() }
 }
 
-pub(crate) async fn rest(mut lines: Lines) -> Vec<Line> {
+pub(crate) async fn rest(mut lines: Lines) -> Vec<OutputLine> {
     let mut all = Vec::new();
     while let Some(line) = lines.next().await.unwrap() {
         all.push(line);
@@ -221,12 +223,12 @@ pub(crate) async fn rest(mut lines: Lines) -> Vec<Line> {
     all
 }
 
-pub(crate) fn texts(lines: Vec<Line>) -> Vec<String> {
+pub(crate) fn texts(lines: Vec<OutputLine>) -> Vec<String> {
     lines.into_iter().map(|line| line.text).collect()
 }
 
 /// Reads until a line says `word`.
-pub(crate) async fn until(lines: &mut Lines, word: &str) -> Line {
+pub(crate) async fn until(lines: &mut Lines, word: &str) -> OutputLine {
     loop {
         let line = lines.next().await.unwrap().unwrap();
         if line.text == word {

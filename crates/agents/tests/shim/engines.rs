@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use longhaul_agents::contract::{Exit, Stopped};
 use longhaul_agents::process::{ENGINE_VARIABLE, Guard, own_name};
-use longhaul_agents::shim::{Attached, Error, Found, Spec, environment};
+use longhaul_agents::shim::{Attached, Error, ShimFound, Spec, environment};
 
 use crate::shim::bench::{Bench, NONE, block_on, eventually, exit_of, exited, rest, runs, say, script, shim_in, texts};
 
@@ -21,7 +21,7 @@ pub(crate) fn read_until_killed(folder: &Path) {
     say(&format!("other {}", other.id()));
     block_on(async {
         let attached = match shim_in(folder).attach().await.unwrap() {
-            Found::Attached(attached) => attached,
+            ShimFound::Attached(attached) => attached,
             _ => start(folder).await,
         };
         let from = fs::read_to_string(folder.join("from")).map_or(0, |text| text.parse().unwrap());
@@ -103,9 +103,9 @@ fn an_agent_that_ended_while_nobody_was_there_has_left_word() {
     block_on(async {
         // The word is left a moment before the shim goes.
         let exit = match bench.shim().attach().await.unwrap() {
-            Found::Attached(attached) => exit_of(&attached).await,
-            Found::Ended(exit) => exit,
-            Found::Gone => panic!("gone"),
+            ShimFound::Attached(attached) => exit_of(&attached).await,
+            ShimFound::Ended(exit) => exit,
+            ShimFound::Gone => panic!("gone"),
         };
         assert_eq!(exit, Exit { stderr: "oh\n".to_owned(), ..exited(7) });
         assert_eq!(texts(rest(bench.shim().lines(from)).await), ["two"]);
@@ -178,9 +178,9 @@ fn a_shim_that_has_only_just_begun_is_never_taken_for_gone() {
         engine.child.wait().unwrap();
         block_on(async {
             let exit = match bench.shim().attach().await.unwrap() {
-                Found::Attached(attached) => exit_of(&attached).await,
-                Found::Ended(exit) => exit,
-                Found::Gone => panic!("gone"),
+                ShimFound::Attached(attached) => exit_of(&attached).await,
+                ShimFound::Ended(exit) => exit,
+                ShimFound::Gone => panic!("gone"),
             };
             assert_eq!(exit, exited(3));
         });

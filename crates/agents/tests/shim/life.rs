@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use longhaul_agents::contract::{Exit, Stopped};
 use longhaul_agents::process::{Command, Files, Mark, run};
-use longhaul_agents::shim::{Error, Found, Spec};
+use longhaul_agents::shim::{Error, ShimFound, Spec};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 
@@ -164,7 +164,7 @@ async fn work_of_everything_below_is_seen_as_processor_time() {
 #[tokio::test]
 async fn a_folder_is_for_one_attempt() {
     let bench = Bench::new();
-    assert!(matches!(bench.shim().attach().await.unwrap(), Found::Gone));
+    assert!(matches!(bench.shim().attach().await.unwrap(), ShimFound::Gone));
     assert!(!bench.path("attempt").exists(), "looking leaves nothing behind");
     exit_of(&bench.start("true").await).await;
     let again = bench.shim().start(&bench.spec("true"), &[], b"").await;

@@ -4,7 +4,7 @@ use std::fs;
 
 use longhaul_agents::contract::Stopped;
 use longhaul_agents::process::{is_dead, sweep};
-use longhaul_agents::shim::{Found, Outcome};
+use longhaul_agents::shim::{AttemptOutcome, ShimFound};
 use rustix::process::Signal;
 
 use crate::shim::bench::{Bench, Engine, NONE, block_on, eventually, exit_of, rest, runs, signal, texts, until};
@@ -23,12 +23,12 @@ fn what_a_killed_shim_leaves_is_ended_by_whoever_waits_for_it() {
         let mut lines = attached.lines(0).unwrap();
         until(&mut lines, "ready").await;
         signal(attached.pid(), Signal::KILL);
-        assert_eq!(attached.wait().await.unwrap(), Outcome::Gone);
+        assert_eq!(attached.wait().await.unwrap(), AttemptOutcome::Gone);
         assert_eq!(lines.next().await.unwrap(), None);
         assert!(!runs(bench.pid_in("deaf")) && !runs(bench.pid_in("twice")));
         assert_eq!(bench.left(), NONE);
         drop(attached);
-        assert!(matches!(bench.shim().attach().await.unwrap(), Found::Gone));
+        assert!(matches!(bench.shim().attach().await.unwrap(), ShimFound::Gone));
         assert_eq!(texts(rest(bench.shim().lines(0)).await), ["ready"]);
     });
 }
@@ -51,7 +51,7 @@ fn what_a_shim_leaves_that_dies_with_its_engine_is_ended_by_the_next_and_what_li
     // Its sleepers come and go.
     assert!(runs(live.pid_in("deaf")) && runs(live.pid_in("twice")) && live.left().len() >= before.len() - 1);
     block_on(async {
-        assert!(matches!(dead.shim().attach().await.unwrap(), Found::Gone));
+        assert!(matches!(dead.shim().attach().await.unwrap(), ShimFound::Gone));
         let attached = live.attached().await;
         attached.stop(Stopped::Cancelled).await.unwrap();
         assert_eq!(exit_of(&attached).await.ended, Some(Stopped::Cancelled));
@@ -81,7 +81,7 @@ fn one_round(number: usize) {
             _ => signal(attached.pid(), Signal::KILL),
         }
         let outcome = attached.wait().await.unwrap();
-        assert_eq!(matches!(outcome, Outcome::Gone), number % 3 == 2, "{outcome:?}");
+        assert_eq!(matches!(outcome, AttemptOutcome::Gone), number % 3 == 2, "{outcome:?}");
         let left: Vec<u32> =
             ["deaf", "twice"].map(|name| bench.pid_in(name)).into_iter().filter(|pid| runs(*pid)).collect();
         assert_eq!((left, bench.left()), (vec![], vec![]), "round {number}");

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use longhaul_agents::contract::{Abilities, Agent, Auth, Found, Missing};
+use longhaul_agents::contract::{Abilities, Agent, AgentAuth, InstalledAgent, MissingAgent};
 use longhaul_agents::drivers;
 use longhaul_config::trust::sensitive_files;
 use longhaul_config::{Backends, Profile};
@@ -13,7 +13,7 @@ use rustix::fs::{Access, access};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 use crate::{ui, width};
 
 /// How long a database is waited for by whoever wants to know what is wrong.
@@ -43,7 +43,7 @@ pub(crate) struct DoctorArgs {
 struct Known {
     name: String,
     driver: &'static dyn Agent,
-    found: Result<Found, Missing>,
+    found: Result<InstalledAgent, MissingAgent>,
     /// Whether the settings have it paid by a key.
     by_key: bool,
 }
@@ -52,7 +52,7 @@ impl Known {
     fn of(name: &str, profile: &Profile) -> Option<Self> {
         let driver = drivers::by_name(profile.backend.as_deref().unwrap_or(name))?;
         let setup = &profile.setup;
-        let by_key = setup.auth == Auth::Key || setup.key_env.is_some() || setup.base_url.is_some();
+        let by_key = setup.auth == AgentAuth::Key || setup.key_env.is_some() || setup.base_url.is_some();
         Some(Self { name: name.to_owned(), driver, found: driver.find(setup), by_key })
     }
 
@@ -117,7 +117,7 @@ fn abilities(abilities: Abilities) -> [(&'static str, bool); 9] {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let settings = Settings::of(&Project::current()?)?;
-    office::warn(&settings);
+    engine_args::warn(&settings);
     let known = all(&settings.backends);
     if args.json {
         ui::print_json(&known.iter().map(as_json).collect::<Vec<_>>())?;
@@ -247,7 +247,7 @@ fn store(project: &Project, engine: &EngineArgs) -> Finding {
         Ok(place) => place,
         Err(error) => return missing(format!("{error:#}")),
     };
-    match office::block_on_and_leave(async { Ok(place.is_there(ANSWER).await?) }) {
+    match engine_args::block_on_and_leave(async { Ok(place.is_there(ANSWER).await?) }) {
         Ok(true) => plain("store", true, &place.to_string()),
         Ok(false) => plain("store", true, &format!("{place}, which the first run makes")),
         Err(error) => missing(format!("{place}: {error:#}")),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use longhaul_lang::diagnostic::plain;
-use longhaul_lang::world::{Kind, same_name};
+use longhaul_lang::world::{NameKind, same_name};
 use longhaul_project::Project;
 use longhaul_project::disk;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ struct Row {
     hides: Vec<Card>,
 }
 
-pub(crate) fn run(args: &Args, kind: Kind) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, kind: NameKind) -> Result<ExitCode> {
     let project = Project::current()?;
     match &args.name {
         Some(name) => one(&project, kind, name, args.json)?,
@@ -37,9 +37,9 @@ pub(crate) fn run(args: &Args, kind: Kind) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn one(project: &Project, kind: Kind, name: &str, as_json: bool) -> Result<()> {
+fn one(project: &Project, kind: NameKind, name: &str, as_json: bool) -> Result<()> {
     let Some(card) = cards::find(project, kind, name) else {
-        let list = if kind == Kind::Persona { "personas" } else { "skills" };
+        let list = if kind == NameKind::Persona { "personas" } else { "skills" };
         bail!("there is no `{name}`; `longhaul {list}` shows what there is");
     };
     if as_json {

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use longhaul_lang::diagnostic::{self, Diagnostic, Severity, render};
-use longhaul_lang::{Report, Request};
+use longhaul_lang::{CheckReport, CheckRequest};
 use longhaul_project::disk::{self, Disk};
-use longhaul_project::library::{self, Entry, Origin};
+use longhaul_project::library::{self, WorkflowEntry, WorkflowOrigin};
 use serde_json::{Value, json};
 
 use super::DialectArg;
@@ -49,13 +49,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-fn reports(args: &Args, disk: &Disk) -> Result<Vec<(String, Report)>> {
+fn reports(args: &Args, disk: &Disk) -> Result<Vec<(String, CheckReport)>> {
     let mut reports = Vec::new();
     let dialect = args.dialect.dialect;
     for path in &args.paths {
         if path == "-" {
             let text = disk::from_stdin()?;
-            let request = Request { file: "<stdin>".into(), name: "stdin".into(), text, dialect, ..Request::default() };
+            let request =
+                CheckRequest { file: "<stdin>".into(), name: "stdin".into(), text, dialect, ..CheckRequest::default() };
             reports.push(("<stdin>".to_owned(), longhaul_lang::check(request, disk)));
             continue;
         }
@@ -64,7 +65,7 @@ fn reports(args: &Args, disk: &Disk) -> Result<Vec<(String, Report)>> {
         }
     }
     if args.paths.is_empty() {
-        for entry in disk.library.all().into_iter().filter(|entry| entry.origin == Origin::Project) {
+        for entry in disk.library.all().into_iter().filter(|entry| entry.origin == WorkflowOrigin::Project) {
             reports.push((disk::shown(&entry.file), disk.check(&entry, dialect)?));
         }
         if reports.is_empty() {
@@ -76,19 +77,19 @@ fn reports(args: &Args, disk: &Disk) -> Result<Vec<(String, Report)>> {
 }
 
 /// The workflows that a path or name stands for.
-fn entries(path: &str, disk: &Disk) -> Result<Vec<Entry>> {
+fn entries(path: &str, disk: &Disk) -> Result<Vec<WorkflowEntry>> {
     let folder = Path::new(path);
     if !folder.is_dir() || library::file_in(folder).is_some() {
         return Ok(vec![disk.find(path)?]);
     }
-    let found = library::in_folder(Origin::Path, folder);
+    let found = library::in_folder(WorkflowOrigin::Path, folder);
     if found.is_empty() {
         bail!("{path} holds no workflows");
     }
     Ok(found)
 }
 
-fn print(reports: &[(String, Report)], shown_max: usize) -> Result<()> {
+fn print(reports: &[(String, CheckReport)], shown_max: usize) -> Result<()> {
     let mut out = ui::out();
     for (file, report) in reports {
         for diagnostic in report.diagnostics.iter().take(shown_max) {
@@ -104,7 +105,7 @@ fn print(reports: &[(String, Report)], shown_max: usize) -> Result<()> {
 }
 
 /// "release.yaml: ok, 12 steps (agent007)".
-fn verdict(file: &str, report: &Report) -> String {
+fn verdict(file: &str, report: &CheckReport) -> String {
     let plans = report.workflows.iter().filter_map(|workflow| workflow.plan.as_ref());
     let steps: usize = plans.map(|plan| plan.steps.len()).sum();
     let dialect = ui::dim(format!("({})", report.dialect.name()));
@@ -116,14 +117,14 @@ fn verdict(file: &str, report: &Report) -> String {
     format!("{}: {}, {}{extra} {dialect}", ui::bold(diagnostic::plain(file)), ui::good("ok"), ui::count(steps, "step"))
 }
 
-fn print_json(reports: &[(String, Report)]) -> Result<()> {
+fn print_json(reports: &[(String, CheckReport)]) -> Result<()> {
     let files: Vec<Value> = reports.iter().map(|(file, report)| file_json(file, report)).collect();
     let all = || reports.iter().flat_map(|(_, report)| &report.diagnostics);
     let count = |severity| all().filter(|found| found.severity == severity).count();
     ui::print_json(&json!({"files": files, "errors": count(Severity::Error), "warnings": count(Severity::Warning)}))
 }
 
-fn file_json(file: &str, report: &Report) -> Value {
+fn file_json(file: &str, report: &CheckReport) -> Value {
     let workflows: Vec<Value> = report
         .workflows
         .iter()

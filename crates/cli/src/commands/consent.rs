@@ -9,7 +9,7 @@ use longhaul_core::explain::moment;
 use longhaul_runtime::{Engine, Recorded, RunConsent};
 use serde_json::{Value, json};
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui};
 
 /// Show, grant and revoke consent to actions
@@ -72,8 +72,8 @@ struct GrantArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         match &args.what {
             What::List => list(&engine, args.json).await?,
             What::Log { limit } => log(&engine, *limit, args.json).await?,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_lang::dialect::Dialect;
 use longhaul_lang::source::{Sources, emit};
-use longhaul_lang::{Report, format};
+use longhaul_lang::{CheckReport, format};
 use longhaul_project::disk::Disk;
 use serde_json::json;
 
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// Native files are laid out anew with their comments; others are printed from their native tree.
-fn native_texts(report: &Report, text: &str) -> Vec<(String, String)> {
+fn native_texts(report: &CheckReport, text: &str) -> Vec<(String, String)> {
     if report.dialect == Dialect::Native {
         let mut sources = Sources::default();
         let file = sources.add("", text);

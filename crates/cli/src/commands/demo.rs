@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use longhaul_app::{App, Order};
+use longhaul_app::{App, StartOrder};
 use longhaul_core::Json;
 use longhaul_core::event::{Answer, Envelope, Event, RunTrigger};
 use longhaul_core::id::RunId;
@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 use super::run::Showing;
 use crate::demo::folder::{BRANCH, Folder, STORE};
 use crate::demo::{report, stage};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::init::agent::installed;
-use crate::office::{self, AgentArgs, EngineArgs};
-use crate::onlooker::Manner;
+use crate::printer::OutputMode;
 use crate::screen::terminal;
 use crate::{identity, ui, width};
 
@@ -66,9 +66,11 @@ struct Crash {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let began = Instant::now();
     let folder = Folder::new()?;
-    office::block_on(async {
+    engine_args::block_on(async {
         let demo = Demo::start(args, &folder).await?;
-        let Some((crash, report, accepted)) = demo.play().await? else { return Ok(ExitCode::from(office::PARKED)) };
+        let Some((crash, report, accepted)) = demo.play().await? else {
+            return Ok(ExitCode::from(engine_args::PARKED));
+        };
         if args.json {
             let agents: Vec<&str> = installed().iter().map(|agent| agent.name()).collect();
             ui::print_json(&json!({
@@ -85,14 +87,14 @@ impl<'a> Demo<'a> {
     /// Records the run; nothing is done yet.
     async fn start(args: &'a Args, folder: &'a Folder) -> Result<Self> {
         let project = Project { root: folder.repository(), user: None };
-        let startable = office::plan(&Disk::new(project.clone()), WORKFLOW)?;
+        let startable = engine_args::plan(&Disk::new(project.clone()), WORKFLOW)?;
         let engine =
-            office::open_in(project, &EngineArgs::of(&folder.store()), &AgentArgs::scripted(folder.replies()))?;
-        let order = Order {
+            engine_args::open_in(project, &EngineArgs::of(&folder.store()), &AgentArgs::scripted(folder.replies()))?;
+        let order = StartOrder {
             task: TASK.to_owned(),
             run: RunId::new(RUN),
             trigger: Some(RunTrigger::manual()),
-            ..Order::default()
+            ..StartOrder::default()
         };
         let run = App::new(engine.clone()).start(&startable, order, &identity::caller()).await?;
         Ok(Self { args, folder, engine, run })
@@ -129,7 +131,7 @@ impl<'a> Demo<'a> {
             let is_patient = |state: &State| state.questions().next().is_none();
             self.engine.drive(&self.run, CancellationToken::new(), is_patient).await?;
         } else {
-            let manner = if terminal::can_draw() { Manner::Tree } else { Manner::Lively };
+            let manner = if terminal::can_draw() { OutputMode::Tree } else { OutputMode::Lively };
             let after = self.engine.load(&self.run).await?.state.seq;
             let showing = Showing { manner, attended: false, after };
             super::run::show(&self.engine, &self.run, showing, &CancellationToken::new()).await?;

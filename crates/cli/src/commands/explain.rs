@@ -39,7 +39,7 @@ fn one(code: &str, json: bool) -> Result<()> {
 
 fn all(json: bool) -> Result<()> {
     if json {
-        let entry = |entry: &codes::Entry| json!({"code": entry.code, "title": entry.title()});
+        let entry = |entry: &codes::CodeEntry| json!({"code": entry.code, "title": entry.title()});
         return ui::print_json(&codes::ALL.iter().map(entry).collect::<Vec<_>>());
     }
     let mut out = ui::out();

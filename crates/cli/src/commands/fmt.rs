@@ -9,7 +9,7 @@ use longhaul_lang::diagnostic::render;
 use longhaul_lang::format;
 use longhaul_lang::source::Sources;
 use longhaul_project::disk::{self, Disk};
-use longhaul_project::library::{self, Origin};
+use longhaul_project::library::{self, WorkflowOrigin};
 use serde_json::json;
 
 use crate::ui;
@@ -67,20 +67,20 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
     for path in &args.paths {
         let folder = Path::new(path);
         if folder.is_dir() && library::file_in(folder).is_none() {
-            files.extend(library::in_folder(Origin::Path, folder).into_iter().map(|entry| entry.file));
+            files.extend(library::in_folder(WorkflowOrigin::Path, folder).into_iter().map(|entry| entry.file));
             continue;
         }
         let entry = disk.find(path)?;
-        if entry.origin == Origin::Builtin {
+        if entry.origin == WorkflowOrigin::Builtin {
             bail!("`{path}` is built in and can not be changed; `longhaul convert {path}` prints it");
         }
-        if entry.origin == Origin::Shelf {
+        if entry.origin == WorkflowOrigin::Shelf {
             bail!("`{path}` is in the registry and is no file; `longhaul registry versions {path} --text` prints it");
         }
         files.push(entry.file);
     }
     if args.paths.is_empty() {
-        let own = disk.library.all().into_iter().filter(|entry| entry.origin == Origin::Project);
+        let own = disk.library.all().into_iter().filter(|entry| entry.origin == WorkflowOrigin::Project);
         files.extend(own.map(|entry| entry.file));
     }
     files.retain(|file| file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml"));

@@ -11,7 +11,7 @@ use longhaul_agents::drivers;
 use longhaul_config::SCRIPTED;
 use longhaul_project::Project;
 use longhaul_project::disk::{self, Disk};
-use longhaul_project::library::Origin;
+use longhaul_project::library::WorkflowOrigin;
 use serde_json::json;
 
 use super::list;
@@ -234,10 +234,12 @@ impl Agenda {
 }
 
 /// What a project holds is for those who work in it.
-fn is_for(scope: &Scope, origin: Origin) -> bool {
+fn is_for(scope: &Scope, origin: WorkflowOrigin) -> bool {
     matches!(
         (scope, origin),
-        (_, Origin::Builtin) | (Scope::Project(_), Origin::Project) | (Scope::User(_), Origin::User)
+        (_, WorkflowOrigin::Builtin)
+            | (Scope::Project(_), WorkflowOrigin::Project)
+            | (Scope::User(_), WorkflowOrigin::User)
     )
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_lang::diagnostic::plain;
 use longhaul_project::disk::{self, Disk};
-use longhaul_project::library::Entry;
+use longhaul_project::library::WorkflowEntry;
 use serde_json::{Value, json};
 
 use crate::{ui, width};
@@ -25,11 +25,11 @@ pub(crate) struct Args {
 }
 
 pub(super) struct Row {
-    pub(super) entry: Entry,
+    pub(super) entry: WorkflowEntry,
     pub(super) description: String,
     /// `None` if it has errors.
     steps: Option<usize>,
-    hides: Vec<Entry>,
+    hides: Vec<WorkflowEntry>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -57,7 +57,7 @@ pub(super) fn rows(disk: &Disk, parts: bool) -> Vec<Row> {
     rows
 }
 
-fn row(disk: &Disk, entry: Entry) -> Row {
+fn row(disk: &Disk, entry: WorkflowEntry) -> Row {
     let report = disk.check(&entry, None).ok();
     let first = report.as_ref().and_then(|report| report.workflows.first());
     let description = first.and_then(|workflow| workflow.native.get("description")?.scalar()).unwrap_or_default();

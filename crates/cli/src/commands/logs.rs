@@ -7,16 +7,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 use longhaul_core::event::{Event, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_runtime::Engine;
 use serde_json::json;
 
+use crate::engine_args::{self, EngineArgs};
 use crate::live::{self, Live};
-use crate::office::{self, EngineArgs};
-use crate::{story, ui};
+use crate::{format_event, ui};
 
 /// How much is carried at once.
 const CHUNK_BYTES: u64 = 64 << 10;
@@ -46,8 +46,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let step = args.step.as_ref().map(|step| step.parse()).transpose().map_err(anyhow::Error::msg)?;
         let mut reader = Reader {
@@ -138,7 +138,7 @@ impl Reader<'_> {
             | Event::AttemptStopped { path, attempt, .. } => {
                 let known = self.attempts.iter_mut().find(|known| known.number == *attempt && known.path == *path);
                 if let Some(known) = known {
-                    known.used = Some(story::used(event).unwrap_or_default());
+                    known.used = Some(format_event::used(event).unwrap_or_default());
                 }
             }
             _ => {}
@@ -200,7 +200,7 @@ impl Reader<'_> {
     fn print_entries(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
         for line in String::from_utf8_lossy(bytes).lines() {
             // A version to come may keep more than this one knows.
-            let Ok(entry) = serde_json::from_str::<Entry>(line) else { continue };
+            let Ok(entry) = serde_json::from_str::<TranscriptEntry>(line) else { continue };
             let Attempt { path, number, .. } = &self.attempts[at];
             if self.json {
                 ui::print_json_line(&json!({"path": path, "attempt": number, "entry": entry}))?;

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use longhaul_agents::private;
 use longhaul_project::Project;
-use longhaul_server::{Desk, Doors, Setup, Token, ToolSet};
+use longhaul_server::{AppState, Doors, ServerSetup, Token, ToolSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui};
 
 /// Serve workflows as MCP tools to an editor or an agent
@@ -42,11 +42,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // What was under way has come to its end by then; a read from a terminal never would.
-    office::block_on_and_leave(async {
+    engine_args::block_on_and_leave(async {
         let stop = CancellationToken::new();
-        office::stop_on_signals(stop.clone())?;
-        let setup = Setup {
-            engine: office::open(&args.engine, &args.agents)?,
+        engine_args::stop_on_signals(stop.clone())?;
+        let setup = ServerSetup {
+            engine: engine_args::open(&args.engine, &args.agents)?,
             origin: identity::origin(),
             project: Project::current()?,
             data_dir: data_dir(&args.engine)?,
@@ -59,10 +59,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-async fn serve(args: &Args, setup: Setup) -> Result<()> {
+async fn serve(args: &Args, setup: ServerSetup) -> Result<()> {
     let Some(address) = args.http else {
         ui::say("serving over standard input and output; it ends with them");
-        return longhaul_server::pipes(Desk::new(setup)).await;
+        return longhaul_server::pipes(AppState::new(setup)).await;
     };
     let file = setup.data_dir.join("token");
     let token = Token::of(&file).with_context(|| format!("the token can not be had from {}", file.display()))?;
@@ -80,12 +80,12 @@ async fn serve(args: &Args, setup: Setup) -> Result<()> {
         }
         ui::say(format!("serving at {url}"));
     };
-    longhaul_server::protocol_over_http(Desk::new(setup), doors, ready).await
+    longhaul_server::protocol_over_http(AppState::new(setup), doors, ready).await
 }
 
 /// Where the server keeps what is its own, and nobody commits.
 fn data_dir(args: &EngineArgs) -> Result<PathBuf> {
-    let folder = office::data_dir(args)?.join("mcp");
+    let folder = engine_args::data_dir(args)?.join("mcp");
     private::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
     Ok(folder)
 }

@@ -11,7 +11,7 @@ use longhaul_runtime::Engine;
 use serde_json::{Value, json};
 
 use super::versions::{checked, person, short, tell};
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui, width};
 
 /// List, add, approve, reject and apply proposed changes to workflows in the registry
@@ -72,14 +72,14 @@ struct Decide {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         match &args.what {
             What::List { workflow, status } => list(&engine, workflow.as_deref(), status.as_deref(), args.json).await,
             What::Show { id } => show(&engine, *id, args.json).await,
             What::Add { workflow, file, base, notes } => {
-                let text = checked(&office::disk(&args.engine)?, workflow, file)?;
-                let shelf = engine.shelf().await?;
+                let text = checked(&engine_args::disk(&args.engine)?, workflow, file)?;
+                let shelf = engine.registry().await?;
                 let base = match base {
                     Some(base) => base.clone(),
                     None => shelf.kept(workflow)?.current().text.hash.clone(),
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 let expires_at = engine.now_ms().saturating_add(EXPIRY_MS);
                 let proposing = Proposing { base, text, diff, run, session: None, by, expires_at };
                 let id = engine
-                    .change_shelf(|shelf, now| {
+                    .change_registry(|shelf, now| {
                         Ok((shelf.seq + 1, vec![shelf.propose(workflow, proposing.clone(), now)?]))
                     })
                     .await?;
@@ -97,13 +97,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             }
             What::Approve(decide) => review(&engine, decide, true, args.json).await,
             What::Reject(decide) => review(&engine, decide, false, args.json).await,
-            What::Apply(decide) => apply(&engine, &office::disk(&args.engine)?, decide, args.json).await,
+            What::Apply(decide) => apply(&engine, &engine_args::disk(&args.engine)?, decide, args.json).await,
         }
     })
 }
 
 async fn list(engine: &Engine, workflow: Option<&str>, status: Option<&str>, json: bool) -> Result<ExitCode> {
-    let (shelf, now) = (engine.shelf().await?, engine.now_ms());
+    let (shelf, now) = (engine.registry().await?, engine.now_ms());
     let fits = |(_, proposal): &(u64, &Proposal)| {
         workflow.is_none_or(|workflow| proposal.workflow == workflow)
             && status.is_none_or(|status| proposal.status(now).word() == status)
@@ -132,7 +132,7 @@ fn row(id: u64, proposal: &Proposal, now: i64) -> Value {
 }
 
 async fn show(engine: &Engine, id: u64, json: bool) -> Result<ExitCode> {
-    let (shelf, now) = (engine.shelf().await?, engine.now_ms());
+    let (shelf, now) = (engine.registry().await?, engine.now_ms());
     let proposal = shelf.proposal(id).with_context(|| unknown(id))?;
     if json {
         ui::print_json(&row(id, proposal, now))?;
@@ -155,9 +155,11 @@ async fn show(engine: &Engine, id: u64, json: bool) -> Result<ExitCode> {
 
 async fn review(engine: &Engine, decide: &Decide, approve: bool, json: bool) -> Result<ExitCode> {
     let change = Change { by: person("decide about proposals")?, notes: decide.notes.clone(), ..Change::default() };
-    let workflow = workflow_of(&engine.shelf().await?, decide.id)?;
+    let workflow = workflow_of(&engine.registry().await?, decide.id)?;
     let id = decide.id;
-    engine.change_shelf(|shelf, now| Ok(((), vec![shelf.review(&workflow, id, approve, &change, &[], now)?]))).await?;
+    engine
+        .change_registry(|shelf, now| Ok(((), vec![shelf.review(&workflow, id, approve, &change, &[], now)?])))
+        .await?;
     let (word, next) = if approve {
         ("approved", format!("; apply it with: longhaul registry proposals apply {id}"))
     } else {
@@ -168,12 +170,12 @@ async fn review(engine: &Engine, decide: &Decide, approve: bool, json: bool) -> 
 
 async fn apply(engine: &Engine, disk: &Disk, decide: &Decide, json: bool) -> Result<ExitCode> {
     let change = Change { by: person("apply proposals")?, notes: decide.notes.clone(), ..Change::default() };
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let (id, workflow) = (decide.id, workflow_of(&shelf, decide.id)?);
     let text = shelf.proposal(id).map(|proposal| proposal.proposing.text.clone()).with_context(|| unknown(id))?;
     // What was right when it was proposed may not be so any more.
     disk.shelve(&workflow, &text.text).map_err(anyhow::Error::msg)?;
-    engine.change_shelf(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
+    engine.change_registry(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
     tell(
         json,
         &json!({"proposal": id, "status": "applied", "workflow": workflow, "hash": text.hash}),

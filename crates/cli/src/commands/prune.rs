@@ -11,7 +11,7 @@ use longhaul_core::id::RunId;
 use longhaul_runtime::Engine;
 use serde_json::json;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui};
 
 /// Delete old finished runs and their files
@@ -40,8 +40,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let age_ms = parse_ms(&args.older).with_context(|| format!("`{}` is not a duration such as 30d", args.older))?;
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let rows = engine.old_runs(Duration::from_millis(age_ms), args.keep).await?;
         if args.yes {
             for row in &rows {
@@ -85,8 +85,8 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let loaded = match engine.load(&run).await {
             Err(error) if error.is_damage() => return export_damaged(&engine, &run).await,
@@ -135,8 +135,8 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         let by = identity::caller().who.name().map(str::to_owned);
         let (mut runs, mut refused) = (Vec::new(), Vec::new());
         for file in &args.files {

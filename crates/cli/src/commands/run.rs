@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use indexmap::IndexMap;
-use longhaul_app::{App, Order, workflow};
+use longhaul_app::{App, StartOrder, workflow};
 use longhaul_core::Json;
 use longhaul_core::decide::group;
 use longhaul_core::event::{Driver, RunTrigger};
@@ -16,14 +16,14 @@ use longhaul_core::plan::{OnExceed, Outcome, Plan};
 use longhaul_core::state::{State, StepInst};
 use longhaul_core::status::RunStatus;
 use longhaul_lang::diagnostic;
-use longhaul_project::{Disk, Entry, Origin, Project};
+use longhaul_project::{Disk, Project, WorkflowEntry, WorkflowOrigin};
 use longhaul_runtime::{Engine, Idle};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::DialectArg;
-use crate::office::{self, AgentArgs, EngineArgs};
-use crate::onlooker::{Manner, Onlooker};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
+use crate::printer::{OutputMode, RunPrinter};
 use crate::screen::terminal;
 use crate::screen::watch::Watch;
 use crate::{identity, inputs, ui};
@@ -82,12 +82,12 @@ struct MannerArgs {
 }
 
 impl MannerArgs {
-    fn manner(self) -> Manner {
+    fn manner(self) -> OutputMode {
         match (self.json, self.quiet) {
-            (true, _) => Manner::Json,
-            (false, true) => Manner::Quiet,
-            (false, false) if !self.plain && terminal::can_draw() => Manner::Tree,
-            (false, false) => Manner::Lively,
+            (true, _) => OutputMode::Json,
+            (false, true) => OutputMode::Quiet,
+            (false, false) if !self.plain && terminal::can_draw() => OutputMode::Tree,
+            (false, false) => OutputMode::Lively,
         }
     }
 }
@@ -106,7 +106,7 @@ pub(crate) struct ResumeArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let disk = office::disk(&args.engine)?;
+    let disk = engine_args::disk(&args.engine)?;
     let entry = disk.find(&args.workflow)?;
     say_what_is_hidden(&disk, &entry);
     let report = disk.check(&entry, args.dialect.dialect)?;
@@ -114,14 +114,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return super::refuse(&report);
     }
     let Ok(startable) = workflow::planned(&entry, report) else { bail!("there is nothing to run") };
-    office::block_on(async {
-        let engine = office::open(&args.engine, &args.agents)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &args.agents)?;
         let wanted = args.run_id.as_deref().map(parse_id).transpose()?.filter(|_| !args.fresh);
         let known = match &wanted {
             Some(run) => engine.find(run.as_str()).await.ok().filter(|found| found == run),
             None => None,
         };
-        let order = Order {
+        let order = StartOrder {
             task: args.task.clone(),
             inputs: given(args, &startable.plan)?,
             run: wanted,
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             }
             // Of the first event, the line that names the run tells people enough.
             None => {
-                office::warn_of_no_project(&engine)?;
+                engine_args::warn_of_no_project(&engine)?;
                 let app = App::new(engine.clone());
                 (app.start(&startable, order, &identity::caller()).await?, u64::from(!args.manner.json))
             }
@@ -150,9 +150,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// Says that the project has a workflow under a name that means another one elsewhere.
-fn say_what_is_hidden(disk: &Disk, entry: &Entry) {
-    let is_hidden = |other: &Entry| other.name == entry.name && matches!(other.origin, Origin::User | Origin::Builtin);
-    let hidden = disk.library.all().into_iter().find(is_hidden).filter(|_| entry.origin == Origin::Project);
+fn say_what_is_hidden(disk: &Disk, entry: &WorkflowEntry) {
+    let is_hidden = |other: &WorkflowEntry| {
+        other.name == entry.name && matches!(other.origin, WorkflowOrigin::User | WorkflowOrigin::Builtin)
+    };
+    let hidden = disk.library.all().into_iter().find(is_hidden).filter(|_| entry.origin == WorkflowOrigin::Project);
     if let Some(hidden) = hidden {
         let (name, file) = (&entry.name, entry.file.display());
         ui::say(format!("`{name}` is the project's own, {file}, and not the {} one", hidden.origin.word()));
@@ -161,7 +163,7 @@ fn say_what_is_hidden(disk: &Disk, entry: &Entry) {
 
 /// Says which project this is, and who keeps the run: both are found by looking upwards, and may not be what was meant.
 fn say_where(args: &Args, run: &RunId) -> Result<()> {
-    let (project, store) = (Project::current()?.root, office::store_name(&args.engine)?);
+    let (project, store) = (Project::current()?.root, engine_args::store_name(&args.engine)?);
     match args.manner {
         // On standard output are events alone.
         MannerArgs { json: true, .. } => ui::say(json!({"run": run, "project": project, "store": store})),
@@ -172,8 +174,8 @@ fn say_where(args: &Args, run: &RunId) -> Result<()> {
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &args.agents)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &args.agents)?;
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if engine.is_over(&run).await? {
@@ -220,10 +222,10 @@ fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
 }
 
 /// Drives a run and shows what happens after an event, until it is over, parked, or waits for somebody who is not there.
-async fn foreground(engine: &Engine, run: &RunId, manner: Manner, after: u64) -> Result<ExitCode> {
+async fn foreground(engine: &Engine, run: &RunId, manner: OutputMode, after: u64) -> Result<ExitCode> {
     let stop = CancellationToken::new();
     let idle = show(engine, run, Showing { manner, attended: is_attended(), after }, &stop).await?;
-    if manner == Manner::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
+    if manner == OutputMode::Tree && matches!(idle, Idle::Finished(Outcome::Failure)) {
         ui::say(ui::dim(format!("longhaul logs {run}   or   longhaul retry {run}")));
     }
     conclude(engine, run, &idle, &stop).await
@@ -233,7 +235,7 @@ async fn foreground(engine: &Engine, run: &RunId, manner: Manner, after: u64) ->
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Showing {
     /// How.
-    pub(super) manner: Manner,
+    pub(super) manner: OutputMode,
     /// Whether somebody is there who could answer.
     pub(super) attended: bool,
     /// The last event that is known already; 0 for none.
@@ -244,16 +246,16 @@ pub(super) struct Showing {
 pub(super) async fn show(engine: &Engine, run: &RunId, showing: Showing, stop: &CancellationToken) -> Result<Idle> {
     let Showing { manner, attended, after } = showing;
     let shown = CancellationToken::new();
-    office::stop_on_signals(stop.clone())?;
-    let showing = if manner == Manner::Tree {
+    engine_args::stop_on_signals(stop.clone())?;
+    let showing = if manner == OutputMode::Tree {
         let watch = Watch::new(engine.clone(), run.clone(), "stop");
         tokio::spawn(watch.drive(engine.pulse(), shown.clone(), stop.clone()))
     } else {
         ui::say(format!("run {run}"));
-        let onlooker = Onlooker::new(engine.clone(), run.clone(), manner, after);
+        let onlooker = RunPrinter::new(engine.clone(), run.clone(), manner, after);
         tokio::spawn(onlooker.watch(engine.pulse(), shown.clone()))
     };
-    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != Manner::Tree }).await;
+    let idle = drive(engine, run, stop, Patience { attended, speaks: manner != OutputMode::Tree }).await;
     shown.cancel();
     showing.await?;
     idle
@@ -314,7 +316,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
         Idle::Finished(_) => Ok(ExitCode::FAILURE),
         Idle::Waiting { .. } if stop.is_cancelled() => {
             ui::say(format!("stopped; continue with: longhaul resume {run}"));
-            Ok(ExitCode::from(office::PARKED))
+            Ok(ExitCode::from(engine_args::PARKED))
         }
         Idle::Waiting { .. } => {
             let state = engine.load(run).await?.state;

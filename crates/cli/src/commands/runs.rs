@@ -18,8 +18,8 @@ use longhaul_runtime::Engine;
 use longhaul_store::Query;
 use serde_json::{Value, json};
 
-use crate::office::{self, EngineArgs};
-use crate::{amounts, story, ui, width};
+use crate::engine_args::{self, EngineArgs};
+use crate::{format_event, numbers, ui, width};
 
 /// As long as an id that nobody chose.
 const ID_COLUMNS: usize = 11;
@@ -87,8 +87,8 @@ pub(crate) struct OneArgs {
 }
 
 pub(crate) fn list(args: &ListArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let query = Query {
             statuses: args.status.clone(),
             workflow: args.workflow.clone(),
@@ -126,7 +126,7 @@ fn in_lists<'s>(status: &'s str, waiting_for: &[String]) -> &'s str {
 
 /// That there is nothing to list, and where that was looked for.
 fn none(args: &ListArgs) -> Result<String> {
-    let store = office::store_name(&args.engine)?;
+    let store = engine_args::store_name(&args.engine)?;
     Ok(match args.status.is_empty() && args.workflow.is_none() {
         true => format!("there are no runs in {store} yet; longhaul run WORKFLOW makes one"),
         false => format!("there are no such runs in {store}"),
@@ -140,8 +140,8 @@ async fn newest(engine: &Engine) -> Result<RunId> {
 }
 
 pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = match &args.run {
             Some(run) => engine.find(run).await?,
             None => newest(&engine).await?,
@@ -163,7 +163,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<ExitCode> {
         let mut page = headline(run.as_str(), &glance);
         let hosts = hosts(&engine, &run).await?;
         steps.iter().for_each(|step| add_step(&mut page, step, &hosts, 1));
-        if let Some(budget) = amounts::budget(&view::cost(plan, &loaded.state)) {
+        if let Some(budget) = numbers::budget(&view::cost(plan, &loaded.state)) {
             page.push_str(&format!("  {budget}\n"));
         }
         let asked = view::questions(plan, &loaded.state);
@@ -187,7 +187,10 @@ fn answers(run: &RunId, asked: &view::Asked) -> String {
         _ if choices.is_empty() => String::new(),
         _ => format!("   [{}]", choices.join(", ")),
     };
-    format!("    {}{offered}\n", ui::dim(story::how_to_answer(run, &asked.path.to_string(), asked.kind, &choices)))
+    format!(
+        "    {}{offered}\n",
+        ui::dim(format_event::how_to_answer(run, &asked.path.to_string(), asked.kind, &choices))
+    )
 }
 
 fn headline(run: &str, glance: &view::Run) -> String {
@@ -262,8 +265,8 @@ pub(crate) fn follow(run: &str, engine: &EngineArgs, json: bool) -> Result<ExitC
 }
 
 fn print_events(args: &EventsArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let step = args.step.as_ref().map(|step| step.parse::<StepPath>().map_err(anyhow::Error::msg)).transpose()?;
         let mut found = step.is_none();
@@ -276,7 +279,8 @@ fn print_events(args: &EventsArgs) -> Result<ExitCode> {
                     continue;
                 }
                 found = true;
-                let line = if args.json { Some(serde_json::to_string(envelope)?) } else { story::line(&run, envelope) };
+                let line =
+                    if args.json { Some(serde_json::to_string(envelope)?) } else { format_event::line(&run, envelope) };
                 if let Some(line) = line {
                     ui::print_line(&line)?;
                 }
@@ -301,8 +305,8 @@ fn is_about(envelope: &Envelope, step: &StepPath) -> bool {
 }
 
 pub(crate) fn outputs(args: &OneArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let state = engine.load(&run).await?.state;
         if let Some(step) = &args.step {

@@ -13,11 +13,11 @@ use longhaul_core::id::RunId;
 use longhaul_project::Project;
 use longhaul_runtime::{Engine, Wanted};
 use longhaul_server::http::{self, Keys, Role, Site, TokenRequest, is_name};
-use longhaul_server::{Desk, Setup};
+use longhaul_server::{AppState, ServerSetup};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, ui as terminal};
 use place::Place;
 
@@ -57,11 +57,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(command) = &args.about {
         return token::run(command, &args.engine);
     }
-    office::block_on_and_leave(async {
+    engine_args::block_on_and_leave(async {
         let stop = CancellationToken::new();
-        office::stop_on_signals(stop.clone())?;
-        let engine = office::open(&args.engine, &args.agents)?;
-        office::warn_of_no_project(&engine)?;
+        engine_args::stop_on_signals(stop.clone())?;
+        let engine = engine_args::open(&args.engine, &args.agents)?;
+        engine_args::warn_of_no_project(&engine)?;
         let place = Place::of(&args.engine)?;
         let usual = args.listen.is_none();
         let listener = http::listen(args.listen.map_or_else(|| USUAL.parse(), Ok)?, !usual).await?;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn site(args: &Args, engine: &Engine, place: &Place, stop: &CancellationToken, keys: Keys) -> Result<Site> {
-    let setup = Setup {
+    let setup = ServerSetup {
         engine: engine.clone(),
         origin: identity::origin(),
         project: Project::current()?,
@@ -92,7 +92,7 @@ fn site(args: &Args, engine: &Engine, place: &Place, stop: &CancellationToken, k
         stop: stop.clone(),
     };
     let (hosts, store) = (args.allow_host.clone(), place.store.clone());
-    Ok(Site { desk: Desk::new(setup), keys, hosts, store, drives: !args.no_drive })
+    Ok(Site { desk: AppState::new(setup), keys, hosts, store, drives: !args.no_drive })
 }
 
 /// Does the work of runs and lets schedules go off, until it is stopped.
@@ -101,8 +101,8 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
         return;
     }
     let place = args.engine.clone();
-    let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
-    let told = |kept: Result<&RunId, &longhaul_runtime::Error>| terminal::say(office::kept(kept));
+    let find = move |wanted: Wanted<'_>| engine_args::startable(&place, wanted);
+    let told = |kept: Result<&RunId, &longhaul_runtime::Error>| terminal::say(engine_args::kept(kept));
     let times = engine.keep_times(&find, stop.clone(), &told);
     let work = async {
         while !stop.is_cancelled() {
@@ -114,7 +114,8 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
             }
         }
     };
-    let (.., small) = tokio::join!(work, times, office::traced(engine, stop), office::kept_small(engine, stop));
+    let (.., small) =
+        tokio::join!(work, times, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
     if let Err(error) = small {
         terminal::say(format!("old runs stay: {error:#}"));
     }

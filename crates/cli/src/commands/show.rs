@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_core::duration::format_ms;
 use longhaul_core::plan::{Form, Input, Limits, Plan, Step, Unit};
-use longhaul_lang::Report;
+use longhaul_lang::CheckReport;
 use longhaul_lang::diagnostic::plain;
 use longhaul_project::disk::{self, Disk};
-use longhaul_project::library::Entry;
+use longhaul_project::library::WorkflowEntry;
 use serde_json::{Value, json};
 
 use super::DialectArg;
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let report = disk.check(&entry, args.dialect.dialect)?;
     let others = disk.library.all().into_iter();
-    let hidden: Vec<Entry> = others.filter(|other| other.name == entry.name && other.file != entry.file).collect();
+    let hidden: Vec<WorkflowEntry> =
+        others.filter(|other| other.name == entry.name && other.file != entry.file).collect();
     if args.json {
         ui::print_json(&as_json(&entry, &report, &hidden))?;
         return Ok(ExitCode::from(u8::from(report.has_errors())));
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn page(plan: &Plan, entry: &Entry, report: &Report, hidden: &[Entry]) -> String {
+fn page(plan: &Plan, entry: &WorkflowEntry, report: &CheckReport, hidden: &[WorkflowEntry]) -> String {
     let unit = plan.main();
     let description = plain(unit.description.as_deref().unwrap_or_default());
     let origin = format!("{} ({}, {})", plain(&disk::shown(&entry.file)), entry.origin.word(), report.dialect.name());
@@ -119,7 +120,7 @@ fn line(title: &str, parts: Vec<String>) -> String {
     if parts.is_empty() { String::new() } else { format!("  {title:<7}  {}\n", plain(&parts.join(", "))) }
 }
 
-fn as_json(entry: &Entry, report: &Report, hidden: &[Entry]) -> Value {
+fn as_json(entry: &WorkflowEntry, report: &CheckReport, hidden: &[WorkflowEntry]) -> Value {
     let workflows = report.workflows.iter().map(|workflow| json!({"name": workflow.name, "plan": workflow.plan}));
     json!({
         "name": entry.name, "origin": entry.origin, "file": disk::shown(&entry.file), "dialect": report.dialect.name(),

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use longhaul_app::opening;
+use longhaul_app::open_store;
 use longhaul_project::{Project, state};
 use longhaul_runtime::{Clock, is_dead};
-use longhaul_store::{Copied, Options, Place, Sqlite, Store, copy};
+use longhaul_store::{Copied, Sqlite, SqliteOptions, Store, StoreAddress, copy};
 use serde_json::json;
 
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 use crate::ui;
 
 /// Check, back up and copy the store; make logins for workers
@@ -77,7 +77,7 @@ enum What {
         /// The name of the login
         name: String,
         /// Labels: the worker may take only steps that need no other labels [default: all]
-        #[arg(long, value_name = "LABEL,…", value_delimiter = ',', value_parser = office::label)]
+        #[arg(long, value_name = "LABEL,…", value_delimiter = ',', value_parser = engine_args::label)]
         labels: Vec<String>,
         #[command(flatten)]
         engine: EngineArgs,
@@ -106,7 +106,7 @@ enum What {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
+    engine_args::block_on(async {
         match &args.what {
             What::Path { engine, json } => path(engine, *json),
             What::Check { engine, json } => check(engine, *json).await,
@@ -121,9 +121,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 fn path(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
-    let store = office::store_name(engine)?;
+    let store = engine_args::store_name(engine)?;
     if is_json {
-        let (project, files) = (Project::current()?.root, office::files_dir(engine)?);
+        let (project, files) = (Project::current()?.root, engine_args::files_dir(engine)?);
         ui::print_json(&json!({"project": project, "store": store, "files": files}))?;
     } else {
         ui::print_line(store)?;
@@ -132,10 +132,11 @@ fn path(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
 }
 
 async fn check(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
-    let place = office::store_place(engine)?;
-    opening::require(&place)?;
-    let (store, clock) = opening::store(&place)?;
-    let problems = longhaul_runtime::Engine::new(store, clock, longhaul_runtime::Options::default()).check().await?;
+    let place = engine_args::store_place(engine)?;
+    open_store::require(&place)?;
+    let (store, clock) = open_store::store(&place)?;
+    let problems =
+        longhaul_runtime::Engine::new(store, clock, longhaul_runtime::EngineOptions::default()).check().await?;
     if is_json {
         let said = problems.iter().map(|problem| json!({"run": problem.run, "problem": problem.text}));
         ui::print_json(&json!({"store": place.to_string(), "problems": said.collect::<Vec<_>>()}))?;
@@ -158,17 +159,18 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
     if file.exists() {
         bail!("{} exists; a backup is made into a new file", file.display());
     }
-    let place = office::store_place(engine)?;
+    let place = engine_args::store_place(engine)?;
     match &place {
-        Place::File(from) => {
-            opening::require(&place)?;
+        StoreAddress::File(from) => {
+            open_store::require(&place)?;
             // It must be a store, and what was left of a crash must be put right: reading alone does neither.
-            let store = Sqlite::open(from, Options::default()).with_context(|| format!("{place} can not be opened"))?;
+            let store =
+                Sqlite::open(from, SqliteOptions::default()).with_context(|| format!("{place} can not be opened"))?;
             Sqlite::back_up(from, file)?;
             drop(store);
         }
-        Place::Database(_) => {
-            transfer(&place, &Place::File(file.to_owned()))
+        StoreAddress::Database(_) => {
+            transfer(&place, &StoreAddress::File(file.to_owned()))
                 .await
                 .context("pg_dump backs a database up that is in use")?;
         }
@@ -178,33 +180,33 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
 }
 
 async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
-    let (from, to): (Place, Place) = (from.parse()?, to.parse()?);
+    let (from, to): (StoreAddress, StoreAddress) = (from.parse()?, to.parse()?);
     let Copied { runs, events } = transfer(&from, &to).await?;
     if let (Some(file), None) = (from.file(), to.file()) {
         settle(file, &to).await?;
     }
     let schema = match &to {
-        Place::Database(address) => format!(", into the schema {}", address.schema()),
-        Place::File(_) => String::new(),
+        StoreAddress::Database(address) => format!(", into the schema {}", address.schema()),
+        StoreAddress::File(_) => String::new(),
     };
     ui::say(format!("{} with {} copied to {to}{schema}", ui::count(runs, "run"), ui::count(events as usize, "event")));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says of runs that are not over that their files are here: from now on other machines could go on with them.
-async fn settle(file: &Path, to: &Place) -> Result<()> {
-    let (store, clock) = opening::store(to)?;
+async fn settle(file: &Path, to: &StoreAddress) -> Result<()> {
+    let (store, clock) = open_store::store(to)?;
     let folder = std::path::absolute(file)?;
     let folder = folder.parent().unwrap_or(&folder);
-    let host = office::spot(&state::project_of(folder).unwrap_or_else(|| Project::around(folder).root));
+    let host = engine_args::spot(&state::project_of(folder).unwrap_or_else(|| Project::around(folder).root));
     Ok(longhaul_runtime::settle(store.as_ref(), host, clock.now_ms()).await?)
 }
 
-async fn transfer(from: &Place, to: &Place) -> Result<Copied> {
-    opening::require(from)?;
-    let (source, clock) = opening::store(from)?;
+async fn transfer(from: &StoreAddress, to: &StoreAddress) -> Result<Copied> {
+    open_store::require(from)?;
+    let (source, clock) = open_store::store(from)?;
     refuse_busy(source.as_ref(), clock.as_ref()).await.with_context(|| format!("{from} is in use"))?;
-    let (target, _) = opening::store(to)?;
+    let (target, _) = open_store::store(to)?;
     copy(source.as_ref(), target.as_ref()).await.map_err(|error| match error {
         longhaul_store::Error::Exists => {
             anyhow::anyhow!("{to} has runs of {from} already; copy into one that has none")

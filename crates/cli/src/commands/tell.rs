@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use longhaul_app::{App, Command, CommandOutcome, GivenAnswer, outcome};
+use longhaul_app::{App, CommandOutcome, GivenAnswer, RunCommand, outcome};
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
@@ -12,7 +12,7 @@ use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
 use longhaul_runtime::{Applied, Message};
 
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 use crate::{answering, identity, rejected, ui};
 
 /// Name a run, perhaps a step, perhaps a value
@@ -95,8 +95,8 @@ pub(crate) enum What {
 }
 
 pub(crate) fn run(args: &Args, what: What) -> Result<ExitCode> {
-    office::block_on(async {
-        let app = App::new(office::open_what_is_there(&args.engine)?);
+    engine_args::block_on(async {
+        let app = App::new(engine_args::open_what_is_there(&args.engine)?);
         let run = app.find(&args.run).await?;
         let caller = Caller { overrides: args.overrides, ..identity::caller() };
         let applied = carried_out(&app, &run, args, what, &caller).await;
@@ -142,11 +142,11 @@ pub(crate) fn cancel(args: CancelArgs) -> Result<ExitCode> {
 }
 
 pub(crate) fn retry(args: &RetryArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let app = App::new(office::open_what_is_there(&args.engine)?);
+    engine_args::block_on(async {
+        let app = App::new(engine_args::open_what_is_there(&args.engine)?);
         let run = app.find(&args.run).await?;
         let from = args.from.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
-        let applied = app.command(&run, Command::Retry { from }, &identity::caller()).await;
+        let applied = app.command(&run, RunCommand::Retry { from }, &identity::caller()).await;
         print(&run, applied.map_err(Into::into), args.json)
     })
 }
@@ -173,7 +173,7 @@ fn without_step(args: &Args, what: What, state: &State) -> Option<Args> {
     (!is_step).then(|| Args { step: None, value: Some(word.clone()), ..args.clone() })
 }
 
-fn command(args: &Args, what: What, value: Option<Json>) -> Result<Command> {
+fn command(args: &Args, what: What, value: Option<Json>) -> Result<RunCommand> {
     Ok(match what {
         What::Approve => answer(args, value.map_or(Answer::Approve, |value| Answer::Value { value }))?,
         What::Deny => answer(args, Answer::Deny { reason: args.reason.clone() })?,
@@ -186,19 +186,19 @@ fn command(args: &Args, what: What, value: Option<Json>) -> Result<Command> {
             None => bail!("what is the answer? longhaul answer RUN STEP VALUE"),
         },
         What::Signal => match &args.step {
-            Some(name) => Command::Signal { name: name.clone(), data: value.unwrap_or_default() },
+            Some(name) => RunCommand::Signal { name: name.clone(), data: value.unwrap_or_default() },
             None => bail!("which signal? longhaul signal RUN NAME [VALUE]"),
         },
-        What::Cancel => Command::Cancel { reason: args.reason.clone() },
-        What::Pause => Command::Pause,
-        What::Unpause => Command::Unpause,
-        What::Leave => Command::Abandon,
+        What::Cancel => RunCommand::Cancel { reason: args.reason.clone() },
+        What::Pause => RunCommand::Pause,
+        What::Unpause => RunCommand::Unpause,
+        What::Leave => RunCommand::Abandon,
     })
 }
 
 /// An answer, with whatever was said beside it.
-fn answer(args: &Args, answer: Answer) -> Result<Command> {
+fn answer(args: &Args, answer: Answer) -> Result<RunCommand> {
     let step = args.step.as_ref().map(|step| step.parse().map_err(anyhow::Error::msg)).transpose()?;
     let (comment, secret) = (args.comment.clone(), args.secret.clone());
-    Ok(Command::Answer(GivenAnswer { step, comment, secret, ..GivenAnswer::new(answer) }))
+    Ok(RunCommand::Answer(GivenAnswer { step, comment, secret, ..GivenAnswer::new(answer) }))
 }

@@ -11,11 +11,11 @@ use longhaul_runtime::Engine;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::office::{self, EngineArgs};
-use crate::trial::expect::differences;
-use crate::trial::file::{Test, Tests};
-use crate::trial::play::{Subject, play};
-use crate::trial::record;
+use crate::engine_args::{self, EngineArgs};
+use crate::test_runner::expect::differences;
+use crate::test_runner::file::{Test, Tests};
+use crate::test_runner::play::{Subject, play};
+use crate::test_runner::record;
 use crate::ui;
 
 const ENDING: &str = ".test.yaml";
@@ -55,12 +55,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(run) = &args.record {
         return record(run, &args.engine);
     }
-    let disk = office::disk(&args.engine)?;
+    let disk = engine_args::disk(&args.engine)?;
     let files = files(&disk, args.what.as_deref())?;
     if files.is_empty() {
         bail!("there are no tests here: write NAME{ENDING} beside a workflow, or let `longhaul new` write one");
     }
-    let outcomes = office::block_on(all(args, &disk, &files))?;
+    let outcomes = engine_args::block_on(all(args, &disk, &files))?;
     let failed = outcomes.iter().filter(|outcome| !outcome.ok).count();
     if args.json {
         ui::print_json(&json!({"ok": failed == 0, "tests": outcomes}))?;
@@ -79,7 +79,7 @@ async fn all(args: &Args, disk: &Disk, files: &[(PathBuf, String)]) -> Result<Ve
     for (file, named) in files {
         let tests = Tests::read(file)?;
         let workflow = tests.workflow.as_ref().unwrap_or(named);
-        let startable = office::plan(disk, workflow).with_context(|| disk::shown(file))?;
+        let startable = engine_args::plan(disk, workflow).with_context(|| disk::shown(file))?;
         let subject = Subject { plan: startable.plan, dir: startable.dir, project: disk.project.root.clone() };
         let is_wanted = |test: &&Test| args.only.as_ref().is_none_or(|text| test.name.contains(text));
         for test in tests.tests.iter().filter(is_wanted) {
@@ -157,8 +157,8 @@ fn beside(workflow: &Path, name: &str) -> Vec<(PathBuf, String)> {
 
 /// Prints a run as a test.
 fn record(run: &str, args: &EngineArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine: Engine = office::open_what_is_there(args)?;
+    engine_args::block_on(async {
+        let engine: Engine = engine_args::open_what_is_there(args)?;
         let run: RunId = engine.find(run).await?;
         let loaded = engine.load(&run).await?;
         if !loaded.state.is_finished() {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use longhaul_app::{App, Order};
+use longhaul_app::{App, StartOrder};
 use longhaul_core::Json;
 use longhaul_core::event::RunTrigger;
 use longhaul_core::explain::moment;
@@ -16,7 +16,7 @@ use longhaul_runtime::Engine;
 use serde_json::{Value, json};
 
 use super::versions::{person, tell};
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, inputs, ui, width};
 
 /// Times of a schedule that are shown.
@@ -91,23 +91,23 @@ struct AddArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         match &args.what {
             What::List => list(&engine, args.json).await,
-            What::Add(add) => arm(&engine, &office::disk(&args.engine)?, add, args.json).await,
+            What::Add(add) => arm(&engine, &engine_args::disk(&args.engine)?, add, args.json).await,
             What::Remove { name } => {
                 let by = person("change triggers")?;
-                engine.change_shelf(|shelf, _| Ok(((), vec![shelf.disarm(name, by.clone())?]))).await?;
+                engine.change_registry(|shelf, _| Ok(((), vec![shelf.disarm(name, by.clone())?]))).await?;
                 tell(args.json, &json!({"removed": name}), &format!("the trigger `{name}` is gone"))
             }
-            What::Run { name, input } => fire(&engine, &office::disk(&args.engine)?, name, input, args.json).await,
+            What::Run { name, input } => fire(&engine, &engine_args::disk(&args.engine)?, name, input, args.json).await,
         }
     })
 }
 
 async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
-    let (shelf, now) = (engine.shelf().await?, engine.now_ms());
+    let (shelf, now) = (engine.registry().await?, engine.now_ms());
     if json {
         ui::print_json(&shelf.triggers().map(|(id, armed)| row(id, armed, now)).collect::<Vec<_>>())?;
         return Ok(ExitCode::SUCCESS);
@@ -172,7 +172,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
         disk.find(workflow)?;
     }
     // One with mistakes may be mended before the trigger goes off.
-    let plan = args.workflow.as_ref().and_then(|workflow| office::plan(disk, workflow).ok());
+    let plan = args.workflow.as_ref().and_then(|workflow| engine_args::plan(disk, workflow).ok());
     let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
         name: args.name.clone(),
@@ -183,12 +183,12 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     };
     let arming = Arming { id: None, trigger, by };
     let id = engine
-        .change_shelf(|shelf, _| {
+        .change_registry(|shelf, _| {
             let (id, entry) = shelf.arm(&arming)?;
             Ok((id, entry.into_iter().collect()))
         })
         .await?;
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let now = engine.now_ms();
     let Some((_, armed)) = shelf.trigger(&id) else { bail!("the trigger `{}` was taken away meanwhile", args.name) };
     let times: Vec<String> = next(armed, now).into_iter().map(moment).collect();
@@ -218,7 +218,7 @@ fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<Kind> {
 }
 
 async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: bool) -> Result<ExitCode> {
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let Some((id, armed)) = shelf.trigger(name) else { return Err(shelf.no_trigger(name).into()) };
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
@@ -227,17 +227,17 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }
-    let startable = office::plan(disk, workflow)?;
+    let startable = engine_args::plan(disk, workflow)?;
     let plan = &startable.plan;
     let mut given = inputs::read(input, Some(plan))?;
     let payload = Json::Object(given.clone().into_iter().collect());
     // What is only there to be mapped is no variable of the run.
     let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
     given.retain(|name, _| declared(name) || !trigger.reads(name));
-    let order = Order {
+    let order = StartOrder {
         inputs: trigger.variables(&payload, &given),
         trigger: Some(RunTrigger::fired(id, &trigger.name)),
-        ..Order::default()
+        ..StartOrder::default()
     };
     let run = App::new(engine.clone()).start(&startable, order, &identity::caller()).await?;
     if json {

@@ -9,7 +9,7 @@ use longhaul_core::shelf::{Change, Kept, Source, Text, Version};
 use longhaul_project::disk::{Disk, text_of};
 use serde_json::{Value, json};
 
-use crate::office::{self, AgentArgs, EngineArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, rejected, ui, width};
 
 /// Store a workflow in the registry, or a new version of it
@@ -107,14 +107,14 @@ pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
     let by = person("change workflows")?;
     let stem = args.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = args.name.clone().or(stem).context("the file has no name")?;
-    let text = checked(&office::disk(&args.engine)?, &name, &args.file)?;
+    let text = checked(&engine_args::disk(&args.engine)?, &name, &args.file)?;
     let hash = text.hash.clone();
     let (base, notes) = (args.base.clone(), args.notes.clone());
     let change = Change { text: Some(text), base, notes, by, source: Source::Sync, ..Change::default() };
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         let changed = engine
-            .change_shelf(|shelf, _| {
+            .change_registry(|shelf, _| {
                 let entries = shelf.save(&name, &change)?;
                 Ok((!entries.is_empty(), entries))
             })
@@ -135,9 +135,9 @@ pub(super) fn checked(disk: &Disk, name: &str, file: &Path) -> Result<Text> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
-        let (shelf, name) = (engine.shelf().await?, &args.name);
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
+        let (shelf, name) = (engine.registry().await?, &args.name);
         let Some((_, kept)) = shelf.workflow(name) else {
             let refusal = shelf.kept(name).err().map(|rejection| rejected::words(&rejection));
             bail!("{}", refusal.unwrap_or_default());
@@ -153,9 +153,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 pub(crate) fn list_all(args: &ListArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
-        let shelf = engine.shelf().await?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
+        let shelf = engine.registry().await?;
         print_all(&shelf.workflows().collect::<Vec<_>>(), args.json)
     })
 }
@@ -206,15 +206,15 @@ fn row(version: &Version, current: bool) -> Value {
 
 pub(crate) fn rollback(args: &RollbackArgs) -> Result<ExitCode> {
     let change = Change { by: person("change workflows")?, notes: args.notes.clone(), ..Change::default() };
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         let moved = engine
-            .change_shelf(|shelf, _| {
+            .change_registry(|shelf, _| {
                 let entry = shelf.rollback(&args.name, &args.hash, &change)?;
                 Ok((entry.is_some(), entry.into_iter().collect()))
             })
             .await?;
-        let shelf = engine.shelf().await?;
+        let shelf = engine.registry().await?;
         let hash = shelf.workflow(&args.name).map(|(_, kept)| kept.current().text.hash.clone()).unwrap_or_default();
         let said = if moved { "is back at" } else { "was already at" };
         tell(

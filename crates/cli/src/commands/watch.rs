@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use tokio_util::sync::CancellationToken;
 
 use super::runs;
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 use crate::screen::terminal;
 use crate::screen::top::Top;
 use crate::screen::watch::Watch;
@@ -43,11 +43,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.plain || args.json || !terminal::can_draw() {
         return runs::follow(&args.run, &args.engine, args.json);
     }
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let run = engine.find(&args.run).await?;
         let stop = CancellationToken::new();
-        office::stop_on_signals(stop.clone())?;
+        engine_args::stop_on_signals(stop.clone())?;
         Watch::new(engine.clone(), run.clone(), "leave").observe(false, stop).await?;
         if !engine.load(&run).await?.state.is_finished() {
             ui::say(format!("{run} is as it was; if nothing drives it: longhaul resume {run}"));
@@ -60,10 +60,10 @@ pub(crate) fn top(args: &TopArgs) -> Result<ExitCode> {
     if !terminal::can_draw() {
         bail!("there is no terminal to draw on; `longhaul runs` lists the same, `longhaul runs --json` for programs");
     }
-    office::block_on(async {
-        let engine = office::open_what_is_there(&args.engine)?;
+    engine_args::block_on(async {
+        let engine = engine_args::open_what_is_there(&args.engine)?;
         let stop = CancellationToken::new();
-        office::stop_on_signals(stop.clone())?;
+        engine_args::stop_on_signals(stop.clone())?;
         Top::new(engine).show(stop).await?;
         Ok(ExitCode::SUCCESS)
     })

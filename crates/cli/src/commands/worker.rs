@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul_app::{App, Forking};
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Engine, Pulse, Wanted};
+use longhaul_runtime::{Engine, EngineEvent, Wanted};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
-use crate::duties::Duties;
-use crate::office::{self, AgentArgs, EngineArgs, WorkerArgs};
+use crate::engine_args::{self, AgentArgs, EngineArgs, WorkerArgs};
+use crate::worker_log::WorkerLog;
 use crate::{identity, inputs, ui};
 
 /// Run queued and waiting runs, and fire schedules, until stopped
@@ -28,12 +28,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
+    engine_args::block_on(async {
         let stop = CancellationToken::new();
-        office::stop_on_signals(stop.clone())?;
-        let opened = office::open_for_worker(&args.engine, &args.agents, &args.worker, &stop).await?;
+        engine_args::stop_on_signals(stop.clone())?;
+        let opened = engine_args::open_for_worker(&args.engine, &args.agents, &args.worker, &stop).await?;
         let Some(engine) = opened else { return Ok(ExitCode::SUCCESS) };
-        office::warn_of_no_project(&engine)?;
+        engine_args::warn_of_no_project(&engine)?;
         if let Some(login) = engine.login() {
             let labels = engine.labels();
             for label in args.worker.labels().filter(|label| !labels.contains(label)) {
@@ -59,8 +59,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             standing(args, &engine)?
         ));
         let place = args.engine.clone();
-        let find = move |wanted: Wanted<'_>| office::startable(&place, wanted);
-        let kept = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(office::kept(kept));
+        let find = move |wanted: Wanted<'_>| engine_args::startable(&place, wanted);
+        let kept = |kept: Result<&RunId, &longhaul_runtime::Error>| ui::say(engine_args::kept(kept));
         let times = engine.keep_times(&find, stop.clone(), &kept);
         let over = CancellationToken::new();
         let work = async {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         // Heard from here on, so that nothing is missed of the first step.
         let pulse = engine.pulse();
         let said = told(args, &engine, pulse, &over);
-        let (traced, kept_small) = (office::traced(&engine, &stop), office::kept_small(&engine, &stop));
+        let (traced, kept_small) = (engine_args::traced(&engine, &stop), engine_args::kept_small(&engine, &stop));
         tokio::join!(work, times, traced, kept_small, said).0?;
         ui::say("stopped; nothing is under way here any more");
         Ok(ExitCode::SUCCESS)
@@ -80,16 +80,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// Says what becomes of the steps that it takes, unless that is left out.
-async fn told(args: &Args, engine: &Engine, pulse: Receiver<Pulse>, over: &CancellationToken) {
+async fn told(args: &Args, engine: &Engine, pulse: Receiver<EngineEvent>, over: &CancellationToken) {
     if !args.quiet {
-        Duties::of(engine).tell(pulse, over).await;
+        WorkerLog::of(engine).tell(pulse, over).await;
     }
 }
 
 /// On which store a worker works, for which project, and as what.
 fn standing(args: &Args, engine: &Engine) -> Result<String> {
     let project = engine.project().map_or_else(String::new, |project| format!(" in the project {project}"));
-    Ok(format!("on {}{project}, with the labels {}", office::store_name(&args.engine)?, engine.labels().join(", ")))
+    Ok(format!(
+        "on {}{project}, with the labels {}",
+        engine_args::store_name(&args.engine)?,
+        engine.labels().join(", ")
+    ))
 }
 
 /// Start a new run from a step of an earlier one
@@ -113,8 +117,8 @@ pub(crate) struct ForkArgs {
 }
 
 pub(crate) fn fork(args: &ForkArgs) -> Result<ExitCode> {
-    office::block_on(async {
-        let engine = office::open(&args.engine, &AgentArgs::default())?;
+    engine_args::block_on(async {
+        let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         let run = engine.find(&args.run).await?;
         let at = args.at.parse().map_err(anyhow::Error::msg)?;
         let loaded = engine.load(&run).await?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use longhaul_core::duration::format_ms;
 use longhaul_runtime::{Present, Roster};
 
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 use crate::ui;
 
 /// After so long it is no news that a worker is silent.
@@ -26,8 +26,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    office::block_on(async {
-        let roster = office::open_what_is_there(&args.engine)?.roster().await?;
+    engine_args::block_on(async {
+        let roster = engine_args::open_what_is_there(&args.engine)?.roster().await?;
         if args.json {
             ui::print_json(&roster)?;
         } else {

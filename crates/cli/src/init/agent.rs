@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a choice that somebody made is left as it is; only a line of ours is ever taken out.
 
-use longhaul_agents::contract::{Agent, Setup};
+use longhaul_agents::contract::{Agent, AgentSetup};
 use longhaul_agents::drivers;
 
 /// What our line ends with.
@@ -13,7 +13,7 @@ const NOT_BY_ITSELF: [&str; 3] = ["anthropic", "openai", "acp"];
 
 /// Programs of this machine that can do prompts, in the order in which they would be taken.
 pub(crate) fn installed() -> Vec<&'static dyn Agent> {
-    let usual = Setup::default();
+    let usual = AgentSetup::default();
     let programs = drivers::ALL.iter().filter(|agent| !NOT_BY_ITSELF.contains(&agent.name()));
     programs.filter(|agent| agent.find(&usual).is_ok()).copied().collect()
 }

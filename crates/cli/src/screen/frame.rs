@@ -12,7 +12,7 @@ use super::act::{self, Mode, Purpose, Ui};
 use super::line::{Line, Tone};
 use super::offer::{Offer, words};
 use super::rows::{Row, rows};
-use crate::{amounts, ui as term, width};
+use crate::{numbers, ui as term, width};
 
 /// Lines of a question that are shown beside the tree.
 const QUESTION_ROWS_MAX: usize = 6;
@@ -81,7 +81,7 @@ fn head(seen: &Seen, columns: usize) -> Line {
     let left = Line::of(tone, mark).with(Tone::Bold, &format!(" {}", run.workflow));
     let left =
         left.with(Tone::Dim, &format!(" {}  ", seen.name)).with(tone, &format!("{}{waits}{message}", run.status));
-    let amounts = amounts::columns(&run.usage).into_iter().chain([amounts::span(run.duration_ms)]);
+    let amounts = numbers::columns(&run.usage).into_iter().chain([numbers::span(run.duration_ms)]);
     let right = Line::of(Tone::Bold, &amounts.collect::<Vec<_>>().join("  "));
     both(left, right, columns)
 }

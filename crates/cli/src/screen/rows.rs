@@ -11,7 +11,7 @@ use longhaul_core::status::{Awaited, StepStatus};
 use longhaul_core::view::Step;
 
 use super::line::{Line, Tone};
-use crate::amounts;
+use crate::numbers;
 
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -152,7 +152,7 @@ impl Row<'_> {
             return Line::default();
         }
         let used = total(self.step);
-        let parts = amounts::columns(&used).into_iter().chain([amounts::span(self.step.duration_ms)]);
+        let parts = numbers::columns(&used).into_iter().chain([numbers::span(self.step.duration_ms)]);
         Line::of(Tone::Dim, &parts.collect::<Vec<_>>().join("  "))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 use longhaul_core::path::StepPath;
 
 use crate::live;
@@ -24,13 +24,13 @@ impl Said {
     }
 
     /// Takes note of what an agent said or did.
-    pub(crate) fn note(&mut self, path: &StepPath, entry: &Entry) {
+    pub(crate) fn note(&mut self, path: &StepPath, entry: &TranscriptEntry) {
         let line = match entry {
-            Entry::Text { text, delta } => self.text(path, text, *delta),
-            Entry::Thinking { text } => last_line(text),
-            Entry::ToolCall { name, summary, .. } => Some(format!("⚙ {name} {summary}")),
-            Entry::Denied { name } => Some(format!("✗ {name} was not allowed")),
-            Entry::Notice { text } => Some(format!("! {text}")),
+            TranscriptEntry::Text { text, delta } => self.text(path, text, *delta),
+            TranscriptEntry::Thinking { text } => last_line(text),
+            TranscriptEntry::ToolCall { name, summary, .. } => Some(format!("⚙ {name} {summary}")),
+            TranscriptEntry::Denied { name } => Some(format!("✗ {name} was not allowed")),
+            TranscriptEntry::Notice { text } => Some(format!("! {text}")),
             _ => None,
         };
         if let Some(line) = line {
@@ -80,7 +80,7 @@ mod tests {
         let path: StepPath = "a".parse().unwrap();
         let mut said = Said::default();
         let mut after = |text: &str, delta: bool| {
-            said.note(&path, &Entry::Text { text: text.to_owned(), delta });
+            said.note(&path, &TranscriptEntry::Text { text: text.to_owned(), delta });
             said.lines()[&path].clone()
         };
         assert_eq!(after("Look", true), "Look");

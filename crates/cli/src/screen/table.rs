@@ -9,7 +9,7 @@ use longhaul_core::view::Run;
 
 use super::keys::Key;
 use super::line::{Line, Tone};
-use crate::{amounts, ui as term, width};
+use crate::{numbers, ui as term, width};
 
 /// The widest that the id of a run and the name of a workflow get.
 const ID_MAX: usize = 16;
@@ -85,8 +85,8 @@ fn line(entry: &Entry, id: usize, workflow: usize, columns: usize) -> Line {
         RunStatus::Cancelled => (Tone::Dim, "■"),
         _ => (Tone::Dim, "·"),
     };
-    let right = amounts::columns(&run.usage).into_iter().skip_while(|part| !part.starts_with('$'));
-    let right: Vec<String> = right.chain([format!("{:>6}", amounts::span(run.duration_ms))]).collect();
+    let right = numbers::columns(&run.usage).into_iter().skip_while(|part| !part.starts_with('$'));
+    let right: Vec<String> = right.chain([format!("{:>6}", numbers::span(run.duration_ms))]).collect();
     let right = Line::of(Tone::Dim, &right.join("  "));
     let left =
         Line::of(tone, &format!("{mark} {:<10}", run.status)).with(Tone::Plain, &width::fit(entry.id.as_str(), id));

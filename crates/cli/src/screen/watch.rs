@@ -11,7 +11,7 @@ use longhaul_core::event::{Answer, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::view::{self, Asked};
-use longhaul_runtime::{Engine, Message, Pulse};
+use longhaul_runtime::{Engine, EngineEvent, Message};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, interval};
@@ -71,7 +71,12 @@ impl Watch {
     }
 
     /// Shows a run that this process drives, until `over`. Leaving is asking it to `stop`.
-    pub(crate) async fn drive(mut self, mut pulse: Receiver<Pulse>, over: CancellationToken, stop: CancellationToken) {
+    pub(crate) async fn drive(
+        mut self,
+        mut pulse: Receiver<EngineEvent>,
+        over: CancellationToken,
+        stop: CancellationToken,
+    ) {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         self.drives = true;
@@ -134,9 +139,9 @@ impl Watch {
         Ok(())
     }
 
-    fn hear(&mut self, news: Pulse) {
+    fn hear(&mut self, news: EngineEvent) {
         match news {
-            Pulse::Entry(run, said) if run == self.run => {
+            EngineEvent::Entry(run, said) if run == self.run => {
                 self.said.note(&said.path, &said.entry);
                 if self.ui.follows {
                     let lines = self.live.lines(&said.path, &said.entry);
@@ -144,11 +149,11 @@ impl Watch {
                     self.print(&lines);
                 }
             }
-            Pulse::Alive(run, path, words) if run == self.run => self.said.silence(&path, &words),
-            Pulse::Notice(run, path, text) if run == self.run => {
+            EngineEvent::Alive(run, path, words) if run == self.run => self.said.silence(&path, &words),
+            EngineEvent::Notice(run, path, text) if run == self.run => {
                 self.print(&[Line::of(Tone::Bold, &format!("{path}: {text}"))]);
             }
-            Pulse::Events(run, events) if run == self.run => {
+            EngineEvent::Events(run, events) if run == self.run => {
                 for envelope in events.iter() {
                     if let Event::AttemptStarted { path, .. } = &envelope.event {
                         self.said.forget(path);
@@ -362,7 +367,7 @@ fn at_work(steps: &[view::Step], found: &mut Vec<(StepPath, u32)>) {
 }
 
 /// The last entries of a transcript.
-fn tail(file: &Path) -> Vec<longhaul_agents::contract::Entry> {
+fn tail(file: &Path) -> Vec<longhaul_agents::contract::TranscriptEntry> {
     use std::io::{Read, Seek, SeekFrom};
     const BYTES: u64 = 8 << 10;
     let read = || -> std::io::Result<Vec<u8>> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use longhaul_runtime::{Engine, Options, System};
+use longhaul_runtime::{Engine, EngineOptions, System};
 use longhaul_store::Sqlite;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -100,7 +100,7 @@ impl Project {
             // Whatever comes first makes the folder.
             self.ok(&["runs"]);
             let store = Sqlite::open(self.state("longhaul.db"), Default::default()).unwrap();
-            let options = Options { runs_dir: self.state("runs"), ..Options::default() };
+            let options = EngineOptions { runs_dir: self.state("runs"), ..EngineOptions::default() };
             act(Engine::new(Arc::new(store), Arc::new(System), options)).await
         })
     }

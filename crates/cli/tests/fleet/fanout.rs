@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::plan::Plan;
-use longhaul_runtime::{Engine, Membership, Options, Pulse, StartRequest, clock_of};
-use longhaul_store::{Place, Store};
+use longhaul_runtime::{Engine, EngineEvent, EngineOptions, Membership, StartRequest, clock_of};
+use longhaul_store::{Store, StoreAddress};
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
@@ -43,12 +43,12 @@ async fn engine(store: &Arc<dyn Store>, folder: &TempDir, host: Option<&str>) ->
         ..Membership::default()
     };
     let (runs_dir, workspace) = (folder.path().join("runs"), folder.path().to_owned());
-    let options = Options { runs_dir, workspace, attempts_max: SLOTS, member, ..Options::default() };
+    let options = EngineOptions { runs_dir, workspace, attempts_max: SLOTS, member, ..EngineOptions::default() };
     Engine::new(Arc::clone(store), clock_of(store).await.unwrap(), options)
 }
 
 /// Drives the run until enough of it is over; answers its history until then, commit by commit.
-async fn driven(place: Place, (items, parallel): (usize, usize), host: Option<&str>) -> Vec<Vec<Envelope>> {
+async fn driven(place: StoreAddress, (items, parallel): (usize, usize), host: Option<&str>) -> Vec<Vec<Envelope>> {
     let folder = tempfile::tempdir().unwrap();
     let store = place.open(Duration::from_secs(10)).await.unwrap();
     let engine = engine(&store, &folder, host).await;
@@ -64,10 +64,10 @@ async fn driven(place: Place, (items, parallel): (usize, usize), host: Option<&s
     commits
 }
 
-async fn until_enough(mut pulse: Receiver<Pulse>) -> Vec<Vec<Envelope>> {
+async fn until_enough(mut pulse: Receiver<EngineEvent>) -> Vec<Vec<Envelope>> {
     let mut commits: Vec<Vec<Envelope>> = Vec::new();
     while count(&commits, |event| matches!(event, Event::AttemptSucceeded { .. })) < ENOUGH {
-        if let Pulse::Events(_, events) = pulse.recv().await.unwrap() {
+        if let EngineEvent::Events(_, events) = pulse.recv().await.unwrap() {
             commits.push(events.to_vec());
         }
     }
@@ -94,21 +94,21 @@ fn most_at_work(commits: &[Vec<Envelope>]) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_items_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let all = driven(Place::File(folder.path().join("all.db")), (ITEMS, ITEMS), None).await;
+    let all = driven(StoreAddress::File(folder.path().join("all.db")), (ITEMS, ITEMS), None).await;
     let is_over = |commit: &[Envelope]| commit.iter().any(|one| matches!(one.event, Event::AttemptSucceeded { .. }));
     let before = all.iter().position(|commit| is_over(commit)).unwrap();
     assert_eq!(begun(&all[..before]), ITEMS);
     // A commit is cut between two decisions, of which each has a few events.
     let most = all[..before].iter().map(Vec::len).max().unwrap();
     assert!((2..10).contains(&before) && most < 4_100, "{before} commits with up to {most} events");
-    let few = driven(Place::File(folder.path().join("few.db")), (ITEMS, 16), None).await;
+    let few = driven(StoreAddress::File(folder.path().join("few.db")), (ITEMS, 16), None).await;
     assert_eq!((begun(&few[..1]), most_at_work(&few)), (16, 16), "the rest trickles");
 }
 
 /// What has no slot waits for any worker, and whoever has one takes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_items_in_a_database() {
-    let place: Place = server::shared().address().parse().unwrap();
+    let place: StoreAddress = server::shared().address().parse().unwrap();
     let all = driven(place, (FEWER, FEWER), Some("alpha")).await;
     let queued = |event: &Event| matches!(event, Event::AttemptStarted { queued: Some(_), .. });
     assert_eq!((begun(&all[..1]), count(&all[..1], queued)), (FEWER, FEWER - SLOTS));

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use longhaul_store::conformance::proxy::{Line, Proxy};
+use longhaul_store::conformance::proxy::{Proxy, ProxyLink};
 use longhaul_store::conformance::server;
 
 use crate::postgres::machine::Machine;
@@ -77,12 +77,12 @@ fn whether_a_server_is_well_is_told_soon_while_the_database_says_nothing() {
     let machine = Machine::new("alpha", WORK, &proxy.through(&server.address()));
     let node = machine.serve(&["--no-drive"]);
     assert_eq!(node.client.get("/health").status, 200);
-    proxy.set(Line::Deaf);
+    proxy.set(ProxyLink::Deaf);
     let health = node.client.get("/health");
     assert_eq!((health.status, &health.json()["code"]), (503, &serde_json::json!("LH0709")));
     assert!(health.json()["title"].as_str().unwrap().contains("within 2 s"), "{}", health.body);
     assert_eq!(node.client.get("/health/live").status, 200, "the server itself is there");
-    proxy.set(Line::Open);
+    proxy.set(ProxyLink::Open);
     proxy.cut();
     while node.client.get("/health/ready").status != 200 {}
 }

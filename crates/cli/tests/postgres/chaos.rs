@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use longhaul_core::duration::parse_ms;
 use longhaul_core::status::RunStatus;
 use longhaul_store::conformance::proxy::Proxy;
-use longhaul_store::conformance::server::{Safe, Server};
+use longhaul_store::conformance::server::{Safe, TestServer};
 use longhaul_store::conformance::{event, id, making};
 use longhaul_store::{Append, Error, EventId, Postgres, PostgresOptions, Query, Store};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl Dice {
 }
 
 /// One thing goes wrong, unless nobody is left to whom it could happen.
-fn harm(dice: &mut Dice, hosts: &mut [Host], server: &Server) -> Option<String> {
+fn harm(dice: &mut Dice, hosts: &mut [Host], server: &TestServer) -> Option<String> {
     let from = dice.roll(hosts.len() as u64) as usize;
     let at = (0..hosts.len()).map(|at| (from + at) % hosts.len()).find(|at| !hosts[*at].is_ill())?;
     let host = &mut hosts[at];
@@ -178,7 +178,7 @@ fn from_environment() -> (Duration, u64) {
 #[test]
 fn chaos() {
     let (lasts, seed) = from_environment();
-    let (mut dice, server) = (Dice(seed), Server::start(Safe::Yes));
+    let (mut dice, server) = (Dice(seed), TestServer::start(Safe::Yes));
     let address = server.address();
     let onlooker = Onlooker::at(&address);
     let (here, line) = (Machine::with("here", &WORKFLOWS, &address), Proxy::to(server.socket()));

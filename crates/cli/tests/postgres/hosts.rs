@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use longhaul_store::conformance::proxy::{Line, Proxy};
+use longhaul_store::conformance::proxy::{Proxy, ProxyLink};
 use longhaul_store::conformance::server;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -101,12 +101,12 @@ fn a_worker_that_is_cut_off_stops_what_another_then_does() {
     until("the first attempt", || cut_off.log().contains_key("begun"));
     let sleeps = || alive(cut_off.path(), |environment| environment.contains("LONGHAUL_ATTEMPT=")).len();
     assert!(sleeps() > 0);
-    proxy.set(Line::Deaf);
+    proxy.set(ProxyLink::Deaf);
     let worker = other.worker(None);
     until("the second attempt", || other.log().contains_key("begun"));
     assert_eq!(sleeps(), 0, "both were at it");
     until("the end", || other.is_over(RUN));
-    proxy.set(Line::Open);
+    proxy.set(ProxyLink::Open);
     let events = other.events();
     is_sound(&events);
     assert_eq!(end(&events).status, "success");
@@ -127,7 +127,7 @@ fn said_until(lines: &mut impl Iterator<Item = std::io::Result<String>>, text: &
 /// Whoever starts a machine does not know whether the one with the database is up already.
 #[test]
 fn a_worker_waits_for_a_database_that_is_down_and_not_for_one_that_does_not_exist() {
-    let server = server::Server::start(server::Safe::No);
+    let server = server::TestServer::start(server::Safe::No);
     let address = server.address().replace("longhaul@", "longhaul:hunter2@");
     let trial = Trial::of("work", "name: work\ndo:\n  - {id: one, run: 'true'}\n").kept_in(&address);
     detach(&trial);

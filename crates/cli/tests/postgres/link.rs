@@ -4,7 +4,7 @@
 
 use std::process::{Command, Stdio};
 
-use longhaul_store::conformance::server::Server;
+use longhaul_store::conformance::server::TestServer;
 
 use crate::crash::trial::{RUN, alive, end, is_sound, until};
 use crate::postgres::machine::{Machine, Process};
@@ -80,7 +80,7 @@ fn a_worker_whose_link_goes_down_stops_what_another_then_does() {
         Ok(link) => link,
         Err(why) => return println!("not tried: networks of our own are not permitted here: {why}"),
     };
-    let server = Server::reachable(&link.address);
+    let server = TestServer::reachable(&link.address);
     let address = server.address();
     let far = Machine::new("far", LONG, &server.over_network(&address, &link.address));
     let near = Machine::new("near", LONG, &address);

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longhaul_store::conformance::proxy::{Line, Proxy};
+use longhaul_store::conformance::proxy::{Proxy, ProxyLink};
 use longhaul_store::conformance::server;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -82,11 +82,11 @@ do:
 
 #[test]
 fn an_outage_that_is_shorter_than_a_lease_stops_nothing() {
-    for line in [Line::Deaf, Line::Cut] {
+    for line in [ProxyLink::Deaf, ProxyLink::Cut] {
         let world = World::new(PATIENT);
         world.proxy.set(line);
         std::thread::sleep(part_of_a_lease(3));
-        world.proxy.set(Line::Open);
+        world.proxy.set(ProxyLink::Open);
         // For longer than the lease that it had, it must have another one.
         std::thread::sleep(part_of_a_lease(6));
         world.say_go();
@@ -100,10 +100,10 @@ fn an_outage_that_is_shorter_than_a_lease_stops_nothing() {
 #[test]
 fn what_ends_during_an_outage_is_recorded_after_it() {
     let world = World::new(PATIENT);
-    world.proxy.set(Line::Cut);
+    world.proxy.set(ProxyLink::Cut);
     world.say_go();
     std::thread::sleep(part_of_a_lease(8));
-    world.proxy.set(Line::Open);
+    world.proxy.set(ProxyLink::Open);
     let events = world.ended();
     assert_eq!((count(&events, "attempt_started"), count(&events, "attempt_failed")), (1, 0));
 }
@@ -153,10 +153,10 @@ do:
       two: [{id: request, http: {url: 'http://127.0.0.1:PORT/'}, workspace: any}]
 "#;
     let world = World::new(&text.replace("PORT", &silent_once().to_string()));
-    world.proxy.set(Line::Deaf);
+    world.proxy.set(ProxyLink::Deaf);
     until("the end of what others may have", || world.at_work() == 0);
     world.say_go();
-    world.proxy.set(Line::Open);
+    world.proxy.set(ProxyLink::Open);
     let events = world.ended();
     assert_eq!((count(&events, "attempt_stopped"), count(&events, "attempt_failed")), (2, 0), "{events:#?}");
     assert_eq!(count(&events, "attempt_started"), 4);

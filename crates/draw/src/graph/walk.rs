@@ -5,12 +5,12 @@
 use indexmap::{IndexMap, IndexSet};
 use longhaul_core::plan::{BodyIx, Form, Order, Plan, Step, StepIx, UnitIx};
 
-use super::{Node, detail};
+use super::{GraphNode, detail};
 
 /// The nodes of a drawing, and under which key each step is found.
 pub(super) struct Walk {
     /// Groups before what they hold.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<GraphNode>,
     /// Steps in the order of the nodes.
     pub(super) keys: IndexMap<StepIx, String>,
 }
@@ -50,7 +50,8 @@ impl Walk {
         let unit = plan.unit(ix);
         let key = format!("@{}", ix.0);
         let detail = unit.description.as_deref().and_then(detail::short);
-        let node = Node { key: key.clone(), id: unit.name.clone(), title: unit.name.clone(), detail, ..unit_node() };
+        let node =
+            GraphNode { key: key.clone(), id: unit.name.clone(), title: unit.name.clone(), detail, ..unit_node() };
         self.nodes.push(node);
         key
     }
@@ -90,24 +91,24 @@ impl Walk {
     fn branch(&mut self, plan: &Plan, branch: Branch, parent: String, open: &mut Vec<Visit>) {
         let key = format!("{parent}:{}", branch.slug);
         push_steps(plan, branch.body, open, Some(&key));
-        self.nodes.push(Node {
+        self.nodes.push(GraphNode {
             key,
             id: branch.title.clone(),
             title: branch.title,
             kind: "branch".to_owned(),
             parent: Some(parent),
             group: true,
-            ..Node::default()
+            ..GraphNode::default()
         });
     }
 }
 
-fn unit_node() -> Node {
-    Node { kind: "unit".to_owned(), group: true, ..Node::default() }
+fn unit_node() -> GraphNode {
+    GraphNode { kind: "unit".to_owned(), group: true, ..GraphNode::default() }
 }
 
 /// The sub-workflow that a node starts.
-fn called(plan: &Plan, node: &Node) -> Option<UnitIx> {
+fn called(plan: &Plan, node: &GraphNode) -> Option<UnitIx> {
     match plan.step(StepIx(node.step?)).form {
         Form::Workflow { unit, .. } => Some(unit),
         _ => None,
@@ -126,9 +127,9 @@ fn push_steps(plan: &Plan, body: BodyIx, open: &mut Vec<Visit>, parent: Option<&
 }
 
 /// A step as a node that does not know yet where it stands.
-fn node(plan: &Plan, ix: StepIx) -> Node {
+fn node(plan: &Plan, ix: StepIx) -> GraphNode {
     let step = plan.step(ix);
-    Node {
+    GraphNode {
         step: Some(ix.0),
         id: step.id.to_string(),
         title: title(plan, step),
@@ -141,7 +142,7 @@ fn node(plan: &Plan, ix: StepIx) -> Node {
         skippable: step.when.is_some(),
         when: step.when.as_ref().map(|when| when.0.clone()),
         parallel: parallel(&step.form),
-        ..Node::default()
+        ..GraphNode::default()
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::measure::{Size, label_size};
 use super::{Area, Point, flow, rows};
-use crate::face::LABEL_COLUMNS_MAX;
 use crate::graph::{EdgeKind, Graph};
+use crate::label::LABEL_COLUMNS_MAX;
 use crate::nest::{Nest, levels};
 use crate::text::one_line;
 

@@ -7,8 +7,8 @@ use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankAlign};
 use super::arrange::{Arrangement, Link, Route, Task};
 use super::measure::Size;
 use super::{Area, Point};
-use crate::face::{HEXAGON_POINT, Shape, shape};
-use crate::graph::{EdgeKind, Node};
+use crate::graph::{EdgeKind, GraphNode};
+use crate::label::{HEXAGON_POINT, Shape, shape};
 
 /// The corner of a box that no arrow touches.
 const CORNER: f64 = 10.0;
@@ -111,7 +111,7 @@ fn touch_outlines(task: &Task<'_>, flow: &Flow, link: &Link, points: &mut [Point
 }
 
 /// How much of the top and bottom of a node is not flat, from each side.
-fn margin(node: &Node, area: Area) -> f64 {
+fn margin(node: &GraphNode, area: Area) -> f64 {
     match shape(node) {
         _ if node.group => CORNER,
         Shape::Rhombus => area.width / 2.0,

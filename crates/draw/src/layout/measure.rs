@@ -2,8 +2,8 @@
 //!
 //! No font is asked: the estimates are generous, so that a wide fallback font still fits its box.
 
-use crate::face::{Shape, lines, shape};
-use crate::graph::Node;
+use crate::graph::GraphNode;
+use crate::label::{Shape, lines, shape};
 use crate::text::columns;
 
 /// The room above the picture for its title.
@@ -25,7 +25,7 @@ pub(crate) struct Size {
 }
 
 /// The box of a node that holds no others.
-pub(super) fn box_size(node: &Node) -> Size {
+pub(super) fn box_size(node: &GraphNode) -> Size {
     let lines = lines(node);
     let widths = lines.iter().enumerate().map(|(n, line)| {
         let column = if n == 0 { TITLE_COLUMN } else { LINE_COLUMN };

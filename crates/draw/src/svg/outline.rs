@@ -1,7 +1,7 @@
 //! The outlines of steps.
 
 use super::tenth;
-use crate::face::{HEXAGON_POINT, Shape};
+use crate::label::{HEXAGON_POINT, Shape};
 use crate::layout::Area;
 
 /// The outline as one or more elements.

@@ -8,13 +8,13 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use longhaul_lang::dialect::Dialect;
 use longhaul_lang::source::{self, Format, Sources};
 use longhaul_lang::world::Bare;
-use longhaul_lang::{Report, Request};
+use longhaul_lang::{CheckReport, CheckRequest};
 use written::Order;
 
 const SIZES: [usize; 3] = [10, 1_000, 10_000];
 
-fn check(text: String, dialect: Dialect) -> Report {
-    let request = Request { file: "w.yaml".to_owned(), text, dialect: Some(dialect), ..Request::default() };
+fn check(text: String, dialect: Dialect) -> CheckReport {
+    let request = CheckRequest { file: "w.yaml".to_owned(), text, dialect: Some(dialect), ..CheckRequest::default() };
     longhaul_lang::check(request, &Bare::default())
 }
 
@@ -58,7 +58,7 @@ fn dialects(criterion: &mut Criterion) {
 }
 
 /// A benchmark of a workflow with mistakes would measure something else.
-fn must_be_sound(report: &Report) {
+fn must_be_sound(report: &CheckReport) {
     let first = report.diagnostics.first().map(|found| (found.message.clone(), found.report(&report.sources).line));
     assert!(!report.has_errors(), "{first:?}");
 }

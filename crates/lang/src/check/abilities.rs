@@ -8,7 +8,7 @@ use super::meant::{Meant, agent_in};
 use super::{Context, agents};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span};
-use crate::world::{Able, Kind};
+use crate::world::{Able, NameKind};
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     let mut said = HashSet::new();
@@ -52,7 +52,7 @@ fn looking<'n>(context: &Context<'_, '_>, meant: &Meant<'n>) -> Option<&'n Node>
         return (word == "read-only").then_some(node);
     }
     let (node, persona) = meant.text("persona")?;
-    let sandbox = context.world.described(Kind::Persona, persona)?.sandbox;
+    let sandbox = context.world.described(NameKind::Persona, persona)?.sandbox;
     (sandbox.as_deref() == Some("read-only")).then_some(node)
 }
 

@@ -4,7 +4,7 @@ use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Step, Unit};
 use crate::source::Node;
-use crate::world::{Kind, same_name};
+use crate::world::{NameKind, same_name};
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for unit in context.model.units.iter().filter(|unit| unit.own) {
@@ -35,7 +35,7 @@ fn either(context: &Context<'_, '_>, unit: &Unit<'_>, agent: &Node, out: &mut Ve
 
 fn by_name(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str, out: &mut Vec<Diagnostic>) {
     let mut known = profiles(unit);
-    for kind in [Kind::Profile, Kind::Persona, Kind::Backend] {
+    for kind in [NameKind::Profile, NameKind::Persona, NameKind::Backend] {
         known.extend(context.world.names(kind).iter().map(String::as_str));
     }
     if !known.iter().any(|candidate| same_name(candidate, name)) {
@@ -71,13 +71,13 @@ fn in_full(context: &Context<'_, '_>, agent: &Node, out: &mut Vec<Diagnostic>) {
 
 /// Everything that can run an agent: the product's own, and the settings' names for them.
 pub(super) fn backends<'a>(context: &'a Context<'_, '_>) -> Vec<&'a str> {
-    let own = context.world.names(Kind::Backend);
-    let configured = context.world.names(Kind::Profile).iter().filter(|name| !own.contains(name));
+    let own = context.world.names(NameKind::Backend);
+    let configured = context.world.names(NameKind::Profile).iter().filter(|name| !own.contains(name));
     own.iter().chain(configured).map(String::as_str).collect()
 }
 
 fn persona(context: &Context<'_, '_>, node: &Node, name: &str, out: &mut Vec<Diagnostic>) {
-    let known = context.world.names(Kind::Persona);
+    let known = context.world.names(NameKind::Persona);
     if !known.iter().any(|candidate| same_name(candidate, name)) {
         out.push(
             Diagnostic::error("LH0404", node.span, format!("there is no persona `{name}`"))

@@ -4,7 +4,7 @@ use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::model::build::one_or_many;
 use crate::source::Node;
-use crate::world::Kind;
+use crate::world::NameKind;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for unit in context.model.units.iter().filter(|unit| unit.own) {
@@ -20,7 +20,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 }
 
 fn each(context: &Context<'_, '_>, channels: &Node, out: &mut Vec<Diagnostic>) {
-    let known = context.world.names(Kind::Channel);
+    let known = context.world.names(NameKind::Channel);
     for node in one_or_many(channels) {
         let Some(name) = node.as_text().filter(|name| !known.iter().any(|candidate| candidate == name)) else {
             continue;

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::world::Missing;
+use crate::world::Unavailable;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for missing in &context.texts.missing {
@@ -18,23 +18,23 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn problem(code: &'static str, what: &str, path: &str, why: &Missing, span: Span) -> Diagnostic {
+fn problem(code: &'static str, what: &str, path: &str, why: &Unavailable, span: Span) -> Diagnostic {
     match why {
-        Missing::NotFound => Diagnostic::error(code, span, format!("the {what} `{path}` does not exist"))
+        Unavailable::NotFound => Diagnostic::error(code, span, format!("the {what} `{path}` does not exist"))
             .label("no such file")
             .help("paths start at the workflow's own folder"),
-        Missing::Outside => {
+        Unavailable::Outside => {
             Diagnostic::error("LH0403", span, format!("the {what} `{path}` is outside the workflow's folder"))
                 .label("leads out of the folder")
                 .help("keep prompts and scripts beside the workflow, so that it can be moved and pinned as a whole")
         }
-        Missing::TooLarge => {
+        Unavailable::TooLarge => {
             Diagnostic::error(code, span, format!("the {what} `{path}` is too large")).label("more than 4 MiB")
         }
-        Missing::NotText => {
+        Unavailable::NotText => {
             Diagnostic::error(code, span, format!("the {what} `{path}` is not UTF-8 text")).label("not text")
         }
-        Missing::Unreadable(error) => {
+        Unavailable::Unreadable(error) => {
             Diagnostic::error(code, span, format!("the {what} `{path}` cannot be read: {error}")).label("not readable")
         }
     }

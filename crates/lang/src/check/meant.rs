@@ -7,7 +7,7 @@ use longhaul_core::plan::StepIx;
 use super::Context;
 use crate::model::{Step, Unit, step_ix};
 use crate::source::Node;
-use crate::world::{Kind, same_name};
+use crate::world::{NameKind, same_name};
 
 /// The keys of an agent, each with the place where it is said.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl<'n> Meant<'n> {
             return meant;
         }
         let known = |kind| context.world.names(kind).iter().any(|candidate| same_name(candidate, name));
-        let is_persona = !known(Kind::Profile) && known(Kind::Persona);
+        let is_persona = !known(NameKind::Profile) && known(NameKind::Persona);
         meant.0.insert(if is_persona { "persona" } else { "backend" }, node);
         meant
     }

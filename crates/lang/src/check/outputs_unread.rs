@@ -6,7 +6,7 @@ use longhaul_core::plan::{StepIx, UnitIx};
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::expr::Key;
+use crate::expr::ChainLink;
 use crate::model::{Order, Step};
 use crate::source::Node;
 
@@ -59,7 +59,7 @@ impl Reads {
             let found = text.outcome.as_ref().map(|analysis| analysis.reads.as_slice()).unwrap_or_default();
             for read in found {
                 match (read.root.as_str(), read.path.first()) {
-                    ("steps", Some(Key::Field(id, _))) => drop(reads.steps.insert((unit, id.clone()))),
+                    ("steps", Some(ChainLink::Field(id, _))) => drop(reads.steps.insert((unit, id.clone()))),
                     (root, _) => drop(reads.names.insert((unit, root.to_owned()))),
                 }
             }

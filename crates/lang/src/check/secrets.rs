@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::expr::{Key, Language, Read};
+use crate::expr::{ChainLink, Language, Read};
 use crate::texts::Text;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
@@ -29,7 +29,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
 
 /// Whether a value is written as it is, or with what stands for it where it is not set.
 fn is_written(text: &Text<'_>, read: &Read) -> bool {
-    let is_one = matches!(read.path.as_slice(), [Key::Field(name, _)] if text.source[read.range.clone()].ends_with(&format!(".{name}")));
+    let is_one = matches!(read.path.as_slice(), [ChainLink::Field(name, _)] if text.source[read.range.clone()].ends_with(&format!(".{name}")));
     is_one && whole(text, read).is_some_and(|after| after.is_empty() || is_default(after))
 }
 

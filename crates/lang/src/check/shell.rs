@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::shell::{self, Finding, Kind};
+use crate::shell::{self, ShellFinding, ShellProblem};
 use crate::sites::Purpose;
 use crate::source::Span;
 
@@ -13,7 +13,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let mut tagged = false;
         for finding in lowered.findings {
             // `{% if %}` and its `{% endif %}` are one mistake.
-            let is_tag = matches!(finding.kind, Kind::Tag(_));
+            let is_tag = matches!(finding.kind, ShellProblem::Tag(_));
             if is_tag && std::mem::replace(&mut tagged, true) {
                 continue;
             }
@@ -23,67 +23,67 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn said(finding: &Finding, span: Span) -> Diagnostic {
+fn said(finding: &ShellFinding, span: Span) -> Diagnostic {
     let (message, help) = words(&finding.kind);
     let diagnostic = match (&finding.kind, finding.is_certain) {
-        (Kind::Tag(_), _) => Diagnostic::error("LH0314", span, message),
+        (ShellProblem::Tag(_), _) => Diagnostic::error("LH0314", span, message),
         (_, true) => Diagnostic::error("LH0313", span, message),
         (_, false) => Diagnostic::warning("LH0319", span, message),
     };
     diagnostic.label(label(finding)).help(help)
 }
 
-fn label(finding: &Finding) -> &'static str {
+fn label(finding: &ShellFinding) -> &'static str {
     match finding.kind {
-        Kind::Tag(_) => "the command would depend on a value",
-        Kind::QuotedHeredoc => "the shell would print this unchanged",
+        ShellProblem::Tag(_) => "the command would depend on a value",
+        ShellProblem::QuotedHeredoc => "the shell would print this unchanged",
         _ if finding.is_certain => "a hostile value would be run here",
         _ => "a hostile value may be run here",
     }
 }
 
-fn words(kind: &Kind) -> (&'static str, &'static str) {
+fn words(kind: &ShellProblem) -> (&'static str, &'static str) {
     let number = "compute it in the template: `{{ n + 1 }}`; `{{ x | int }}` is always a number";
     match kind {
-        Kind::Code(help) => ("a value must not become code: this text is run as a program", help),
-        Kind::CommandWord => (
+        ShellProblem::Code(help) => ("a value must not become code: this text is run as a program", help),
+        ShellProblem::CommandWord => (
             "a value must not choose the program that runs",
             "name the program; use `switch` to choose between several",
         ),
-        Kind::Script => (
+        ShellProblem::Script => (
             "a value must not choose the file that is run as a program",
             "name the file; use `switch` to choose between several",
         ),
-        Kind::Arithmetic => ("a value must not be part of shell arithmetic, which evaluates it", number),
-        Kind::VariableName => (
+        ShellProblem::Arithmetic => ("a value must not be part of shell arithmetic, which evaluates it", number),
+        ShellProblem::VariableName => (
             "a value must not name a variable of the shell, which evaluates what is in its brackets",
             "name the variable; use `switch` or `case` to choose between several",
         ),
-        Kind::RunVariable => (
+        ShellProblem::RunVariable => (
             "a value must not be in a variable that other programs run",
             "set it to a fixed text; put the rest into a script and pass the value in `args`",
         ),
-        Kind::QuotedHeredoc => (
+        ShellProblem::QuotedHeredoc => (
             "nothing is expanded in a quoted here-document, so the value would be missing",
             "write the delimiter without quotes",
         ),
-        Kind::ParameterExpansion => ("a value must not be inside `${…}`", "compute it in the template instead"),
-        Kind::Tag(_) => {
+        ShellProblem::ParameterExpansion => ("a value must not be inside `${…}`", "compute it in the template instead"),
+        ShellProblem::Tag(_) => {
             ("`{% %}` and `{# #}` cannot be used in a command", "use `when`, `if` or `switch`, or a script")
         }
-        Kind::OptionLike => (
+        ShellProblem::OptionLike => (
             "a value that begins with `-` would be an option here, and this program has options that run commands",
             "write `--` before it, or begin the word with fixed text such as `./`",
         ),
-        Kind::Package => (
+        ShellProblem::Package => (
             "the value names a package, whose code is fetched and run",
             "name the package; use `switch` to choose between several",
         ),
-        Kind::Searched => {
+        ShellProblem::Searched => {
             ("the value says where programs are looked for", "name the folder, or run the program by its path")
         }
-        Kind::Query(help) => ("a value in a query can make it read more than intended", help),
-        Kind::UnknownProgram => (
+        ShellProblem::Query(help) => ("a value in a query can make it read more than intended", help),
+        ShellProblem::UnknownProgram => (
             "the program is unknown before it runs; a shell would run this value",
             "name the program, or pass the value after the fixed text",
         ),

@@ -2,13 +2,13 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::world::{Kind, same_name};
+use crate::world::{NameKind, same_name};
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (_, step) in context.model.own_steps().filter(|(_, step)| step.action.key() == "prompt") {
         let skill = step.action.value().and_then(|value| value.get("skill"));
         let Some((node, name)) = skill.and_then(|node| Some((node, node.as_text()?))) else { continue };
-        let known = context.world.names(Kind::Skill);
+        let known = context.world.names(NameKind::Skill);
         if !known.iter().any(|candidate| same_name(candidate, name)) {
             out.push(
                 Diagnostic::error("LH0412", node.span, format!("there is no skill `{name}`"))

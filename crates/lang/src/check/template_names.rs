@@ -7,7 +7,7 @@ use longhaul_core::plan::StepIx;
 
 use super::Context;
 use crate::diagnostic::{Diagnostic, Severity, closest, suggests};
-use crate::expr::{Key, Read};
+use crate::expr::{ChainLink, Read};
 use crate::scope::{Doubt, Lookup, Place};
 use crate::sites::{Position, Purpose};
 use crate::source::{Node, Span};
@@ -52,7 +52,7 @@ fn lacks_its_body(context: &Context<'_, '_>, place: Place) -> bool {
 /// The whole chain; of a step that does not exist only its id.
 fn place_of(read: &Read, lookup: &Lookup) -> std::ops::Range<usize> {
     match (lookup, read.root.as_str(), read.path.first()) {
-        (Lookup::Unknown, "steps", Some(Key::Field(_, range))) => range.clone(),
+        (Lookup::Unknown, "steps", Some(ChainLink::Field(_, range))) => range.clone(),
         _ => read.range.clone(),
     }
 }
@@ -121,7 +121,7 @@ fn misspelt_outputs<'n>(context: &Context<'_, 'n>) -> HashSet<&'n str> {
 }
 
 fn nothing_sets(read: &Read, span: Span) -> Diagnostic {
-    if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
+    if let ("steps", Some(ChainLink::Field(id, _))) = (read.root.as_str(), read.path.first()) {
         return Diagnostic::error("LH0303", span, format!("step `{id}` cannot be read here")).label("unknown step");
     }
     Diagnostic::error("LH0303", span, format!("nothing sets `{}`", read.root)).label("unknown name")
@@ -129,7 +129,7 @@ fn nothing_sets(read: &Read, span: Span) -> Diagnostic {
 
 fn unknown(context: &Context<'_, '_>, text: &Text<'_>, read: &Read, span: Span) -> Diagnostic {
     let place = text.place;
-    if let ("steps", Some(Key::Field(id, _))) = (read.root.as_str(), read.path.first()) {
+    if let ("steps", Some(ChainLink::Field(id, _))) = (read.root.as_str(), read.path.first()) {
         let known = context.scopes.known_steps(place);
         return nothing_sets(read, span).did_you_mean(id, known.iter().map(String::as_str), |known| {
             let inside = context.model.own_steps().find(|(_, step)| step.id == *id);
@@ -228,7 +228,7 @@ fn unsure(context: &Context<'_, '_>, read: &Read, producer: StepIx, doubt: Doubt
 /// The name and its fields, as they stand in the text.
 fn as_written(read: &Read) -> String {
     read.path.iter().fold(read.root.clone(), |text, key| match key {
-        Key::Field(field, _) => format!("{text}.{field}"),
-        Key::Index | Key::Dynamic => format!("{text}[…]"),
+        ChainLink::Field(field, _) => format!("{text}.{field}"),
+        ChainLink::Index | ChainLink::Dynamic => format!("{text}[…]"),
     })
 }

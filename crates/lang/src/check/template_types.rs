@@ -6,7 +6,7 @@ use longhaul_core::types::Type;
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::expr::{Finding, FindingKind};
+use crate::expr::{ExprFinding, FindingKind};
 use crate::source::Span;
 use crate::texts::Text;
 
@@ -41,7 +41,7 @@ fn not_a_list(context: &Context<'_, '_>, text: &Text<'_>, value: &Type) -> Optio
     })
 }
 
-fn diagnostic(finding: &Finding, span: Span) -> Option<Diagnostic> {
+fn diagnostic(finding: &ExprFinding, span: Span) -> Option<Diagnostic> {
     let diagnostic = match &finding.kind {
         FindingKind::UnknownField { on, field, known } => {
             Diagnostic::error("LH0307", span, format!("`{on}` has no field `{field}`"))

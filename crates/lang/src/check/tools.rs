@@ -2,12 +2,12 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::world::Kind;
+use crate::world::NameKind;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (_, step) in context.model.own_steps().filter(|(_, step)| step.action.key() == "tool") {
         let Some((node, name)) = step.action.value().and_then(|node| Some((node, node.as_text()?))) else { continue };
-        let known = context.world.names(Kind::ToolServer);
+        let known = context.world.names(NameKind::ToolServer);
         match name.split_once('.') {
             Some((server, tool)) if !tool.is_empty() => {
                 if !known.iter().any(|candidate| candidate == server) {

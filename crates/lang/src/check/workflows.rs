@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::expr;
 use crate::model::{Step, Unit, Use, WORKFLOWS_MAX};
 use crate::source::{Node, Span};
-use crate::world::Kind;
+use crate::world::NameKind;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for (ix, step) in context.model.own_steps().filter(|(_, step)| step.action.key() == "workflow") {
@@ -52,7 +52,7 @@ fn not_found(context: &Context<'_, '_>, unit: &Unit<'_>, node: &Node, name: &str
         Some(Use::Tree(_)) | None => {}
     }
     let own = unit.known.keys().map(String::as_str);
-    let found = context.world.names(Kind::Workflow).iter().map(String::as_str);
+    let found = context.world.names(NameKind::Workflow).iter().map(String::as_str);
     Diagnostic::error("LH0408", node.span, format!("there is no workflow `{name}`")).label("not found").did_you_mean(
         name,
         own.chain(found),

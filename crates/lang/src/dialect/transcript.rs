@@ -1,7 +1,7 @@
 //! What becomes of a file, as text that a test can hold: its native form, then what was said about it.
 
 use super::{Dialect, to_native};
-use crate::Request;
+use crate::CheckRequest;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Format, Node, Sources, emit, read};
 use crate::world::Bare;
@@ -74,7 +74,8 @@ fn pointed_line(found: &Diagnostic, sources: &Sources) -> String {
 
 /// The codes of everything that is found on the whole way from text to plan.
 pub(super) fn codes(name: &str, text: &str) -> Vec<&'static str> {
-    let request = Request { file: name.to_owned(), name: "w".into(), text: text.to_owned(), ..Request::default() };
+    let request =
+        CheckRequest { file: name.to_owned(), name: "w".into(), text: text.to_owned(), ..CheckRequest::default() };
     crate::check(request, &Bare::default()).diagnostics.iter().map(|found| found.code).collect()
 }
 

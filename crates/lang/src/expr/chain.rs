@@ -8,7 +8,7 @@ use minijinja::value::ValueKind;
 
 use super::scan::bytes;
 use super::walk::Walker;
-use super::{Finding, FindingKind, Key, Read, names};
+use super::{ChainLink, ExprFinding, FindingKind, Read, names};
 
 /// An expression taken apart into its base and what is taken from it.
 pub(super) struct Chain<'e, 't> {
@@ -19,7 +19,7 @@ pub(super) struct Chain<'e, 't> {
 
 /// One step into a value.
 pub(super) struct Link<'e, 't> {
-    pub(super) key: Key,
+    pub(super) key: ChainLink,
     subscript: Option<&'e Expr<'t>>,
     end: usize,
 }
@@ -34,7 +34,7 @@ impl<'e, 't> Chain<'e, 't> {
             let (inner, link) = match base {
                 Expr::GetAttr(e) => {
                     let name = span.end.saturating_sub(e.name.len())..span.end;
-                    (&e.expr, Link { key: Key::Field(e.name.to_owned(), name), subscript: None, end: span.end })
+                    (&e.expr, Link { key: ChainLink::Field(e.name.to_owned(), name), subscript: None, end: span.end })
                 }
                 Expr::GetItem(e) => (&e.expr, item(text, e, span.end)),
                 _ => break,
@@ -66,22 +66,24 @@ fn item<'e, 't>(text: &str, item: &'e GetItem<'t>, end: usize) -> Link<'e, 't> {
     let subscript = &item.subscript_expr;
     let key = match subscript {
         Expr::Const(constant) => constant_key(text, constant, bytes(subscript.span())),
-        Expr::UnaryOp(minus) if matches!((&minus.op, &minus.expr), (UnaryOpKind::Neg, Expr::Const(_))) => Key::Index,
-        _ => Key::Dynamic,
+        Expr::UnaryOp(minus) if matches!((&minus.op, &minus.expr), (UnaryOpKind::Neg, Expr::Const(_))) => {
+            ChainLink::Index
+        }
+        _ => ChainLink::Dynamic,
     };
     Link { key, subscript: Some(subscript), end }
 }
 
-fn constant_key(text: &str, constant: &Const, range: Range<usize>) -> Key {
+fn constant_key(text: &str, constant: &Const, range: Range<usize>) -> ChainLink {
     match (constant.value.kind(), constant.value.as_str()) {
-        (ValueKind::Number, _) => Key::Index,
+        (ValueKind::Number, _) => ChainLink::Index,
         (_, Some(name)) => {
             let inside = range.start + 1..range.end.saturating_sub(1);
             // Escapes and joined literals are longer than what they say.
             let plain = text.get(inside.clone()) == Some(name);
-            Key::Field(name.to_owned(), if plain { inside } else { range })
+            ChainLink::Field(name.to_owned(), if plain { inside } else { range })
         }
-        _ => Key::Dynamic,
+        _ => ChainLink::Dynamic,
     }
 }
 
@@ -129,21 +131,21 @@ impl<'t> Walker<'t, '_> {
         known.unwrap_or_default()
     }
 
-    fn step(&self, value: &Type, key: &Key) -> Result<Type, Vec<String>> {
+    fn step(&self, value: &Type, key: &ChainLink) -> Result<Type, Vec<String>> {
         let lists = value.members().iter().all(|member| matches!(member, Type::Array(_) | Type::Null));
         match key {
-            Key::Field(name, _) if may_miss(value) => value.field(name).or(Ok(Type::Any)),
-            Key::Field(name, _) => value.field(name),
-            Key::Index | Key::Dynamic if lists => Ok(value.item().unwrap_or_default()),
-            Key::Index | Key::Dynamic => Ok(Type::Any),
+            ChainLink::Field(name, _) if may_miss(value) => value.field(name).or(Ok(Type::Any)),
+            ChainLink::Field(name, _) => value.field(name),
+            ChainLink::Index | ChainLink::Dynamic if lists => Ok(value.item().unwrap_or_default()),
+            ChainLink::Index | ChainLink::Dynamic => Ok(Type::Any),
         }
     }
 
     fn unknown_field(&mut self, chain: &Chain<'_, 't>, at: usize, known: Vec<String>) {
-        let Some(Link { key: Key::Field(field, range), .. }) = chain.links.get(at) else { return };
+        let Some(Link { key: ChainLink::Field(field, range), .. }) = chain.links.get(at) else { return };
         let on = self.text.get(chain.range(at)).unwrap_or_default().to_owned();
         let kind = FindingKind::UnknownField { on, field: field.clone(), known };
-        self.found.findings.push(Finding { range: range.clone(), kind });
+        self.found.findings.push(ExprFinding { range: range.clone(), kind });
     }
 }
 

@@ -6,7 +6,7 @@ use minijinja::machinery::ast::{BinOp, BinOpKind, Expr, UnaryOpKind};
 
 use super::extent::{extent, written};
 use super::walk::Walker;
-use super::{Finding, FindingKind};
+use super::{ExprFinding, FindingKind};
 
 impl<'t> Walker<'t, '_> {
     pub(super) fn check_comparison(&mut self, op: &BinOp<'t>, left: &Type, right: &Type) {
@@ -33,7 +33,7 @@ impl<'t> Walker<'t, '_> {
         // Two constants are somebody's joke or switch, not a mistake about data.
         let (Some(constant), None) = (constant(other), constant(value)) else { return };
         if let Some(kind) = never_equal(found, constant, || written(self.text, value)) {
-            self.found.findings.push(Finding { range: extent(self.text, other), kind });
+            self.found.findings.push(ExprFinding { range: extent(self.text, other), kind });
         }
     }
 }

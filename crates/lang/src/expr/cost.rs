@@ -7,7 +7,7 @@ use minijinja::machinery::ast::{BinOp, BinOpKind, Call, CallArg, Expr, Filter, S
 
 use super::extent::extent;
 use super::walk::Walker;
-use super::{Analysis, Finding, FindingKind};
+use super::{Analysis, ExprFinding, FindingKind};
 
 const MAX_REPEAT: u64 = 100_000;
 const MAX_SIZE: u64 = 1_000_000;
@@ -16,7 +16,7 @@ const MAX_TAGS: usize = 5_000;
 
 impl<'t> Walker<'t, '_> {
     fn too_costly(&mut self, range: std::ops::Range<usize>, why: String) {
-        self.found.findings.push(Finding { range, kind: FindingKind::TooCostly { why } });
+        self.found.findings.push(ExprFinding { range, kind: FindingKind::TooCostly { why } });
     }
 
     /// Reports repetitions and joins that make too much text.
@@ -180,9 +180,9 @@ pub(super) fn item_type(list: &Type) -> Type {
 }
 
 /// Reports a text with more tags than a person would write.
-pub(super) fn too_many(analysis: &Analysis) -> Option<Finding> {
+pub(super) fn too_many(analysis: &Analysis) -> Option<ExprFinding> {
     let count = analysis.emits.len() + analysis.tags.len();
     let first = analysis.emits.iter().map(|emit| &emit.range).chain(&analysis.tags).min_by_key(|range| range.start)?;
     let why = format!("it has {count} tags, and {MAX_TAGS} are the most");
-    (count > MAX_TAGS).then(|| Finding { range: first.clone(), kind: FindingKind::TooCostly { why } })
+    (count > MAX_TAGS).then(|| ExprFinding { range: first.clone(), kind: FindingKind::TooCostly { why } })
 }

@@ -2,7 +2,7 @@
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, UnaryOpKind};
 
-use super::Key;
+use super::ChainLink;
 use super::chain::Chain;
 use super::walk::Walker;
 
@@ -16,9 +16,9 @@ impl Fact {
         let mut path = vec![root.to_owned()];
         for link in &chain.links {
             match &link.key {
-                Key::Field(name, _) => path.push(format!(".{name}")),
+                ChainLink::Field(name, _) => path.push(format!(".{name}")),
                 // Two subscripts may differ, so nothing is known from here on.
-                Key::Index | Key::Dynamic => break,
+                ChainLink::Index | ChainLink::Dynamic => break,
             }
         }
         Some(Self(path))

@@ -7,7 +7,7 @@ use super::extent::{extent, written};
 use super::scan::bytes;
 use super::value::owned;
 use super::walk::Walker;
-use super::{Finding, FindingKind, cost, names};
+use super::{ExprFinding, FindingKind, cost, names};
 
 /// Filters that go through the items of a list and make no sense for a text.
 const LIST_ONLY: &[&str] = &["map", "select", "reject", "selectattr", "rejectattr", "groupby", "sum"];
@@ -57,7 +57,7 @@ impl<'t> Walker<'t, '_> {
     fn not_iterable(&mut self, expr: &Expr<'t>, found: &Type) {
         let what = written(self.text, expr);
         let kind = FindingKind::NotIterable { what, found: found.clone() };
-        self.found.findings.push(Finding { range: extent(self.text, expr), kind });
+        self.found.findings.push(ExprFinding { range: extent(self.text, expr), kind });
     }
 }
 

@@ -9,7 +9,7 @@ use minijinja::Error;
 use minijinja::machinery::Token;
 
 use super::scan::{Scan, opens_block};
-use super::{Analysis, Scope, SyntaxError};
+use super::{Analysis, NameScope, SyntaxError};
 
 /// Words of other languages for what this one has.
 const FOREIGN: &[(&str, &str)] =
@@ -53,7 +53,7 @@ fn explained(case: &Case<'_, '_>) -> SyntaxError {
 }
 
 /// A name that is a word of another language, if nothing has that name.
-pub(super) fn foreign_words(analysis: &Analysis, scope: &dyn Scope) -> Option<SyntaxError> {
+pub(super) fn foreign_words(analysis: &Analysis, scope: &dyn NameScope) -> Option<SyntaxError> {
     analysis.reads.iter().find_map(|read| {
         let (word, ours) = FOREIGN.iter().find(|(word, _)| *word == read.root)?;
         if scope.root(word).is_some() {

@@ -22,7 +22,7 @@ static PLAN: LazyLock<Type> = LazyLock::new(|| {
         "meta": {"type": "object"}}}))
 });
 
-impl Scope for Names {
+impl NameScope for Names {
     fn root(&self, name: &str) -> Option<Type> {
         match name {
             "plan" => Some(PLAN.clone()),
@@ -82,12 +82,12 @@ fn reads(text: &str, expected: &str) {
                 .path
                 .iter()
                 .map(|key| match key {
-                    Key::Field(name, range) => {
+                    ChainLink::Field(name, range) => {
                         assert_eq!(&text[range.clone()], name);
                         format!(".{name}")
                     }
-                    Key::Index => "[0]".to_owned(),
-                    Key::Dynamic => "[*]".to_owned(),
+                    ChainLink::Index => "[0]".to_owned(),
+                    ChainLink::Dynamic => "[*]".to_owned(),
                 })
                 .collect();
             let plain = format!("{}{}", read.root, path.concat());
@@ -530,7 +530,7 @@ fn bombs_are_refused() {
     ]);
     let doubled: String = (0..30).map(|n| format!("{{% set a{} = a{n} ~ a{n} %}}", n + 1)).collect();
     let found = template(&format!("{{% set a0 = 'ha' %}}{doubled}")).findings;
-    assert!(matches!(found.as_slice(), [Finding { kind: FindingKind::TooCostly { .. }, .. }, ..]));
+    assert!(matches!(found.as_slice(), [ExprFinding { kind: FindingKind::TooCostly { .. }, .. }, ..]));
     assert_eq!(template(&"{{ task }}".repeat(5_001)).findings.len(), 1);
     assert_eq!(template(&"{{ task }}".repeat(5_000)).findings.len(), 0);
     assert!(matches!(template(&"x".repeat(300_000)).findings[0].kind, FindingKind::TooCostly { .. }));

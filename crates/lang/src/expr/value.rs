@@ -7,7 +7,7 @@ use minijinja::value::{Value, ValueKind};
 use super::extent::extent;
 use super::scan::bytes;
 use super::walk::Walker;
-use super::{Finding, FindingKind, cost, names};
+use super::{ExprFinding, FindingKind, cost, names};
 
 impl<'t> Walker<'t, '_> {
     /// Walks an expression that has to be defined.
@@ -126,7 +126,7 @@ impl<'t> Walker<'t, '_> {
 
     /// Reports a name that does not exist, at the place where it starts.
     pub(super) fn unknown(&mut self, start: usize, name: &str, kind: FindingKind) {
-        self.found.findings.push(Finding { range: start..start + name.len(), kind });
+        self.found.findings.push(ExprFinding { range: start..start + name.len(), kind });
     }
 
     /// Walks a call.

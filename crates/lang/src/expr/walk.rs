@@ -5,12 +5,12 @@ use minijinja::machinery::ast::{Expr, ForLoop, FromImport, IfCond, Macro, Stmt, 
 
 use super::extent::extent;
 use super::facts::Fact;
-use super::{Analysis, Include, Scope, cost};
+use super::{Analysis, Include, NameScope, cost};
 
 /// The state of a walk.
 pub(super) struct Walker<'t, 's> {
     pub(super) text: &'t str,
-    pub(super) scope: &'s dyn Scope,
+    pub(super) scope: &'s dyn NameScope,
     pub(super) found: Analysis,
     pub(super) facts: Vec<Fact>,
     /// How often the present place is executed at least.
@@ -30,7 +30,7 @@ struct Binding<'t> {
 }
 
 impl<'t, 's> Walker<'t, 's> {
-    pub(super) fn new(text: &'t str, scope: &'s dyn Scope, macros: Vec<&'t str>) -> Self {
+    pub(super) fn new(text: &'t str, scope: &'s dyn NameScope, macros: Vec<&'t str>) -> Self {
         let bindings = macros.into_iter().map(|name| Binding { name, value: Type::Any, size: 0 }).collect();
         let found = Analysis::default();
         Self { text, scope, found, facts: Vec::new(), rounds: 1, bindings, conditions: 0, emitted: Vec::new() }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Lowering, values};
 use crate::model::{Step, Unit};
-use crate::world::{Kind, same_name};
+use crate::world::{NameKind, same_name};
 
 impl<'n> Lowering<'_, 'n> {
     /// The agent of a prompt, in full. A mapping on the step adds to the file's default agent; a name
@@ -30,7 +30,7 @@ impl<'n> Lowering<'_, 'n> {
     /// Who a persona is becomes part of the plan.
     fn describe(&self, agent: &mut IndexMap<String, Arg>) {
         let Some(persona) = agent.get("persona").and_then(|name| name.as_json()?.as_str()) else { return };
-        let Some(told) = self.world.described(Kind::Persona, persona) else { return };
+        let Some(told) = self.world.described(NameKind::Persona, persona) else { return };
         for (key, value) in [("sandbox", told.sandbox), ("model", told.model), ("system", Some(told.text))] {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 agent.entry(key.to_owned()).or_insert_with(|| Arg::Json(json!(value)));
@@ -44,9 +44,9 @@ impl<'n> Lowering<'_, 'n> {
             return values::map_of(Some(profile), values::any);
         }
         let known = |kind| self.world.names(kind).iter().find(|candidate| same_name(candidate, name));
-        let (key, name) = if let Some(profile) = known(Kind::Profile) {
+        let (key, name) = if let Some(profile) = known(NameKind::Profile) {
             ("profile", profile.as_str())
-        } else if let Some(persona) = known(Kind::Persona) {
+        } else if let Some(persona) = known(NameKind::Persona) {
             ("persona", persona.as_str())
         } else {
             ("backend", name)

@@ -8,7 +8,7 @@ use super::{Lowering, values};
 use crate::model::Step;
 use crate::shell;
 use crate::source::Node;
-use crate::world::Kind;
+use crate::world::NameKind;
 
 impl<'n> Lowering<'_, 'n> {
     pub(super) fn work(&self, step: &Step<'n>, kind: WorkKind, value: &'n Node) -> Option<Work> {
@@ -41,7 +41,7 @@ impl<'n> Lowering<'_, 'n> {
         }
         if let Some(skill) = value.get("skill") {
             params.insert("skill".to_owned(), values::any(skill));
-            let told = skill.as_text().and_then(|name| self.world.described(Kind::Skill, name));
+            let told = skill.as_text().and_then(|name| self.world.described(NameKind::Skill, name));
             params.extend(told.map(|told| ("text".to_owned(), Arg::text(told.text))));
         }
         params.extend(

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{self, Dialect};
 use crate::source::{self, Format, Node, Sources};
-use crate::world::{Missing, World};
+use crate::world::{Unavailable, World};
 
 /// The trees of a workflow and of all others it can reach.
 pub(crate) struct Forest {
@@ -77,17 +77,17 @@ pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> For
 }
 
 /// What is to be said about a workflow that can not be had; nothing of one that is not there.
-fn unusable(why: Missing) -> Option<Use> {
+fn unusable(why: Unavailable) -> Option<Use> {
     Some(match why {
-        Missing::NotFound => return None,
-        Missing::Outside => Use::Outside,
-        Missing::TooLarge => Use::Broken("it is too large".to_owned()),
-        Missing::NotText => Use::Broken("it is not UTF-8 text".to_owned()),
-        Missing::Unreadable(error) => Use::Broken(error),
+        Unavailable::NotFound => return None,
+        Unavailable::Outside => Use::Outside,
+        Unavailable::TooLarge => Use::Broken("it is too large".to_owned()),
+        Unavailable::NotText => Use::Broken("it is not UTF-8 text".to_owned()),
+        Unavailable::Unreadable(error) => Use::Broken(error),
     })
 }
 
-fn read_tree(found: crate::world::Found, name: &str, sources: &mut Sources) -> Result<Tree, String> {
+fn read_tree(found: crate::world::FoundWorkflow, name: &str, sources: &mut Sources) -> Result<Tree, String> {
     let mut problems: Vec<Diagnostic> = Vec::new();
     let format = Format::of(&found.name);
     let file = sources.add(found.name.clone(), found.text);

@@ -1,6 +1,6 @@
 //! Code as the scanner meets it: words, commands, redirections, comments, parentheses.
 
-use super::Kind;
+use super::ShellProblem;
 use super::heredoc::Heredoc;
 use super::line::Line;
 use super::scan::{Close, Frame, Scanner};
@@ -140,7 +140,7 @@ impl Scanner<'_> {
         while self.at < end {
             match self.emit_here() {
                 Some(emit) => {
-                    self.report(vec![emit.range.clone()], &Kind::QuotedHeredoc);
+                    self.report(vec![emit.range.clone()], &ShellProblem::QuotedHeredoc);
                     self.emits = self.emits.get(1..).unwrap_or_default();
                     self.copy(emit.range.len());
                 }

@@ -12,7 +12,7 @@ mod program;
 use super::scan::Scanner;
 use super::variables::{self, Use, Variables};
 use super::word::{Mark, Word};
-use super::{Kind, programs};
+use super::{ShellProblem, programs};
 
 /// Commands in commands: more say nothing more.
 const DEPTH_MAX: usize = 16;
@@ -22,7 +22,7 @@ const SCRIPTS_MAX: usize = 2;
 /// What was found, and what was learned.
 pub(super) struct Judge<'v> {
     pub(super) variables: &'v mut Variables,
-    pub(super) found: Vec<(Mark, Kind)>,
+    pub(super) found: Vec<(Mark, ShellProblem)>,
     /// Whether the command takes its input for its program.
     pub(super) reads_program: bool,
     depth: usize,
@@ -33,7 +33,7 @@ impl<'v> Judge<'v> {
         Self { variables, found: Vec::new(), reads_program: false, depth: 0 }
     }
 
-    fn flag(&mut self, marks: &[Mark], kind: &Kind) {
+    fn flag(&mut self, marks: &[Mark], kind: &ShellProblem) {
         self.found.extend(marks.iter().map(|mark| (mark.clone(), kind.clone())));
     }
 
@@ -54,7 +54,7 @@ impl<'v> Judge<'v> {
 
     fn named(&mut self, first: &Word, words: &[Word], input: &[Mark]) {
         if !first.marks.is_empty() {
-            return self.flag(&first.marks, &Kind::CommandWord);
+            return self.flag(&first.marks, &ShellProblem::CommandWord);
         }
         if !first.is_literal() {
             return self.unknown(words);
@@ -83,18 +83,18 @@ impl<'v> Judge<'v> {
     pub(super) fn array(&mut self, words: &[Word]) {
         for word in words.iter().filter(|word| word.text.starts_with('[')) {
             let end = word.text.find(']').unwrap_or(word.text.len());
-            self.flag(word.marks_before(end), &Kind::Arithmetic);
+            self.flag(word.marks_before(end), &ShellProblem::Arithmetic);
         }
     }
 
     /// `name=value`: what others do with the variable, and that it holds the value from now on.
     fn assignment(&mut self, word: &Word) {
         let Some((name, at)) = variables::assignment(&word.text) else { return };
-        self.flag(word.marks_before(at), &Kind::Arithmetic);
+        self.flag(word.marks_before(at), &ShellProblem::Arithmetic);
         let (name, given) = (name.to_owned(), word.marks_from(at).to_vec());
         match variables::use_of(&name) {
-            Use::Run => self.flag(&given, &Kind::RunVariable),
-            Use::Searched => self.flag(&given, &Kind::Searched),
+            Use::Run => self.flag(&given, &ShellProblem::RunVariable),
+            Use::Searched => self.flag(&given, &ShellProblem::Searched),
             Use::Data => {}
         }
         self.variables.hold(&name, &given);
@@ -110,7 +110,7 @@ impl<'v> Judge<'v> {
             if let [option, text] = pair
                 && CODE.contains(&option.text.as_str())
             {
-                self.flag(&text.marks, &Kind::UnknownProgram);
+                self.flag(&text.marks, &ShellProblem::UnknownProgram);
             }
         }
     }
@@ -149,7 +149,10 @@ impl<'v> Judge<'v> {
         known.hold_parameters(parameters);
         let found = Scanner::new(text, &[], &[], known).run();
         if found.findings.iter().any(|finding| finding.is_certain) {
-            self.flag(parameters, &Kind::Code("let the fixed text quote its parameters and evaluate none of them"));
+            self.flag(
+                parameters,
+                &ShellProblem::Code("let the fixed text quote its parameters and evaluate none of them"),
+            );
         }
     }
 }

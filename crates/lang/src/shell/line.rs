@@ -59,7 +59,7 @@ struct Upstream {
 /// What is known when a command is complete.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    pub(super) found: Vec<(Mark, super::Kind)>,
+    pub(super) found: Vec<(Mark, super::ShellProblem)>,
     /// Here-documents that are program text.
     pub(super) documents: Vec<usize>,
 }

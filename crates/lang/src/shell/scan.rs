@@ -12,7 +12,7 @@ use super::heredoc::Heredoc;
 use super::line::{Judged, Line};
 use super::variables::{self, Content, Variables};
 use super::word::{Mark, UNKNOWN};
-use super::{Finding, Kind, Lowered};
+use super::{Lowered, ShellFinding, ShellProblem};
 use crate::expr::Emit;
 
 /// How often a text is read, at the most.
@@ -111,7 +111,9 @@ impl<'t> Scanner<'t> {
         match self.around() {
             Some(Frame::Code(outer, _)) if close == Close::Subshell => outer.ran(&marks),
             Some(Frame::Code(outer, _)) => outer.printed(&marks, at),
-            Some(Frame::Arithmetic(_)) => self.found(marks.into_iter().map(|mark| (mark, Kind::Arithmetic)).collect()),
+            Some(Frame::Arithmetic(_)) => {
+                self.found(marks.into_iter().map(|mark| (mark, ShellProblem::Arithmetic)).collect())
+            }
             Some(Frame::Document(doc)) => {
                 let number = doc.number;
                 self.in_document(number, &marks);
@@ -138,7 +140,7 @@ impl<'t> Scanner<'t> {
     fn in_document(&mut self, number: usize, marks: &[Mark]) {
         match self.documents.get_mut(number) {
             Some((true, _)) => {
-                let kind = Kind::Code("write the value into a file or the environment, and read it there");
+                let kind = ShellProblem::Code("write the value into a file or the environment, and read it there");
                 self.found(marks.iter().map(|mark| (mark.clone(), kind.clone())).collect());
             }
             Some((false, known)) => known.extend_from_slice(marks),
@@ -152,10 +154,10 @@ impl<'t> Scanner<'t> {
         self.documents.len() - 1
     }
 
-    fn found(&mut self, found: Vec<(Mark, Kind)>) {
+    fn found(&mut self, found: Vec<(Mark, ShellProblem)>) {
         for (mark, kind) in found {
             if let Some(is_certain) = kind.verdict(&mark) {
-                self.out.findings.push(Finding { range: mark.range, kind, is_certain });
+                self.out.findings.push(ShellFinding { range: mark.range, kind, is_certain });
             }
         }
     }
@@ -202,8 +204,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    pub(super) fn report(&mut self, ranges: Vec<Range<usize>>, kind: &Kind) {
-        let found = |range| Finding { range, kind: kind.clone(), is_certain: true };
+    pub(super) fn report(&mut self, ranges: Vec<Range<usize>>, kind: &ShellProblem) {
+        let found = |range| ShellFinding { range, kind: kind.clone(), is_certain: true };
         self.out.findings.extend(ranges.into_iter().map(found));
     }
 
@@ -250,7 +252,7 @@ impl<'t> Scanner<'t> {
         let Some(tag) = self.tags.first().filter(|tag| tag.start == self.at) else { return false };
         self.tags = self.tags.get(1..).unwrap_or_default();
         if !is_raw(self.text.get(tag.clone()).unwrap_or_default()) {
-            self.report(vec![tag.clone()], &Kind::Tag(tag.clone()));
+            self.report(vec![tag.clone()], &ShellProblem::Tag(tag.clone()));
         }
         self.at = tag.end;
         true
@@ -259,11 +261,11 @@ impl<'t> Scanner<'t> {
     /// A template whose start was taken for something else is reported, never lost.
     fn passed_over(&mut self) {
         while let Some(emit) = self.emits.first().filter(|emit| emit.range.start < self.at) {
-            self.report(vec![emit.range.clone()], &Kind::QuotedHeredoc);
+            self.report(vec![emit.range.clone()], &ShellProblem::QuotedHeredoc);
             self.emits = self.emits.get(1..).unwrap_or_default();
         }
         while let Some(tag) = self.tags.first().filter(|tag| tag.start < self.at) {
-            self.report(vec![tag.clone()], &Kind::Tag(tag.clone()));
+            self.report(vec![tag.clone()], &ShellProblem::Tag(tag.clone()));
             self.tags = self.tags.get(1..).unwrap_or_default();
         }
     }
@@ -271,7 +273,7 @@ impl<'t> Scanner<'t> {
     fn value(&mut self, emit: &Emit) {
         if let Some(Frame::Document(Heredoc { quoted: true, .. })) = self.frames.last() {
             self.copy(emit.range.len());
-            self.report(vec![emit.range.clone()], &Kind::QuotedHeredoc);
+            self.report(vec![emit.range.clone()], &ShellProblem::QuotedHeredoc);
             return;
         }
         let expression = self.text.get(emit.expr.clone()).unwrap_or_default();
@@ -284,7 +286,7 @@ impl<'t> Scanner<'t> {
         };
         self.out.script.push_str(&reference);
         if self.in_parameter() {
-            return self.report(vec![emit.range.clone()], &Kind::ParameterExpansion);
+            return self.report(vec![emit.range.clone()], &ShellProblem::ParameterExpansion);
         }
         match expression {
             _ if emit.is_number => self.harmless('1'),
@@ -306,7 +308,7 @@ impl<'t> Scanner<'t> {
         let at = self.at;
         match self.around() {
             Some(Frame::Code(line, _)) => line.value(mark, at),
-            Some(Frame::Arithmetic(_)) => self.found(vec![(mark, Kind::Arithmetic)]),
+            Some(Frame::Arithmetic(_)) => self.found(vec![(mark, ShellProblem::Arithmetic)]),
             Some(Frame::Document(doc)) => {
                 let number = doc.number;
                 if doc.is_read {
@@ -420,8 +422,8 @@ impl<'t> Scanner<'t> {
         if let Content::Value(printed) = self.variables.content(name) {
             let mark = Mark { range: range.clone(), held: true, printed };
             match indirect {
-                Some(_) => self.found(vec![(mark, Kind::VariableName)]),
-                None if after.ends_with("@P") => self.found(vec![(mark, Kind::Code(PROMPT_HELP))]),
+                Some(_) => self.found(vec![(mark, ShellProblem::VariableName)]),
+                None if after.ends_with("@P") => self.found(vec![(mark, ShellProblem::Code(PROMPT_HELP))]),
                 None => {}
             }
         }
@@ -432,7 +434,7 @@ impl<'t> Scanner<'t> {
         };
         for (place, printed) in self.variables.computed(computed) {
             let range = range.end + place.start..range.end + place.end;
-            self.found(vec![(Mark { range, held: true, printed }, Kind::Arithmetic)]);
+            self.found(vec![(Mark { range, held: true, printed }, ShellProblem::Arithmetic)]);
         }
         match indirect {
             None if !inner.starts_with('#') => self.expanded(name, range),
@@ -493,7 +495,7 @@ impl<'t> Scanner<'t> {
         let name = variables::name_at(self.rest());
         let range = self.at..self.at + name.len();
         if let Content::Value(printed) = self.variables.content(name) {
-            self.found(vec![(Mark { range, held: true, printed }, Kind::Arithmetic)]);
+            self.found(vec![(Mark { range, held: true, printed }, ShellProblem::Arithmetic)]);
         }
         self.copy(name.len());
     }

@@ -4,13 +4,13 @@ use std::process::Command;
 
 use proptest::prelude::*;
 
-use super::{Kind, Lowered, lower};
-use crate::expr::{self, Language, Scope};
+use super::{Lowered, ShellProblem, lower};
+use crate::expr::{self, Language, NameScope};
 use longhaul_core::types::Type;
 
 struct Anything;
 
-impl Scope for Anything {
+impl NameScope for Anything {
     fn root(&self, _: &str) -> Option<Type> {
         Some(Type::Any)
     }
@@ -30,10 +30,10 @@ fn check(text: &str, script: &str) {
 
 /// The findings of a text: what is wrong, and with which part.
 fn findings(text: &str) -> Vec<String> {
-    let named = |kind: &Kind| match kind {
-        Kind::Tag(_) => "Tag".to_owned(),
-        Kind::Code(_) => "Code".to_owned(),
-        Kind::Query(_) => "Query".to_owned(),
+    let named = |kind: &ShellProblem| match kind {
+        ShellProblem::Tag(_) => "Tag".to_owned(),
+        ShellProblem::Code(_) => "Code".to_owned(),
+        ShellProblem::Query(_) => "Query".to_owned(),
         other => format!("{other:?}"),
     };
     let found = lowered(text).findings;
@@ -381,7 +381,7 @@ proptest! {
         let emits = [expr::Emit { range: at..at + 7, expr: at + 3..at + 4, is_number: false }];
         let result = lower(&text, &emits, &[]);
         let kept = result.script.contains("{{ x }}");
-        prop_assert!(!kept || result.findings.iter().any(|finding| finding.kind == Kind::QuotedHeredoc));
+        prop_assert!(!kept || result.findings.iter().any(|finding| finding.kind == ShellProblem::QuotedHeredoc));
     }
 }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use indexmap::IndexMap;
-use longhaul_agents::contract::{Auth, Setup};
+use longhaul_agents::contract::{AgentAuth, AgentSetup};
 use longhaul_agents::notice::Signatures;
 use longhaul_agents::prices::Prices;
 use longhaul_config::{Backends, Profile, permission};
@@ -98,7 +98,7 @@ fn profile(keys: &Keys<'_>) -> Result<Profile> {
         backend: keys.maybe("backend")?,
         effort: keys.maybe("effort")?,
         sandbox: permitted.transpose()?,
-        setup: Setup {
+        setup: AgentSetup {
             program: keys.maybe("program")?.map(PathBuf::from),
             args: keys.maybe_texts("args")?,
             base_url: keys.maybe("base_url")?,
@@ -112,11 +112,11 @@ fn profile(keys: &Keys<'_>) -> Result<Profile> {
     })
 }
 
-fn auth(keys: &Keys<'_>) -> Result<Auth> {
+fn auth(keys: &Keys<'_>) -> Result<AgentAuth> {
     match keys.maybe("auth")?.as_deref() {
-        None | Some("auto") => Ok(Auth::Auto),
-        Some("login") => Ok(Auth::Login),
-        Some("key") => Ok(Auth::Key),
+        None | Some("auto") => Ok(AgentAuth::Auto),
+        Some("login") => Ok(AgentAuth::Login),
+        Some("key") => Ok(AgentAuth::Key),
         Some(other) => Err(anyhow!("`{}.auth` is `{other}`; it must be login, key or auto", keys.key)),
     }
 }

@@ -15,7 +15,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use indexmap::IndexMap;
-use longhaul_agents::tool::Server;
+use longhaul_agents::tool::ToolTransport;
 use longhaul_config::ToolServer;
 use toml_edit::{DocumentMut, Item};
 
@@ -46,11 +46,11 @@ pub(super) fn add(document: &DocumentMut, Origin { folder, .. }: Origin<'_>, ser
     Ok(())
 }
 
-fn server(keys: &Keys<'_>) -> Result<Server> {
+fn server(keys: &Keys<'_>) -> Result<ToolTransport> {
     match (keys.table.contains_key("command"), keys.table.contains_key("url")) {
         (true, false) => {
             keys.only(&["command", "args", "env"])?;
-            Ok(Server::Program {
+            Ok(ToolTransport::Program {
                 command: keys.text("command")?.to_owned(),
                 args: keys.maybe_texts("args")?,
                 env: agents::texts_by_name(keys, "env")?,
@@ -58,7 +58,10 @@ fn server(keys: &Keys<'_>) -> Result<Server> {
         }
         (false, true) => {
             keys.only(&["url", "headers"])?;
-            Ok(Server::Address { url: keys.text("url")?.to_owned(), headers: agents::texts_by_name(keys, "headers")? })
+            Ok(ToolTransport::Address {
+                url: keys.text("url")?.to_owned(),
+                headers: agents::texts_by_name(keys, "headers")?,
+            })
         }
         _ => bail!("`{0}` needs either `{0}.command`, a program, or `{0}.url`, an address", keys.key),
     }
@@ -93,9 +96,12 @@ mod tests {
             "[mcp.servers.a]\ncommand = 'x'\nargs = ['y']\nenv = { K = '${V}' }\n[mcp.servers.b]\nurl = 'http://z'";
         let servers = read(text).unwrap();
         let env = IndexMap::from([("K".to_owned(), "${V}".to_owned())]);
-        let program = Server::Program { command: "x".to_owned(), args: vec!["y".to_owned()], env };
+        let program = ToolTransport::Program { command: "x".to_owned(), args: vec!["y".to_owned()], env };
         assert_eq!(servers["a"], ToolServer { server: program, is_checkout: false });
-        assert_eq!(servers["b"].server, Server::Address { url: "http://z".to_owned(), headers: IndexMap::new() });
+        assert_eq!(
+            servers["b"].server,
+            ToolTransport::Address { url: "http://z".to_owned(), headers: IndexMap::new() }
+        );
     }
 
     #[test]

@@ -36,7 +36,7 @@ const WORKHORSE_TURN: Duration = Duration::from_secs(600);
 
 /// What was said about the agents of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct AgentDefaults {
     /// Who does prompts that name nobody.
     pub(crate) agent: String,
     /// Which model does them.
@@ -45,7 +45,7 @@ pub(crate) struct Told {
     pub(crate) turn: Option<Duration>,
 }
 
-impl Told {
+impl AgentDefaults {
     /// What holds for a run: what this engine was told, else what the run was started with.
     pub(crate) fn of(started: Option<&RunStarted>, now: &str, workhorse: bool) -> Self {
         let context = started.map(|started| &started.context);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     fn agent(about: Json, now: &str, workhorse: bool) -> String {
-        Told::of(Some(&started(about)), now, workhorse).agent
+        AgentDefaults::of(Some(&started(about)), now, workhorse).agent
     }
 
     #[test]
@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(agent(about(), AUTO, true), "codex");
         assert_eq!(agent(about(), AUTO, false), AUTO);
         assert_eq!(agent(about(), "scripted", true), "scripted");
-        let told = Told::of(Some(&started(about())), AUTO, true);
+        let told = AgentDefaults::of(Some(&started(about())), AUTO, true);
         assert_eq!((told.model.as_deref(), told.turn), (Some("@gm"), Some(Duration::from_secs(9))));
-        assert_eq!(Told::of(None, AUTO, true).turn, Some(Duration::from_secs(600)));
+        assert_eq!(AgentDefaults::of(None, AUTO, true).turn, Some(Duration::from_secs(600)));
     }
 }

@@ -16,13 +16,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Shared;
-use crate::execute::agent_defaults::Told;
+use crate::execute::agent_defaults::AgentDefaults;
 use crate::execute::artifacts::Artifacts;
 use crate::execute::cache;
-use crate::execute::kinds::{self, Attempt, Done, News};
+use crate::execute::kinds::{self, Attempt, AttemptSender, Done};
 use crate::execute::permits::Promise;
 use crate::execute::secrets::{self, Readable};
-use crate::execute::workspace::sync::{self, Baggage};
+use crate::execute::workspace::sync::{self, WorkspaceSync};
 use crate::run::leases::Leases;
 use crate::run::run_loop::Loaded;
 
@@ -46,11 +46,11 @@ pub(crate) fn begin(
     let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
     let owner_session = started.and_then(|started| started.owner.as_ref()?.session.clone());
     let readable = Readable::of(started, &shared.options.values.env);
-    let news = News(done.clone());
+    let news = AttemptSender(done.clone());
     let unit = loaded.plan.0.unit(loaded.plan.0.body(step.body).unit);
     let compat = unit.compat.clone();
-    let told = Told::for_step(shared, &loaded.plan.0, started, start.step);
-    let (workspace, baggage) = (shared.options.workspace.clone(), Baggage::of(shared, &loaded.state, step));
+    let told = AgentDefaults::for_step(shared, &loaded.plan.0, started, start.step);
+    let (workspace, baggage) = (shared.options.workspace.clone(), WorkspaceSync::of(shared, &loaded.state, step));
     let key = (run.clone(), TaskKey::new(&start.path, start.attempt).to_string());
     let held = Leases::hold(shared, key, cancel.clone());
     let (shared, run) = (Arc::clone(shared), run.clone());

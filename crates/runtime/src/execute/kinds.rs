@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 use longhaul_agents::machine::Shortage;
 use longhaul_agents::private;
 use longhaul_agents::process::Mark;
@@ -25,10 +25,10 @@ use longhaul_core::task::TaskKey;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Pulse, Said, Shared};
-use crate::execute::agent_defaults::Told;
+use crate::engine::{EngineEvent, Shared, TranscriptLine};
+use crate::execute::agent_defaults::AgentDefaults;
 use crate::execute::secrets::{Readable, Secrets};
-use crate::execute::workspace::sync::Baggage;
+use crate::execute::workspace::sync::WorkspaceSync;
 use longhaul_config::Choice;
 
 /// An attempt to be made.
@@ -41,7 +41,7 @@ pub(crate) struct Attempt {
     /// Where the files are that its run works on.
     pub(crate) workspace: PathBuf,
     /// What it has to do with files of other machines.
-    pub(crate) baggage: Baggage,
+    pub(crate) baggage: WorkspaceSync,
     /// When an earlier result may be used.
     pub(crate) cache: Option<Cache>,
     pub(crate) secrets: Secrets,
@@ -54,13 +54,13 @@ pub(crate) struct Attempt {
     pub(crate) session: Option<String>,
     /// Whether the journal knows that its files were recorded.
     pub(crate) is_kept: bool,
-    pub(crate) news: News,
+    pub(crate) news: AttemptSender,
     /// Behaviour of another system that its workflow relies on.
     pub(crate) compat: Vec<Compat>,
     /// The session of the client that started the run, where one did.
     pub(crate) owner_session: Option<String>,
     /// What was said about its agents beside the workflow.
-    pub(crate) told: Told,
+    pub(crate) told: AgentDefaults,
     /// Of a prompt: who makes it.
     pub(crate) choice: Option<Choice>,
     /// What its machine is short of, as it was last told.
@@ -69,9 +69,9 @@ pub(crate) struct Attempt {
 
 /// How an attempt tells its run something before it is over.
 #[derive(Debug, Clone)]
-pub(crate) struct News(pub(crate) mpsc::UnboundedSender<Event>);
+pub(crate) struct AttemptSender(pub(crate) mpsc::UnboundedSender<Event>);
 
-impl News {
+impl AttemptSender {
     pub(crate) fn tell(&self, event: Event) {
         // Nobody listens any more only if the run's loop has ended.
         let _ = self.0.send(event);
@@ -171,29 +171,29 @@ impl Attempt {
     }
 
     /// An entry of its transcript as it may be kept and shown: without secrets.
-    fn cleaned(&self, entry: Entry) -> Entry {
+    fn cleaned(&self, entry: TranscriptEntry) -> TranscriptEntry {
         if self.secrets.known().is_empty() {
             return entry;
         }
         let cleaned = serde_json::to_value(entry).map(|entry| self.secrets.redact_value(entry));
         // What can not be cleaned is not shown.
-        cleaned.and_then(serde_json::from_value).unwrap_or(Entry::Alive)
+        cleaned.and_then(serde_json::from_value).unwrap_or(TranscriptEntry::Alive)
     }
 
     /// Shows an entry of its transcript to whoever watches.
-    fn show(&self, number: u64, entry: Entry) {
+    fn show(&self, number: u64, entry: TranscriptEntry) {
         if self.shared.pulse.receiver_count() == 0 {
             return;
         }
-        let said = Said { path: self.start.path.clone(), attempt: self.start.attempt, number, entry };
-        let pulse = Pulse::Entry(self.run.clone(), Arc::new(said));
+        let said = TranscriptLine { path: self.start.path.clone(), attempt: self.start.attempt, number, entry };
+        let pulse = EngineEvent::Entry(self.run.clone(), Arc::new(said));
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);
     }
 
     fn say(&self, text: &str) {
         let text = self.secrets.redact(text.to_owned());
-        let pulse = Pulse::Output(self.run.clone(), self.start.path.clone(), text.into());
+        let pulse = EngineEvent::Output(self.run.clone(), self.start.path.clone(), text.into());
         // Nobody watching is fine.
         let _ = self.shared.pulse.send(pulse);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_agents::contract::Setup;
+use longhaul_agents::contract::AgentSetup;
 use longhaul_agents::drivers;
 use longhaul_agents::redact::{Redaction, names_a_secret};
 use longhaul_core::Json;
@@ -12,7 +12,7 @@ use longhaul_core::event::RunStarted;
 use longhaul_core::origin::Face;
 use serde_json::Map;
 
-use crate::engine::Options;
+use crate::engine::EngineOptions;
 use longhaul_config::Channel;
 use longhaul_config::tools;
 
@@ -31,7 +31,7 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// The secrets of an engine with these options.
-    pub(crate) fn of(options: &Options) -> Self {
+    pub(crate) fn of(options: &EngineOptions) -> Self {
         let named = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(PREFIX));
         let named = named.filter_map(|(_, value)| value.into_string().ok());
         let keys = drivers::key_variables().filter_map(|name| std::env::var(name).ok());
@@ -79,7 +79,7 @@ fn is_long(secret: &str) -> bool {
 }
 
 /// What the settings of an agent say about keys: variables that hold one, and values that are set.
-fn of_agent(setup: &Setup) -> Vec<String> {
+fn of_agent(setup: &AgentSetup) -> Vec<String> {
     let kept = setup.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(_, from)| from));
     let names = setup.key_env.as_deref().into_iter().chain(kept.filter(|name| names_a_secret(name)));
     let values = names.filter_map(|name| std::env::var(name).ok());
@@ -192,6 +192,6 @@ mod tests {
     #[test]
     fn what_an_agent_is_set_up_with_is_secret_if_its_name_says_so() {
         let env = [("X_TOKEN".to_owned(), "token-1".to_owned()), ("MODE".to_owned(), "production".to_owned())].into();
-        assert_eq!(of_agent(&Setup { env, ..Setup::default() }), ["token-1"]);
+        assert_eq!(of_agent(&AgentSetup { env, ..AgentSetup::default() }), ["token-1"]);
     }
 }

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use longhaul_agents::machine::{Backoff, Short, Shortage};
+use longhaul_agents::machine::{Short, Shortage, ShortageBackoff};
 use longhaul_agents::process::Chunk;
 use longhaul_core::event::Event;
 use tokio::sync::watch;
 
-use crate::engine::{Pulse, Shared};
+use crate::engine::{EngineEvent, Shared};
 use crate::execute::kinds::Attempt;
 use crate::fleet::membership::attempt_of;
 
@@ -26,7 +26,7 @@ pub(crate) async fn say_what_the_store_waits_for(shared: Arc<Shared>, waits: Opt
         for (run, key) in shared.leases.keys() {
             if let Some((path, _)) = attempt_of(&key) {
                 // Nobody watching is fine.
-                let _ = shared.pulse.send(Pulse::Notice(run, path, Arc::clone(&text)));
+                let _ = shared.pulse.send(EngineEvent::Notice(run, path, Arc::clone(&text)));
             }
         }
     }
@@ -35,7 +35,7 @@ pub(crate) async fn say_what_the_store_waits_for(shared: Arc<Shared>, waits: Opt
 impl Attempt {
     /// Does something, again and again while the machine is short of something; `None` if nobody wants the attempt any more.
     pub(crate) async fn patiently<T, E: Short>(&self, mut work: impl FnMut() -> Result<T, E>) -> Option<Result<T, E>> {
-        let mut backoff = Backoff::default();
+        let mut backoff = ShortageBackoff::default();
         loop {
             let done = work();
             match done.as_ref().err().and_then(Short::shortage) {
@@ -50,7 +50,7 @@ impl Attempt {
     }
 
     /// Waits before the next try, and says why; false if nobody wants the attempt any more.
-    pub(crate) async fn wait_for(&self, shortage: Shortage, backoff: &mut Backoff) -> bool {
+    pub(crate) async fn wait_for(&self, shortage: Shortage, backoff: &mut ShortageBackoff) -> bool {
         self.delayed(Some(shortage));
         tokio::select! {
             () = tokio::time::sleep(backoff.pause()) => true,
@@ -60,7 +60,7 @@ impl Attempt {
 
     /// Makes sure that somebody clears up if this process is killed.
     pub(crate) async fn guarded(&self) {
-        let mut backoff = Backoff::default();
+        let mut backoff = ShortageBackoff::default();
         while let Err(error) = self.shared.guarded().await {
             let Some(shortage) = error.shortage() else { return };
             if !self.wait_for(shortage, &mut backoff).await {

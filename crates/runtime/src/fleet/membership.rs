@@ -15,7 +15,7 @@ use longhaul_core::task::TaskKey;
 use longhaul_store::{Caps, Claim, Task, Worker};
 
 use crate::engine::{Error, Shared};
-use crate::execute::agent_defaults::Told;
+use crate::execute::agent_defaults::AgentDefaults;
 use crate::execute::kinds::prompt;
 use crate::execute::permits::Promise;
 use crate::run::run_loop::Loaded;
@@ -51,12 +51,12 @@ pub struct Membership {
 
 /// What was taken and has not begun.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct ClaimedTasks {
     runs: Mutex<HashMap<RunId, (Vec<Attempt>, Promise)>>,
     has_worker: AtomicBool,
 }
 
-impl Taken {
+impl ClaimedTasks {
     /// What was taken of a run, and what is promised to it. Whoever asks begins it.
     pub(crate) fn of(&self, run: &RunId) -> (Vec<Attempt>, Promise) {
         self.runs.lock().ok().and_then(|mut runs| runs.remove(run)).unwrap_or_default()
@@ -86,7 +86,7 @@ impl Taken {
 }
 
 /// Takes what waits for a worker like this one, as much as it can begin; answers the runs of what it took.
-pub(crate) async fn take(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
+pub(crate) async fn claim_tasks(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
     let mut promise = shared.slots.promise(shared.leases.len(), |room| room);
     let limit = promise.count();
     if limit == 0 {
@@ -107,7 +107,7 @@ pub(crate) fn counted_agents(shared: &Shared, loaded: &Loaded, starts: &[Start])
         return HashMap::new();
     }
     let counted = |start: &Start| {
-        let told = Told::for_step(shared, &loaded.plan.0, loaded.state.started.as_ref(), start.step);
+        let told = AgentDefaults::for_step(shared, &loaded.plan.0, loaded.state.started.as_ref(), start.step);
         let is_counted = |name: &String| caps.labels.contains_key(&agent_label(name));
         Some((start.path.clone(), prompt::names(shared, start, &told)?.into_iter().find(is_counted)?))
     };
@@ -120,7 +120,7 @@ fn counts_agents(caps: &Caps) -> bool {
 
 /// Decides with where this engine stands, where these agents are counted; `decide` answers how many attempts are made here. Their
 /// slots are promised.
-pub(crate) fn with_place(
+pub(crate) fn with_placement(
     shared: &Shared,
     agents: &HashMap<StepPath, String>,
     decide: impl FnOnce(Place<'_>) -> usize,

@@ -6,7 +6,7 @@
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::report::accept;
-use longhaul_store::{Message, Task, WorkerId};
+use longhaul_store::{InboxMessage, Task, WorkerId};
 use serde::Deserialize;
 
 use crate::engine::{Error, Shared};
@@ -29,11 +29,11 @@ struct Report {
 pub(crate) type Reported = (Attempt, WorkerId);
 
 /// The event that a report becomes, and whose attempt it is about. `None` if the message is no report.
-pub(crate) async fn taken_in(
+pub(crate) async fn accepted(
     shared: &Shared,
     run: &RunId,
     loaded: &Loaded,
-    message: &Message,
+    message: &InboxMessage,
 ) -> Result<Option<(Event, Option<Reported>)>, Error> {
     let Some(report) = parsed(message) else { return Ok(None) };
     let refused = |what: String, why: String| Ok(Some((Event::Refused { what, why }, None)));
@@ -55,7 +55,7 @@ pub(crate) async fn taken_in(
     }
 }
 
-fn parsed(message: &Message) -> Option<Result<Report, String>> {
+fn parsed(message: &InboxMessage) -> Option<Result<Report, String>> {
     message.source.starts_with(SOURCE).then(|| serde_json::from_str(&message.body).map_err(|error| error.to_string()))
 }
 
@@ -63,7 +63,7 @@ fn parsed(message: &Message) -> Option<Result<Report, String>> {
 pub(crate) async fn has_ended(shared: &Shared, run: &RunId, task: &Task) -> Result<bool, Error> {
     let Some(worker) = task.worker.as_ref().filter(|worker| worker.login().is_some()) else { return Ok(false) };
     let inbox = shared.store.inbox(run).await?;
-    let ends = |message: &Message| {
+    let ends = |message: &InboxMessage| {
         let Some(Ok(report)) = parsed(message) else { return false };
         report.worker == *worker && report.key == task.key && is_end(&report.event)
     };

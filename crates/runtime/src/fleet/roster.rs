@@ -35,9 +35,9 @@ pub struct Roster {
     /// In the order of their names, whether they are still there or not; without those that another one stands in for.
     pub workers: Vec<Present>,
     /// What is held by somebody who is no worker, such as `longhaul run`.
-    pub others: Vec<Duty>,
+    pub others: Vec<HeldTask>,
     /// What nobody has taken yet, what nobody can take first.
-    pub waiting: Vec<OpenDuty>,
+    pub waiting: Vec<OpenTask>,
 }
 
 /// A worker.
@@ -68,12 +68,12 @@ pub struct Present {
     /// Whether that is too long ago.
     pub silent: bool,
     /// What it holds.
-    pub holds: Vec<Duty>,
+    pub holds: Vec<HeldTask>,
 }
 
 /// A step that somebody has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Duty {
+pub struct HeldTask {
     /// Of which run.
     pub run: String,
     /// Of which workflow.
@@ -86,10 +86,10 @@ pub struct Duty {
 
 /// A step that waits for a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct OpenDuty {
+pub struct OpenTask {
     /// What there is to do.
     #[serde(flatten)]
-    pub duty: Duty,
+    pub duty: HeldTask,
     /// What a worker must be able to do.
     pub labels: Vec<String>,
     /// The machine it must be on, because the files of the run are there.
@@ -115,7 +115,7 @@ impl Engine {
     /// What it can do, as people say it, and may do where a login says what that is.
     pub fn labels(&self) -> Vec<String> {
         let mut labels = given(&self.shared.options.member.labels);
-        if let Some(may) = self.shared.store.scope().and_then(longhaul_store::Scope::labels) {
+        if let Some(may) = self.shared.store.scope().and_then(longhaul_store::LoginScope::labels) {
             labels.retain(|label| may.contains(label));
         }
         labels
@@ -169,7 +169,7 @@ fn roster(listed: &[Listed], (held, free): (&[Task], &[Task]), known: &Known<'_>
     let holds = |task: &&Task, listed: &Listed| task.worker.as_ref() == Some(&listed.worker.id);
     let of = |listed: &Listed| held.iter().filter(|task| holds(task, listed)).map(|task| duty(task, names)).collect();
     let is_other = |task: &&Task| !listed.iter().any(|listed| holds(task, listed));
-    let mut waiting: Vec<OpenDuty> = free.iter().map(|task| wanted(task, (listed, held), known, now)).collect();
+    let mut waiting: Vec<OpenTask> = free.iter().map(|task| wanted(task, (listed, held), known, now)).collect();
     waiting.sort_by_key(|wanted| !wanted.nobody);
     Roster {
         now,
@@ -183,7 +183,7 @@ fn roster(listed: &[Listed], (held, free): (&[Task], &[Task]), known: &Known<'_>
     }
 }
 
-fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Present {
+fn present(Listed { worker, busy }: &Listed, holds: Vec<HeldTask>, now: i64) -> Present {
     Present {
         id: worker.id.as_str().to_owned(),
         name: worker.name.clone(),
@@ -200,7 +200,7 @@ fn present(Listed { worker, busy }: &Listed, holds: Vec<Duty>, now: i64) -> Pres
     }
 }
 
-fn wanted(task: &Task, (listed, held): (&[Listed], &[Task]), known: &Known<'_>, now: i64) -> OpenDuty {
+fn wanted(task: &Task, (listed, held): (&[Listed], &[Task]), known: &Known<'_>, now: i64) -> OpenTask {
     let duty = duty(task, &known.names);
     let missing = missing(listed, &task.labels, now);
     let nobody = missing.is_some();
@@ -214,7 +214,7 @@ fn wanted(task: &Task, (listed, held): (&[Listed], &[Task]), known: &Known<'_>, 
         text = waits_for_cap(&duty.path, &cap);
     }
     let host = host_of(task).map(str::to_owned);
-    OpenDuty { duty, labels: given(&task.labels), host, nobody, text }
+    OpenTask { duty, labels: given(&task.labels), host, nobody, text }
 }
 
 /// The machine that a step waits for.
@@ -222,8 +222,8 @@ fn host_of(task: &Task) -> Option<&str> {
     task.labels.iter().find_map(|label| host_of_label(label))
 }
 
-fn duty(task: &Task, names: &HashMap<RunId, String>) -> Duty {
-    Duty {
+fn duty(task: &Task, names: &HashMap<RunId, String>) -> HeldTask {
+    HeldTask {
         run: task.run.to_string(),
         workflow: names.get(&task.run).cloned().unwrap_or_default(),
         path: task_name(task),

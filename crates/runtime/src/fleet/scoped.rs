@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::rejection::Rejection;
-use longhaul_store::{Error as Refusal, Scope, Task, WorkerId};
+use longhaul_store::{Error as Refusal, LoginScope, Task, WorkerId};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -129,6 +129,6 @@ impl Worker<'_> {
 }
 
 /// What this engine may do, where that is less than everything.
-pub(crate) fn scope(shared: &Shared) -> Result<&dyn Scope, Error> {
+pub(crate) fn scope(shared: &Shared) -> Result<&dyn LoginScope, Error> {
     shared.store.scope().ok_or_else(|| Rejection::invalid("this store was not opened with a login").into())
 }

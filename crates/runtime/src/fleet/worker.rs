@@ -146,7 +146,7 @@ impl Worker<'_> {
         let glance = self.glance().await?;
         self.say_so().await?;
         if glance.unheld && std::mem::take(&mut self.owed.claims) {
-            self.take_more().await?;
+            self.claim_more().await?;
         }
         let mut runs = self.news(&glance).await?;
         if is_poll {
@@ -156,7 +156,7 @@ impl Worker<'_> {
             runs = self.peers.share(&self.engine.shared, runs).await?;
         }
         for run in runs {
-            self.take_up(run).await;
+            self.drive_run(run).await;
         }
         Ok(())
     }
@@ -212,10 +212,10 @@ impl Worker<'_> {
     }
 
     /// Takes what waits for a worker. A run that is driven already is told so.
-    async fn take_more(&self) -> Result<(), Error> {
-        for run in membership::take(&self.engine.shared, None).await? {
+    async fn claim_more(&self) -> Result<(), Error> {
+        for run in membership::claim_tasks(&self.engine.shared, None).await? {
             self.engine.shared.mailroom.tell(&run);
-            self.take_up(run).await;
+            self.drive_run(run).await;
         }
         Ok(())
     }
@@ -287,7 +287,7 @@ impl Worker<'_> {
         Ok(rows.into_iter().map(|row| row.run).collect())
     }
 
-    async fn take_up(&self, run: RunId) {
+    async fn drive_run(&self, run: RunId) {
         if !self.busy.lock().await.insert(run.clone()) {
             return;
         }
@@ -310,7 +310,7 @@ impl Worker<'_> {
             let known = tokio::select! {
                 () = self.stop.cancelled() => return,
                 Some(run) = unheard.recv() => {
-                    self.take_up(run).await;
+                    self.drive_run(run).await;
                     continue;
                 }
                 known = self.changes.work.changed(), if !changed => known,

@@ -19,7 +19,7 @@ use crate::run::run_loop::Loaded;
 
 /// How a hosted run stands, and what its client has to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Handed {
+pub struct HandedStep {
     /// The run.
     pub run: RunId,
     /// What lists call its workflow.
@@ -29,7 +29,7 @@ pub struct Handed {
     /// In a word.
     pub status: HostStatus,
     /// What this client has to do.
-    pub ready: Vec<Work>,
+    pub ready: Vec<HostedWork>,
     /// What somebody has taken, this client or another.
     pub running: Vec<Held>,
     /// What nobody has taken: the next one who asks gets it.
@@ -75,7 +75,7 @@ pub enum HostStatus {
 
 /// A step that a client does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Work {
+pub struct HostedWork {
     /// Its address.
     pub path: StepPath,
     /// Which attempt: a submission that names it can not be taken for another one.
@@ -126,7 +126,7 @@ pub(super) struct Onlooker<'a> {
 }
 
 /// The picture of a run as it is at a moment.
-pub(super) fn picture(run: &RunId, loaded: &Loaded, onlooker: &Onlooker<'_>, now: i64) -> Result<Handed, Error> {
+pub(super) fn picture(run: &RunId, loaded: &Loaded, onlooker: &Onlooker<'_>, now: i64) -> Result<HandedStep, Error> {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let ready = work_of(loaded, onlooker.client)?;
     let auto_ran = view::auto_ran(plan, state, onlooker.events);
@@ -136,7 +136,7 @@ pub(super) fn picture(run: &RunId, loaded: &Loaded, onlooker: &Onlooker<'_>, now
     let started = state.started.as_ref();
     let finished = state.finished.as_ref();
     let failed = finished.filter(|finished| finished.outcome != Outcome::Success);
-    let mut handed = Handed {
+    let mut handed = HandedStep {
         run: run.clone(),
         workflow: plan.main().name.clone(),
         task: started.map(|started| started.task.clone()).unwrap_or_default(),
@@ -162,7 +162,7 @@ fn planner(loaded: &Loaded) -> Planner<'_> {
     Planner { plan: &loaded.plan.0, index: &loaded.plan.1 }
 }
 
-fn status(handed: &Handed, state: &State) -> HostStatus {
+fn status(handed: &HandedStep, state: &State) -> HostStatus {
     match state.finished.as_ref().map(|finished| finished.outcome) {
         Some(Outcome::Success) => HostStatus::Succeeded,
         Some(Outcome::Failure) => HostStatus::Failed,
@@ -175,7 +175,7 @@ fn status(handed: &Handed, state: &State) -> HostStatus {
     }
 }
 
-fn message(handed: &Handed, loaded: &Loaded, now: i64) -> String {
+fn message(handed: &HandedStep, loaded: &Loaded, now: i64) -> String {
     match handed.status {
         HostStatus::Ready if handed.ready.is_empty() => {
             format!("{} to be taken; ask for the next steps", many(handed.free.len()))
@@ -219,13 +219,13 @@ fn waits(loaded: &Loaded) -> String {
 }
 
 /// What a client has taken.
-fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<Work>, Error> {
+fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<HostedWork>, Error> {
     let state = &loaded.state;
     let own = |step: &&StepInst| step.lease().is_some_and(|lease| Some(lease.by.as_str()) == client);
     state.hosted().filter(|_| !state.is_finished()).filter(own).map(|inst| work(loaded, inst)).collect()
 }
 
-fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
+fn work(loaded: &Loaded, inst: &StepInst) -> Result<HostedWork, Error> {
     let refused =
         |why: &str| Error::Rejected(Rejection::invalid(format!("`{}` cannot be handed out: {why}", inst.path)));
     // What a client reads holds no value of this machine, so nothing is filled in.
@@ -235,7 +235,7 @@ fn work(loaded: &Loaded, inst: &StepInst) -> Result<Work, Error> {
     let step = plan.step(inst.step);
     let agent = |key: &str| start.params.get("agent").and_then(|agent| agent.get(key));
     let text = |key: &str| agent(key).and_then(Json::as_str).map(str::to_owned);
-    Ok(Work {
+    Ok(HostedWork {
         path: inst.path.clone(),
         attempt: inst.attempts,
         step: step.id.to_string(),

@@ -21,7 +21,7 @@ use longhaul_core::path::StepPath;
 use longhaul_core::rejection::Rejection;
 use longhaul_core::state::State;
 
-use crate::engine::{Engine, Error, Pulse, Shared};
+use crate::engine::{Engine, EngineEvent, Error, Shared};
 use crate::run::admission;
 use crate::run::approvals::{self, with_ancestors};
 use crate::run::damaged;
@@ -232,7 +232,7 @@ async fn said(shared: &Arc<Shared>, run: &RunId, before: &Loaded, after: &State,
         shared.artifacts.write_run(run, after);
     }
     let asked = consent::asked(&advance.events);
-    let _ = shared.pulse.send(Pulse::Events(run.clone(), Arc::new(advance.events)));
+    let _ = shared.pulse.send(EngineEvent::Events(run.clone(), Arc::new(advance.events)));
     consent::offer(shared, run, &asked).await;
     if after.is_finished() {
         let over = Loaded { state: after.clone(), ..before.clone() };

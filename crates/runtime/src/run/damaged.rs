@@ -11,7 +11,7 @@ use longhaul_core::rejection::Rejection;
 use longhaul_core::state::State;
 use longhaul_core::status::RunStatus;
 use longhaul_core::task::TaskKey;
-use longhaul_store::{Append, Problem, Query, RunRow, TaskEnd};
+use longhaul_store::{Append, Query, RunRow, StoreProblem, TaskEnd};
 
 use crate::engine::{Engine, Error, Shared};
 use crate::run::codec;
@@ -66,14 +66,14 @@ impl Engine {
     }
 
     /// Looks at everything in the store, and whether each run can be read and is what its lists, tasks and timers say.
-    pub async fn check(&self) -> Result<Vec<Problem>, Error> {
+    pub async fn check(&self) -> Result<Vec<StoreProblem>, Error> {
         let mut problems = self.shared.store.check().await?;
         let mut before = None;
         loop {
             let page = self.shared.store.runs(Query { before, limit: PAGE, ..Query::default() }).await?;
             for row in page.iter().filter(|row| !row.run.is_reserved()) {
                 let text = self.look(row).await?;
-                problems.extend(text.map(|text| Problem { run: Some(row.run.clone()), text }));
+                problems.extend(text.map(|text| StoreProblem { run: Some(row.run.clone()), text }));
             }
             if page.len() < PAGE {
                 return Ok(problems);

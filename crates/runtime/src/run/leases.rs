@@ -61,13 +61,13 @@ impl Holding {
 
 impl Leases {
     /// Remembers an attempt, whose task must be stored already, until the answer is dropped.
-    pub(crate) fn hold(shared: &Arc<Shared>, key: Key, stop: CancellationToken) -> Held {
+    pub(crate) fn hold(shared: &Arc<Shared>, key: Key, stop: CancellationToken) -> HeldLease {
         let is_released = Arc::new(AtomicBool::new(false));
         let holding = Holding { stop, ours_at: Instant::now(), is_released: Arc::clone(&is_released) };
         if let Ok(mut held) = shared.leases.held.lock() {
             held.insert(key.clone(), holding);
         }
-        Held { shared: Arc::clone(shared), key, is_released }
+        HeldLease { shared: Arc::clone(shared), key, is_released }
     }
 
     /// Whether somebody in this process is at it.
@@ -99,20 +99,20 @@ impl Leases {
 }
 
 /// An attempt that is being made.
-pub(crate) struct Held {
+pub(crate) struct HeldLease {
     shared: Arc<Shared>,
     key: Key,
     is_released: Arc<AtomicBool>,
 }
 
-impl Held {
+impl HeldLease {
     /// Whether the attempt was stopped because of its lease, and for no fault of its own.
     pub(crate) fn is_released(&self) -> bool {
         self.is_released.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldLease {
     fn drop(&mut self) {
         if let Ok(mut held) = self.shared.leases.held.lock() {
             held.remove(&self.key);

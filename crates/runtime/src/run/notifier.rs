@@ -19,7 +19,7 @@ const RUNS_MAX: usize = 1000;
 
 /// Who waits for which run.
 #[derive(Debug, Default)]
-pub(crate) struct Mailroom {
+pub(crate) struct Notifier {
     listeners: Mutex<HashMap<RunId, Vec<Arc<Notify>>>>,
     /// Runs whose work another process does: any change may be about them.
     foreign: Mutex<HashSet<RunId>>,
@@ -27,7 +27,7 @@ pub(crate) struct Mailroom {
     worker: Mutex<Option<mpsc::UnboundedSender<RunId>>>,
 }
 
-impl Mailroom {
+impl Notifier {
     pub(crate) fn listen(&self, run: &RunId) -> Arc<Notify> {
         let notify = Arc::new(Notify::new());
         if let Ok(mut listeners) = self.listeners.lock() {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Error, Pulse, Shared};
+use crate::engine::{EngineEvent, Error, Shared};
 use crate::execute::attempt;
 use crate::execute::permits::Promise;
 use crate::execute::workspace::sync;
@@ -261,7 +261,7 @@ impl Runner {
         stop: &CancellationToken,
     ) -> Result<Option<Idle>, Error> {
         owed.mail = self.turn(owed, stop).await?;
-        if owed.mail || self.takes_more().await? {
+        if owed.mail || self.may_claim_more().await? {
             return Ok(None);
         }
         if self.open.is_empty() {
@@ -314,11 +314,11 @@ impl Runner {
     }
 
     /// Takes what waits for a worker, where no worker of this process does.
-    async fn takes_more(&self) -> Result<bool, Error> {
+    async fn may_claim_more(&self) -> Result<bool, Error> {
         // What is over is recorded before more is taken, or short steps would pile up unrecorded.
         let is_free = !self.shared.taken.has_worker() && self.finished.is_empty();
         let is_wanted = is_free && self.loaded.state.queued().next().is_some();
-        Ok(is_wanted && !membership::take(&self.shared, Some(&self.run)).await?.is_empty())
+        Ok(is_wanted && !membership::claim_tasks(&self.shared, Some(&self.run)).await?.is_empty())
     }
 
     /// What others have done to the run, and what they have left.
@@ -362,7 +362,7 @@ impl Runner {
         }
         loop {
             let (mut news, mut extras) = self.news(ended, orphans, mail).await?;
-            news.splice(0..0, self.taken(&taken, orphans));
+            news.splice(0..0, self.claimed_events(&taken, orphans));
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
             let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
             if let Admission::Refused(event) = admission {
@@ -378,7 +378,7 @@ impl Runner {
                 .map_err(|illegal| Error::Damaged(illegal.0))?;
             extras.blobs = approvals::seal_questions(&mut self.loaded.state, &mut advance);
             let agents = membership::counted_agents(&self.shared, &self.loaded, &advance.starts);
-            let more_promised = membership::with_place(&self.shared, &agents, |at| {
+            let more_promised = membership::with_placement(&self.shared, &agents, |at| {
                 place(Planner { plan, index }, &mut self.loaded.state, &mut advance, at);
                 advance.starts.len()
             });
@@ -460,7 +460,7 @@ impl Runner {
     }
 
     /// What was taken of the attempts that wait for a worker, and what whoever took it has left.
-    fn taken(&self, taken: &[membership::Attempt], orphans: &Orphans) -> Vec<Event> {
+    fn claimed_events(&self, taken: &[membership::Attempt], orphans: &Orphans) -> Vec<Event> {
         let state = &self.loaded.state;
         let mut claimed: Vec<&membership::Attempt> = taken.iter().collect();
         claimed.sort();
@@ -500,12 +500,12 @@ impl Runner {
         let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
         // One message a turn: the next one must be held against what this one changes.
         if let Some(message) = inbox.into_iter().next() {
-            let event = match reports::taken_in(&self.shared, &self.run, &self.loaded, &message).await? {
+            let event = match reports::accepted(&self.shared, &self.run, &self.loaded, &message).await? {
                 Some((event, reported)) => {
                     extras.reported = reported;
                     event
                 }
-                None => self.told(&message.body),
+                None => self.inbound(&message.body),
             };
             news.push(event);
             extras.consumed.push(message.id);
@@ -518,7 +518,7 @@ impl Runner {
     }
 
     /// What a message says that is no report.
-    fn told(&self, body: &str) -> Event {
+    fn inbound(&self, body: &str) -> Event {
         match serde_json::from_str::<Message>(body) {
             Ok(parsed) => parsed.into_event(),
             Err(error) => Event::Refused { what: "message".to_owned(), why: error.to_string() },
@@ -597,7 +597,7 @@ impl Runner {
             attempt::begin(&self.shared, &self.run, &self.loaded, start, token, promised.one(), self.done.clone());
         }
         let events = Arc::new(advance.events);
-        let _ = self.shared.pulse.send(Pulse::Events(self.run.clone(), events));
+        let _ = self.shared.pulse.send(EngineEvent::Events(self.run.clone(), events));
         self.write_files();
     }
 
@@ -680,7 +680,7 @@ pub(crate) async fn record_alone(
     let extras = Extras { timers_before, on_failure_before, ..Extras::default() };
     record(shared, run, Planner { plan, index }, &state, &events, extras).await?;
     loaded.state = state;
-    let _ = shared.pulse.send(Pulse::Events(run.clone(), Arc::new(events)));
+    let _ = shared.pulse.send(EngineEvent::Events(run.clone(), Arc::new(events)));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use longhaul_core::id::RunId;
 use longhaul_core::rejection::Rejection;
 use longhaul_core::shelf::{Entry, Shelf};
-use longhaul_store::{Append, EventId, Head, NewEvent, Place, Store};
+use longhaul_store::{Append, EventId, Head, NewEvent, Store, StoreAddress};
 use uuid::Uuid;
 
 use crate::engine::{Engine, Error, Shared};
@@ -16,7 +16,7 @@ use crate::run::codec;
 use crate::run::run_loop::moved_on;
 
 /// The journal of the shelf. No run is called so.
-pub(crate) const SHELF: &str = "longhaul-shelf";
+pub(crate) const REGISTRY: &str = "longhaul-shelf";
 /// Entries that are read at once.
 const PAGE: usize = 500;
 /// How often a change is decided anew because others wrote first.
@@ -30,7 +30,7 @@ pub type Decided<T> = Result<(T, Vec<Entry>), Rejection>;
 
 impl Engine {
     /// What is on the shelf now.
-    pub async fn shelf(&self) -> Result<Shelf, Error> {
+    pub async fn registry(&self) -> Result<Shelf, Error> {
         let mut shelf = self.shared.shelf.lock().await;
         refresh(self.shared.store.as_ref(), &mut shelf).await?;
         Ok(shelf.clone())
@@ -38,7 +38,7 @@ impl Engine {
 
     /// Writes what is decided on the shelf as it is, and on the newer one if somebody else wrote first. `decide` is told the
     /// shelf and the time.
-    pub async fn change_shelf<T: Send>(
+    pub async fn change_registry<T: Send>(
         &self,
         mut decide: impl FnMut(&Shelf, i64) -> Decided<T> + Send,
     ) -> Result<T, Error> {
@@ -59,7 +59,7 @@ impl Engine {
 
 /// The registry of a store that is not open: for commands that only look for a workflow. A store that is not there, or does not answer
 /// soon, has none. It is read on a thread of its own, because the caller may be inside of an async runtime.
-pub fn registry_of(store: &Place) -> Option<Shelf> {
+pub fn registry_of(store: &StoreAddress) -> Option<Shelf> {
     if store.file().is_some_and(|file| !file.is_file()) {
         return None;
     }
@@ -67,15 +67,15 @@ pub fn registry_of(store: &Place) -> Option<Shelf> {
     std::thread::Builder::new().spawn(move || read_alone(&store)).ok()?.join().ok()?
 }
 
-fn read_alone(store: &Place) -> Option<Shelf> {
+fn read_alone(store: &StoreAddress) -> Option<Shelf> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
         let store = store.open(PATIENCE).await.ok()?;
-        read_shelf(store.as_ref()).await.ok()
+        read_registry(store.as_ref()).await.ok()
     })
 }
 
-async fn read_shelf(store: &dyn Store) -> Result<Shelf, Error> {
+async fn read_registry(store: &dyn Store) -> Result<Shelf, Error> {
     let mut shelf = Shelf::default();
     refresh(store, &mut shelf).await?;
     Ok(shelf)
@@ -121,9 +121,9 @@ async fn refresh(store: &dyn Store, shelf: &mut Shelf) -> Result<(), Error> {
 
 #[expect(clippy::expect_used, reason = "the name follows the grammar; a test opens it")]
 fn journal() -> RunId {
-    RunId::new(SHELF).expect("the name follows the grammar")
+    RunId::new(REGISTRY).expect("the name follows the grammar")
 }
 
 fn head() -> Head {
-    Head { workflow: SHELF.to_owned(), status: "shelf".to_owned(), summary: "null".to_owned(), ..Head::default() }
+    Head { workflow: REGISTRY.to_owned(), status: "shelf".to_owned(), summary: "null".to_owned(), ..Head::default() }
 }

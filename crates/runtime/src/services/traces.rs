@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Engine, Error, Pulse};
+use crate::engine::{Engine, EngineEvent, Error};
 use crate::execute::kinds::http::CLIENT;
 
 /// How often it is tried.
@@ -53,7 +53,7 @@ impl Engine {
                 news = pulse.recv() => news,
             };
             match news {
-                Ok(Pulse::Events(run, events)) if ends(&events) => {
+                Ok(EngineEvent::Events(run, events)) if ends(&events) => {
                     if let Err(why) = self.send_trace(&to, &run).await {
                         told(&format!("the trace of {run} was not sent: {why}"));
                     }

@@ -74,7 +74,7 @@ impl Engine {
 
     /// Starts what is due now, and what was missed. Answers the runs that it started.
     pub async fn tick(&self, find: &Find) -> Result<Vec<RunId>, Error> {
-        let shelf = self.shelf().await?;
+        let shelf = self.registry().await?;
         let (mut started, mut held) = (Vec::new(), HashSet::new());
         for due in shelf.due(self.now_ms()) {
             let Some((_, armed)) = shelf.trigger(&due.trigger).filter(|_| !held.contains(&due.trigger)) else {
@@ -88,7 +88,7 @@ impl Engine {
             if delivery.outcome == Outcome::ConcurrencyCap {
                 held.insert(due.trigger.clone());
             }
-            self.change_shelf(|shelf, _| Ok(((), shelf.delivered_at(&due, delivery.clone()).into_iter().collect())))
+            self.change_registry(|shelf, _| Ok(((), shelf.delivered_at(&due, delivery.clone()).into_iter().collect())))
                 .await?;
         }
         Ok(started)

@@ -74,7 +74,7 @@ impl Engine {
         if rows.is_empty() {
             return Ok(0);
         }
-        let Some(seq) = self.take_turn().await? else { return Ok(0) };
+        let Some(seq) = self.reserve_turn().await? else { return Ok(0) };
         let mut removed = 0;
         for row in &rows {
             match self.put_away(&row.run, retention.archive.as_deref()).await {
@@ -91,7 +91,7 @@ impl Engine {
     }
 
     /// Takes the turn, if nobody has it; answers the number of the entry.
-    async fn take_turn(&self) -> Result<Option<u64>, Error> {
+    async fn reserve_turn(&self) -> Result<Option<u64>, Error> {
         let journal = journal();
         let last = self.shared.store.run(&journal).await?.map_or(0, |row| row.last_seq);
         if last > 0 && self.is_taken(last).await? {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use longhaul_core::event::{Driver, Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
-use longhaul_runtime::{Clock, Engine, Handed, Options, StartRequest, Submission};
-use longhaul_store::{Options as StoreOptions, Sqlite};
+use longhaul_runtime::{Clock, Engine, EngineOptions, HandedStep, StartRequest, Submission};
+use longhaul_store::{Sqlite, SqliteOptions as StoreOptions};
 use tempfile::TempDir;
 
 /// A clock that stands still until it is moved.
@@ -37,10 +37,10 @@ impl Bench {
     /// A new engine on the store of this bench, as after a restart.
     pub(crate) fn engine(&self) -> Engine {
         let store = Sqlite::open(self.dir.path().join("store.db"), StoreOptions::default()).unwrap();
-        let options = Options {
+        let options = EngineOptions {
             runs_dir: self.dir.path().join("runs"),
             workspace: self.dir.path().to_owned(),
-            ..Options::default()
+            ..EngineOptions::default()
         };
         Engine::new(Arc::new(store), Arc::clone(&self.clock) as Arc<dyn Clock>, options)
     }
@@ -71,6 +71,6 @@ pub(crate) fn said(text: &str) -> Submission {
     Submission { output: text.into(), ..Submission::default() }
 }
 
-pub(crate) fn prompts(handed: &Handed) -> Vec<String> {
+pub(crate) fn prompts(handed: &HandedStep) -> Vec<String> {
     handed.ready.iter().map(|work| work.prompt.clone()).collect()
 }

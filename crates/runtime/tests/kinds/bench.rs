@@ -7,7 +7,7 @@ use longhaul_config::Channel;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::{Outcome, Plan};
 use longhaul_core::state::State;
-use longhaul_runtime::{Clock, Engine, Idle, Options, StartRequest};
+use longhaul_runtime::{Clock, Engine, EngineOptions, Idle, StartRequest};
 use longhaul_store::{Memory, Store};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,7 @@ pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<Hand>,
-    pub(crate) options: Options,
+    pub(crate) options: EngineOptions,
 }
 
 impl Bench {
@@ -41,8 +41,12 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let workspace = dir.path().join("workspace");
         std::fs::create_dir(&workspace).unwrap();
-        let options =
-            Options { runs_dir: dir.path().join("home/runs"), workspace, attempts_max: 8, ..Options::default() };
+        let options = EngineOptions {
+            runs_dir: dir.path().join("home/runs"),
+            workspace,
+            attempts_max: 8,
+            ..EngineOptions::default()
+        };
         Self { dir, store: Arc::new(Memory::default()), clock: Arc::default(), options }
     }
 

@@ -7,7 +7,7 @@ use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Outcome;
 use longhaul_runtime::{Engine, Idle, Message};
-use longhaul_store::{Options as StoreOptions, Sqlite};
+use longhaul_store::{Sqlite, SqliteOptions as StoreOptions};
 use tokio_util::sync::CancellationToken;
 
 use crate::kinds::bench::{Bench, finish, plan, start};

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use longhaul_config::{Carrier, Channel, Login, Privacy, Server, Setting};
+use longhaul_config::{Channel, MailCarrier, MailLogin, MailPrivacy, MailServer, SecretSetting};
 use longhaul_core::plan::Outcome;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -122,15 +122,15 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-fn server(host: &str, port: u16, privacy: Privacy) -> Server {
-    let login = Login { user: "me".to_owned(), password: Setting::Written(PASSWORD.to_owned()) };
-    Server { address: format!("{host}:{port}"), privacy, login: Some(login), trust: Some(certificate()) }
+fn server(host: &str, port: u16, privacy: MailPrivacy) -> MailServer {
+    let login = MailLogin { user: "me".to_owned(), password: SecretSetting::Written(PASSWORD.to_owned()) };
+    MailServer { address: format!("{host}:{port}"), privacy, login: Some(login), trust: Some(certificate()) }
 }
 
 /// Sends one letter; in its place, why not.
-async fn send(server: Server) -> Result<(), String> {
+async fn send(server: MailServer) -> Result<(), String> {
     let (to, from) = (vec!["b@example.org".to_owned()], "a@example.org".to_owned());
-    let bench = Bench::new().with_channel("email", Channel::Email { to, from, by: Carrier::Smtp(server) });
+    let bench = Bench::new().with_channel("email", Channel::Email { to, from, by: MailCarrier::Smtp(server) });
     let (_, outcome, state) = bench.run(TELLS, &[]).await;
     let message = state.finished.unwrap().message.unwrap_or_default();
     if outcome == Outcome::Success { Ok(()) } else { Err(message) }
@@ -146,7 +146,7 @@ async fn is_silent(lines: &Lines) {
 #[tokio::test]
 async fn a_talk_that_begins_in_the_open_goes_on_in_private() {
     let (port, lines) = serve(STARTTLS).await;
-    send(server("localhost", port, Privacy::StartTls)).await.unwrap();
+    send(server("localhost", port, MailPrivacy::StartTls)).await.unwrap();
     let lines = lines.lock().await.join("\n");
     let expected = "EHLO localhost\nSTARTTLS\ntls:EHLO localhost\ntls:AUTH PLAIN AG1lAG9wZW4gc2VzYW1l\ntls:MAIL FROM:<a@example.org>\n";
     assert!(lines.starts_with(expected), "{lines}");
@@ -156,7 +156,7 @@ async fn a_talk_that_begins_in_the_open_goes_on_in_private() {
 #[tokio::test]
 async fn a_talk_can_be_private_from_the_first_byte_and_log_in_the_old_way() {
     let (port, lines) = serve(Script { ways: "AUTH LOGIN", ..TLS }).await;
-    send(server("localhost", port, Privacy::Tls)).await.unwrap();
+    send(server("localhost", port, MailPrivacy::Tls)).await.unwrap();
     let lines = lines.lock().await.join("\n");
     let expected =
         "tls:EHLO localhost\ntls:AUTH LOGIN\ntls:bWU=\ntls:b3BlbiBzZXNhbWU=\ntls:MAIL FROM:<a@example.org>\n";
@@ -165,9 +165,9 @@ async fn a_talk_can_be_private_from_the_first_byte_and_log_in_the_old_way() {
 
 #[tokio::test]
 async fn nothing_is_said_to_a_server_that_nobody_vouches_for() {
-    for (script, privacy) in [(STARTTLS, Privacy::StartTls), (TLS, Privacy::Tls)] {
+    for (script, privacy) in [(STARTTLS, MailPrivacy::StartTls), (TLS, MailPrivacy::Tls)] {
         let (port, lines) = serve(script).await;
-        let unknown = Server { trust: None, ..server("localhost", port, privacy) };
+        let unknown = MailServer { trust: None, ..server("localhost", port, privacy) };
         let why = send(unknown).await.unwrap_err();
         assert!(
             why.contains("can not be talked to in private") || why.contains("no certificate can be checked"),
@@ -185,7 +185,7 @@ async fn nothing_is_said_to_a_server_that_nobody_vouches_for() {
 #[tokio::test]
 async fn a_server_that_does_not_go_private_gets_no_letter() {
     let (port, lines) = serve(Script { offers: "SIZE 1000", ..STARTTLS }).await;
-    let why = send(server("localhost", port, Privacy::StartTls)).await.unwrap_err();
+    let why = send(server("localhost", port, MailPrivacy::StartTls)).await.unwrap_err();
     assert!(why.contains("does not offer STARTTLS"), "{why}");
     is_silent(&lines).await;
 }
@@ -193,7 +193,7 @@ async fn a_server_that_does_not_go_private_gets_no_letter() {
 #[tokio::test]
 async fn what_somebody_adds_before_tls_is_not_taken_for_the_servers_word() {
     let (port, lines) = serve(Script { agrees: "220 go on\r\n250 all is well", ..STARTTLS }).await;
-    let why = send(server("localhost", port, Privacy::StartTls)).await.unwrap_err();
+    let why = send(server("localhost", port, MailPrivacy::StartTls)).await.unwrap_err();
     assert!(why.contains("went on in the open"), "{why}");
     is_silent(&lines).await;
 }
@@ -201,11 +201,11 @@ async fn what_somebody_adds_before_tls_is_not_taken_for_the_servers_word() {
 #[tokio::test]
 async fn a_password_stays_where_it_is_if_others_could_read_it_or_nobody_takes_it() {
     let (port, lines) = serve(STARTTLS).await;
-    let why = send(server("localhost", port, Privacy::Open)).await.unwrap_err();
+    let why = send(server("localhost", port, MailPrivacy::Open)).await.unwrap_err();
     assert!(why.contains("a password is not sent in the open"), "{why}");
     is_silent(&lines).await;
     let (port, lines) = serve(Script { ways: "AUTH CRAM-MD5", ..TLS }).await;
-    let why = send(server("localhost", port, Privacy::Tls)).await.unwrap_err();
+    let why = send(server("localhost", port, MailPrivacy::Tls)).await.unwrap_err();
     assert!(why.contains("neither AUTH PLAIN nor AUTH LOGIN"), "{why}");
     is_silent(&lines).await;
 }
@@ -214,8 +214,8 @@ async fn a_password_stays_where_it_is_if_others_could_read_it_or_nobody_takes_it
 async fn a_login_that_is_refused_tells_nobody_the_password() {
     let (port, lines) = serve(TLS).await;
     let wrong = "quite wrong";
-    let login = Some(Login { user: "me".to_owned(), password: Setting::Written(wrong.to_owned()) });
-    let why = send(Server { login, ..server("localhost", port, Privacy::Tls) }).await.unwrap_err();
+    let login = Some(MailLogin { user: "me".to_owned(), password: SecretSetting::Written(wrong.to_owned()) });
+    let why = send(MailServer { login, ..server("localhost", port, MailPrivacy::Tls) }).await.unwrap_err();
     assert!(why.contains("535 not you") && !why.contains(wrong), "{why}");
     assert!(!lines.lock().await.iter().any(|line| line.contains("MAIL")));
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use longhaul_config::{Carrier, Channel, Privacy, Server, Setting};
+use longhaul_config::{Channel, MailCarrier, MailPrivacy, MailServer, SecretSetting};
 use longhaul_core::Json;
 use longhaul_core::event::Event;
 use longhaul_core::plan::Outcome;
-use longhaul_runtime::Pulse;
+use longhaul_runtime::EngineEvent;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -100,8 +100,8 @@ fn telling(channel: &str, more: &str) -> String {
     )
 }
 
-fn written(url: &str) -> Setting {
-    Setting::Written(url.to_owned())
+fn written(url: &str) -> SecretSetting {
+    SecretSetting::Written(url.to_owned())
 }
 
 fn failure(state: &longhaul_core::state::State) -> String {
@@ -143,7 +143,7 @@ async fn a_refusal_fails_the_step_without_telling_the_address() {
 
 #[tokio::test]
 async fn an_address_can_come_from_the_environment_and_must_then_be_set() {
-    let url = Setting::Env("LONGHAUL_TEST_NEVER_SET".to_owned());
+    let url = SecretSetting::Env("LONGHAUL_TEST_NEVER_SET".to_owned());
     let bench = Bench::new().with_channel("webhook", Channel::Webhook { url });
     let (_, _, state) = bench.run(&telling("webhook", ""), &[("title", "t"), ("text", "x")]).await;
     assert!(failure(&state).contains("`LONGHAUL_TEST_NEVER_SET` is not set"), "{}", failure(&state));
@@ -181,11 +181,11 @@ async fn a_command_that_fails_fails_the_step() {
     assert!(failure(&state).contains("exit code 7"), "{}", failure(&state));
 }
 
-fn open(address: String) -> Carrier {
-    Carrier::Smtp(Server { address, privacy: Privacy::Open, login: None, trust: None })
+fn open(address: String) -> MailCarrier {
+    MailCarrier::Smtp(MailServer { address, privacy: MailPrivacy::Open, login: None, trust: None })
 }
 
-fn email(by: Carrier) -> Channel {
+fn email(by: MailCarrier) -> Channel {
     Channel::Email { to: vec!["b@example.org".to_owned()], from: "a@example.org".to_owned(), by }
 }
 
@@ -229,7 +229,7 @@ async fn a_title_that_would_open_a_header_reaches_no_carrier() {
 async fn sendmail_gets_sender_recipients_and_the_letter() {
     let bench = Bench::new();
     let program = bench.program("sendmail", "#!/bin/sh\nprintf '%s\\n' \"$@\" > args\ncat > letter\n");
-    let bench = bench.with_channel("email", email(Carrier::Sendmail(program)));
+    let bench = bench.with_channel("email", email(MailCarrier::Sendmail(program)));
     let (_, outcome, _) = bench.run(&telling("email", ""), &[("title", "t"), ("text", ".\nBcc: x@y\n")]).await;
     assert_eq!(outcome, Outcome::Success);
     assert_eq!(std::fs::read_to_string(bench.file("args")).unwrap(), "-i\n-f\na@example.org\nb@example.org\n");
@@ -248,7 +248,7 @@ async fn what_needs_no_configuration_is_said_where_the_engine_runs() {
     let run = start(&engine, &plan(&telling("owner", "")), &[("title", "T"), ("text", "done")]).await;
     finish(&engine, &run).await;
     let said = loop {
-        if let Pulse::Notice(_, step, text) = pulse.recv().await.unwrap() {
+        if let EngineEvent::Notice(_, step, text) = pulse.recv().await.unwrap() {
             break format!("{step}|{text}");
         }
     };

@@ -1,6 +1,6 @@
 //! Questions: all that are open, who may answer them, and the answers.
 
-use longhaul_app::{Command, GivenAnswer};
+use longhaul_app::{GivenAnswer, RunCommand};
 use longhaul_core::approval;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
@@ -18,7 +18,7 @@ use super::call::{Call, Reply, path_of};
 use super::problem::{Problem, remedy};
 use super::rows::row;
 use super::tell::command;
-use crate::desk::Desk;
+use crate::app_state::AppState;
 
 /// Runs that are read at once.
 const PAGE: usize = 500;
@@ -80,7 +80,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
 }
 
 /// Runs that ask something, as far as lists know.
-async fn asking(desk: &Desk) -> Result<Vec<RunId>, Problem> {
+async fn asking(desk: &AppState) -> Result<Vec<RunId>, Problem> {
     let mut runs = Vec::new();
     let mut before = None;
     loop {
@@ -164,5 +164,5 @@ pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
     let path = path_of(&body.path)?;
     let caller = Caller { overrides: body.overrides, ..call.caller() };
     let said = GivenAnswer { comment: body.comment, shown: body.shown, ..GivenAnswer::to(path, body.answer) };
-    command(&call, Command::Answer(said), caller).await
+    command(&call, RunCommand::Answer(said), caller).await
 }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use longhaul_agents::contract::Entry;
+use longhaul_agents::contract::TranscriptEntry;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::view;
@@ -89,7 +89,7 @@ async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
 /// Entries of a transcript, from a number on.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Transcript {
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     next: u64,
     more: bool,
 }

@@ -18,7 +18,7 @@ use super::keys::{Holder, Role};
 use super::passes::Pass;
 use super::problem::Problem;
 use super::serve::Inner;
-use crate::desk::Desk;
+use crate::app_state::AppState;
 
 /// Who calls.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn desk(&self) -> &Desk {
+    pub(super) fn desk(&self) -> &AppState {
         &self.site.desk
     }
 

@@ -19,10 +19,10 @@ use super::route::{Access, Match, find};
 use super::serve::Inner;
 use super::table::ROUTES;
 use crate::connections::{Unread, whole};
-use crate::door::{Foreign, bearer};
 use crate::mcp::http::guarded;
 use crate::mcp::sessions;
 use crate::mcp::tool::TokenOf;
+use crate::origin_check::{Foreign, bearer};
 
 /// The longest body.
 pub(super) const BODY_BYTES_MAX: usize = 1 << 20;

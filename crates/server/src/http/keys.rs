@@ -51,7 +51,7 @@ impl std::fmt::Display for Role {
 
 /// What is kept of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key {
+pub struct TokenRecord {
     /// What it is called by.
     pub id: String,
     /// What its holder may do.
@@ -109,7 +109,7 @@ pub(crate) struct Holder {
 /// A token that was made just now, and is shown once.
 pub struct Minted {
     /// What is kept of it.
-    pub key: Key,
+    pub key: TokenRecord,
     /// The token.
     pub token: String,
 }
@@ -152,16 +152,18 @@ impl Keys {
         let TokenRequest { role, user, name, until } = wanted;
         let token = format!("lh_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let id = Uuid::new_v4().simple().to_string()[..8].to_owned();
-        let key = Key { id, role, user, name, made_at: now, until, token: hash(&token) };
+        let key = TokenRecord { id, role, user, name, made_at: now, until, token: hash(&token) };
         keep(&self.file(&key.id), &key)?;
         Ok(Minted { key, token })
     }
 
     /// All keys that hold, oldest first; those that do not hold any more are removed.
-    pub fn all(&self, now: i64) -> Vec<Key> {
+    pub fn all(&self, now: i64) -> Vec<TokenRecord> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let read = files.filter_map(|file| serde_json::from_slice::<Key>(&std::fs::read(file.path()).ok()?).ok());
-        let (mut keys, old): (Vec<Key>, Vec<Key>) = read.partition(|key| key.until.is_none_or(|until| now < until));
+        let read =
+            files.filter_map(|file| serde_json::from_slice::<TokenRecord>(&std::fs::read(file.path()).ok()?).ok());
+        let (mut keys, old): (Vec<TokenRecord>, Vec<TokenRecord>) =
+            read.partition(|key| key.until.is_none_or(|until| now < until));
         for key in old {
             let _ = std::fs::remove_file(self.file(&key.id));
             let _ = std::fs::remove_file(self.use_file(&key.id));
@@ -199,7 +201,7 @@ impl Keys {
     }
 
     /// Signs a browser in that has shown a token; its cookie.
-    pub(crate) fn sign_in(&self, key: &Key, now: i64) -> std::io::Result<String> {
+    pub(crate) fn sign_in(&self, key: &TokenRecord, now: i64) -> std::io::Result<String> {
         let mut known: Vec<Session> = self.sessions();
         known.retain(|session| session.until > now || std::fs::remove_file(self.session_file(&session.id)).is_err());
         known.retain(|session| session.key == key.id);
@@ -222,13 +224,15 @@ impl Keys {
 
     /// Whether somebody who came in may still be in.
     pub(crate) fn holds(&self, holder: &Holder, now: i64) -> bool {
-        let key = || read::<Key>(&self.file(&holder.key)).is_some_and(|key| key.until.is_none_or(|until| now < until));
+        let key = || {
+            read::<TokenRecord>(&self.file(&holder.key)).is_some_and(|key| key.until.is_none_or(|until| now < until))
+        };
         let session = |id: &String| read::<Session>(&self.session_file(id)).is_some_and(|session| now < session.until);
         holder.session.as_ref().is_none_or(session) && key()
     }
 
     /// Whose token this is.
-    pub(crate) fn by_token(&self, shown: &str, now: i64) -> Option<Key> {
+    pub(crate) fn by_token(&self, shown: &str, now: i64) -> Option<TokenRecord> {
         let shown = hash(shown);
         let key = self.all(now).into_iter().find(|key| is_same(&key.token, &shown))?;
         self.note_use(&key.id, now);
@@ -236,7 +240,7 @@ impl Keys {
     }
 
     /// Whose cookie this is, and the session of it.
-    pub(crate) fn by_cookie(&self, shown: &str, now: i64) -> Option<(Key, String)> {
+    pub(crate) fn by_cookie(&self, shown: &str, now: i64) -> Option<(TokenRecord, String)> {
         let session: Session = read(&self.session_file(&session_id(shown)))?;
         let is_right = is_same(&session.cookie, &hash(shown)) && now < session.until;
         let key = self.all(now).into_iter().find(|key| is_right && key.id == session.key)?;

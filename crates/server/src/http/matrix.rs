@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use longhaul_core::origin::Origin;
 use longhaul_project::Project;
-use longhaul_runtime::{Clock, Engine, Options, System};
+use longhaul_runtime::{Clock, Engine, EngineOptions, System};
 use longhaul_store::Memory;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -15,7 +15,7 @@ use super::keys::{Keys, Role};
 use super::route::{Access, Route, Verb};
 use super::serve::{Site, cookie_name, listen, serve};
 use super::table::ROUTES;
-use crate::desk::{Desk, Setup};
+use crate::app_state::{AppState, ServerSetup};
 
 struct Server {
     address: SocketAddr,
@@ -27,10 +27,10 @@ struct Server {
 impl Server {
     async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { runs_dir: folder.path().join("runs"), ..Options::default() };
+        let options = EngineOptions { runs_dir: folder.path().join("runs"), ..EngineOptions::default() };
         let engine = Engine::new(Arc::new(Memory::default()), Arc::new(System), options);
         let stop = CancellationToken::new();
-        let setup = Setup {
+        let setup = ServerSetup {
             engine,
             origin: Origin::cli("jane"),
             project: Project::around(folder.path()),
@@ -41,7 +41,7 @@ impl Server {
         };
         let keys = Keys::of(folder.path());
         let site = Site {
-            desk: Desk::new(setup),
+            desk: AppState::new(setup),
             keys: keys.clone(),
             hosts: Vec::new(),
             store: "memory".to_owned(),

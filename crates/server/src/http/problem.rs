@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::{Rejection, RejectionKind, Remedy};
-use longhaul_lang::Report;
+use longhaul_lang::CheckReport;
 use longhaul_runtime::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(super) struct Body {
     first: Option<First>,
     /// Where a workflow or its inputs are at fault.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<longhaul_lang::diagnostic::Report<'static>>")]
+    #[schemars(with = "Vec<longhaul_lang::diagnostic::DiagnosticReport<'static>>")]
     diagnostics: Vec<Value>,
     /// Seconds to wait.
     #[serde(skip)]
@@ -171,7 +171,7 @@ impl Problem {
     }
 
     /// The workflow has mistakes.
-    pub(crate) fn mistakes(name: &str, report: &Report) -> Self {
+    pub(crate) fn mistakes(name: &str, report: &CheckReport) -> Self {
         let title = format!("The workflow `{name}` has mistakes.");
         let found = report.diagnostics.iter().map(|found| json!(found.report(&report.sources)));
         let mut problem = Self::unfit(title);

@@ -12,12 +12,12 @@ use super::guard;
 use super::keys::Keys;
 use super::passes::{self, Passes};
 use super::rate::Rate;
-use super::stream::Hub;
+use super::stream::Broadcaster;
+use crate::app_state::AppState;
 use crate::connections::{self, Limits};
-use crate::desk::Desk;
-use crate::door::Door;
 use crate::mcp::http::{Protocol, end_session};
 use crate::mcp::sessions::Owners;
+use crate::origin_check::Door;
 
 /// Ports that are tried after the one that is taken.
 const PORTS_TRIED: u16 = 50;
@@ -25,7 +25,7 @@ const PORTS_TRIED: u16 = 50;
 /// What is served, and to whom.
 pub struct Site {
     /// The engine and its project.
-    pub desk: Desk,
+    pub desk: AppState,
     /// Who may come in.
     pub keys: Keys,
     /// Names of this machine, beside those of its loopback.
@@ -37,14 +37,14 @@ pub struct Site {
 }
 
 pub(super) struct Inner {
-    pub(super) desk: Desk,
+    pub(super) desk: AppState,
     pub(super) keys: Keys,
     pub(super) door: Door,
     pub(super) store: String,
     pub(super) drives: bool,
     /// What the cookie of this server is called: those of others on this machine are sent along.
     pub(super) cookie: String,
-    pub(super) hub: Hub,
+    pub(super) hub: Broadcaster,
     /// The protocol of editors, where this process does the work.
     pub(super) protocol: Option<Protocol>,
     /// Which token began which session of the protocol.
@@ -97,7 +97,7 @@ impl Inner {
         Self {
             door: Door { address, hosts, origins: Vec::new(), own_pages: true },
             cookie: cookie_name(desk.data_dir()),
-            hub: Hub::new(desk.engine().clone(), desk.stop().clone()),
+            hub: Broadcaster::new(desk.engine().clone(), desk.stop().clone()),
             protocol: drives.then(|| crate::mcp::http::service(desk.clone())),
             // A page that opens asks for much at once.
             owners: Owners::of(&desk),

@@ -5,7 +5,7 @@
 
 use axum::http::StatusCode;
 use indexmap::IndexMap;
-use longhaul_app::{Forking, Order};
+use longhaul_app::{Forking, StartOrder};
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
@@ -59,7 +59,7 @@ pub(super) async fn start(call: Call) -> Result<Reply, Problem> {
     call.desk().refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))?;
     let name = body.workflow;
     let startable = aside(call.desk(), move |desk| super::workflows::startable(desk, &name)).await?;
-    let order = Order {
+    let order = StartOrder {
         task: body.task,
         inputs: body.inputs,
         run: Some(mark.run.clone()),

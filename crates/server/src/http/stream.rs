@@ -1,9 +1,9 @@
 //! Streams of what happens: of one run, and of the list.
 
-mod board;
-mod feed;
-mod hub;
-mod tails;
+mod broadcaster;
+mod ring_buffer;
+mod run_list;
+mod transcript_tail;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use futures_util::stream;
 use serde::Serialize;
 
-pub(super) use hub::Hub;
+pub(super) use broadcaster::Broadcaster;
 
 use super::call::{Call, Reply};
 use super::passes::Pass;

@@ -1,7 +1,7 @@
 //! Commands to a run.
 
 use axum::http::StatusCode;
-use longhaul_app::{Command, CommandOutcome};
+use longhaul_app::{CommandOutcome, RunCommand};
 use longhaul_core::Json;
 use longhaul_core::origin::Caller;
 use longhaul_runtime::Follow;
@@ -44,32 +44,32 @@ pub(super) struct Signal {
 
 pub(super) async fn cancel(call: Call) -> Result<Reply, Problem> {
     let Cancel { reason } = call.body()?;
-    command(&call, Command::Cancel { reason }, call.caller()).await
+    command(&call, RunCommand::Cancel { reason }, call.caller()).await
 }
 
 pub(super) async fn pause(call: Call) -> Result<Reply, Problem> {
     let Nothing {} = call.body()?;
-    command(&call, Command::Pause, call.caller()).await
+    command(&call, RunCommand::Pause, call.caller()).await
 }
 
 pub(super) async fn unpause(call: Call) -> Result<Reply, Problem> {
     let Nothing {} = call.body()?;
-    command(&call, Command::Unpause, call.caller()).await
+    command(&call, RunCommand::Unpause, call.caller()).await
 }
 
 pub(super) async fn retry(call: Call) -> Result<Reply, Problem> {
     let Retry { from } = call.body()?;
     let from = from.as_deref().map(path_of).transpose()?;
-    command(&call, Command::Retry { from }, call.caller()).await
+    command(&call, RunCommand::Retry { from }, call.caller()).await
 }
 
 pub(super) async fn signal(call: Call) -> Result<Reply, Problem> {
     let Signal { name, data } = call.body()?;
-    command(&call, Command::Signal { name, data }, call.caller()).await
+    command(&call, RunCommand::Signal { name, data }, call.caller()).await
 }
 
 /// Carries a command out, and replies with what came of it. One that no engine has applied so far is accepted.
-pub(super) async fn command(call: &Call, command: Command, caller: Caller) -> Result<Reply, Problem> {
+pub(super) async fn command(call: &Call, command: RunCommand, caller: Caller) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let applied = call.desk().app().command(&run, command, &caller).await?;
     let status = if applied.then == Follow::Stored { StatusCode::ACCEPTED } else { StatusCode::OK };

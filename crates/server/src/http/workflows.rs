@@ -8,11 +8,11 @@ use longhaul_core::plan::{Input, Limits, Plan};
 use longhaul_core::status::RunStatus;
 use longhaul_core::{Json, plan};
 use longhaul_draw::Picture;
-use longhaul_lang::diagnostic::Report as Found;
+use longhaul_lang::diagnostic::DiagnosticReport as Found;
 use longhaul_lang::dialect::Dialect;
-use longhaul_lang::{Report, Request};
-use longhaul_project::library::Entry;
-use longhaul_project::{Origin, disk};
+use longhaul_lang::{CheckReport, CheckRequest};
+use longhaul_project::library::WorkflowEntry;
+use longhaul_project::{WorkflowOrigin, disk};
 use longhaul_runtime::Startable;
 use longhaul_store::Query;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ use serde_json::json;
 use super::call::{Call, Reply};
 use super::problem::Problem;
 use super::rows::{Row, row};
-use crate::desk::{Desk, Listed};
+use crate::app_state::{AppState, Listed};
 
 /// Runs that a tally is about.
 const TALLIED: usize = 100;
@@ -160,7 +160,7 @@ pub(super) async fn check(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Checked { ok: !report.has_errors(), diagnostics: findings(&report), picture })
 }
 
-fn checked(desk: &Desk, body: Check) -> Result<Report, Problem> {
+fn checked(desk: &AppState, body: Check) -> Result<CheckReport, Problem> {
     match (body.workflow, body.source) {
         (Some(name), None) => {
             let entry = desk.disk().library.find(&name).ok_or_else(|| unknown(&name))?;
@@ -175,15 +175,15 @@ fn checked(desk: &Desk, body: Check) -> Result<Report, Problem> {
     }
 }
 
-fn check_text(desk: &Desk, text: String, dialect: Option<Dialect>, file: Option<String>) -> Report {
+fn check_text(desk: &AppState, text: String, dialect: Option<Dialect>, file: Option<String>) -> CheckReport {
     let file = file.unwrap_or_else(|| "text.yaml".to_owned());
     let name = Path::new(&file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let request = Request { name, text, dialect, file, ..Request::default() };
+    let request = CheckRequest { name, text, dialect, file, ..CheckRequest::default() };
     longhaul_lang::check(request, &desk.disk())
 }
 
 /// A workflow that has no mistakes.
-pub(super) fn startable(desk: &Desk, name: &str) -> Result<Startable, Problem> {
+pub(super) fn startable(desk: &AppState, name: &str) -> Result<Startable, Problem> {
     workflow::startable(&desk.disk(), name).map_err(|why| match why {
         Unplanned::Mistakes(report) => Problem::mistakes(name, &report),
         other => other.rejection(name).into(),
@@ -192,15 +192,15 @@ pub(super) fn startable(desk: &Desk, name: &str) -> Result<Startable, Problem> {
 
 /// Does something that takes a while, beside what others wait for.
 pub(super) async fn aside<T: Send + 'static>(
-    desk: &Desk,
-    work: impl FnOnce(&Desk) -> Result<T, Problem> + Send + 'static,
+    desk: &AppState,
+    work: impl FnOnce(&AppState) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let desk = desk.clone();
     let done = tokio::task::spawn_blocking(move || work(&desk)).await;
     done.unwrap_or_else(|_| Err(Problem::failing("the work came to no end")))
 }
 
-async fn refreshed(desk: &Desk) -> Result<(), Problem> {
+async fn refreshed(desk: &AppState) -> Result<(), Problem> {
     desk.refresh_shelf().await.map_err(|problem| Problem::failing(problem.text))
 }
 
@@ -209,18 +209,18 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// The text of a workflow, and what there is to say about it.
-fn read(desk: &Desk, entry: &Entry) -> Result<(String, Report), Problem> {
+fn read(desk: &AppState, entry: &WorkflowEntry) -> Result<(String, CheckReport), Problem> {
     let disk = desk.disk();
     let report = disk.check(entry, None).map_err(|error| Problem::failing(format!("{error:#}")))?;
     Ok((disk.text(entry).unwrap_or_default(), report))
 }
 
-fn findings(report: &Report) -> Vec<Json> {
+fn findings(report: &CheckReport) -> Vec<Json> {
     report.diagnostics.iter().map(|found| json!(found.report(&report.sources))).collect()
 }
 
 /// Runs have the name that the file gives itself, which may be another one than it is found by.
-async fn last_runs(desk: &Desk, listed: &Listed) -> Result<Vec<Row>, Problem> {
+async fn last_runs(desk: &AppState, listed: &Listed) -> Result<Vec<Row>, Problem> {
     let workflow = listed.plan.as_ref().map_or_else(|| listed.entry.name.clone(), |plan| plan.main().name.clone());
     let query = Query { workflow: Some(workflow), limit: TALLIED, ..Query::default() };
     Ok(desk.engine().list(query).await?.iter().map(row).collect())
@@ -244,7 +244,7 @@ fn workflow_row(listed: &Listed, runs: &[Row]) -> WorkflowRow {
 }
 
 /// The word that `longhaul list --json` uses.
-fn origin(origin: Origin) -> String {
+fn origin(origin: WorkflowOrigin) -> String {
     json!(origin).as_str().unwrap_or_default().to_owned()
 }
 

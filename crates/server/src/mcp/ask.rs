@@ -27,7 +27,7 @@ const THINKING: Duration = Duration::from_secs(600);
 const SHOWN_CHARS_MAX: usize = 4_000;
 
 /// What came of asking.
-pub(crate) enum Said {
+pub(crate) enum ElicitationReply {
     /// The client can not ask, or nobody said anything.
     Nothing,
     /// They answered, and perhaps said something beside it.
@@ -37,24 +37,24 @@ pub(crate) enum Said {
 }
 
 /// Asks a person what a run asks.
-pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> Said {
+pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> ElicitationReply {
     let Call { context, responses, .. } = call;
     if !can_ask(context) {
-        return Said::Nothing;
+        return ElicitationReply::Nothing;
     }
     let key = key(asked);
     if let Some(response) = responses.get(&key) {
         let result: Option<ElicitResult> = serde_json::from_value(response.clone()).ok();
         return result
             .and_then(|result| said(asked, result))
-            .map_or(Said::Nothing, |(answer, comment)| Said::Answer(answer, comment));
+            .map_or(ElicitationReply::Nothing, |(answer, comment)| ElicitationReply::Answer(answer, comment));
     }
-    let Some(form) = form(asked) else { return Said::Nothing };
+    let Some(form) = form(asked) else { return ElicitationReply::Nothing };
     if is_stateless(context) {
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
         // The run is all that there is to remember: whoever calls again goes on with it.
         let state = Some(run.to_string());
-        return Said::Later(InputRequiredResult::new(Some(BTreeMap::from([(key, request)])), state));
+        return ElicitationReply::Later(InputRequiredResult::new(Some(BTreeMap::from([(key, request)])), state));
     }
     let asking = context.peer.create_elicitation_with_timeout(form, Some(THINKING));
     let result = tokio::select! {
@@ -63,7 +63,7 @@ pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> Said {
     };
     result
         .and_then(|result| said(asked, result))
-        .map_or(Said::Nothing, |(answer, comment)| Said::Answer(answer, comment))
+        .map_or(ElicitationReply::Nothing, |(answer, comment)| ElicitationReply::Answer(answer, comment))
 }
 
 /// Whether the client can put a form to whoever is behind it.

@@ -17,7 +17,7 @@ use longhaul_core::path::StepPath;
 use longhaul_lang::diagnostic::closest;
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::{Call, Problem, Reply, Tool};
 
 pub(crate) use valet::{Action, call as act};
@@ -54,7 +54,7 @@ impl FromStr for ToolSet {
 }
 
 /// The tools of the sets that the server is asked to have.
-pub(crate) fn tools(desk: &Desk) -> Vec<rmcp::model::Tool> {
+pub(crate) fn tools(desk: &AppState) -> Vec<rmcp::model::Tool> {
     let mut tools: Vec<_> = fixed(desk).into_iter().map(Tool::described).collect();
     if desk.compat().contains(&ToolSet::Agent007) {
         tools.extend(agent007::per_workflow::tools(desk));
@@ -66,7 +66,7 @@ pub(crate) fn tools(desk: &Desk) -> Vec<rmcp::model::Tool> {
 }
 
 /// The action of Valet that a name stands for, if the server is asked to have them.
-pub(crate) fn action(desk: &Desk, name: &str) -> Option<&'static Action> {
+pub(crate) fn action(desk: &AppState, name: &str) -> Option<&'static Action> {
     desk.compat().contains(&ToolSet::Valet).then(|| valet::named(name)).flatten()
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn call(name: &str, call: Call) -> Result<Result<Reply, Problem
     }
 }
 
-fn fixed(desk: &Desk) -> Vec<&'static Tool> {
+fn fixed(desk: &AppState) -> Vec<&'static Tool> {
     let sets = [(ToolSet::Agent007, agent007::table()), (ToolSet::WorkBuddy, work_buddy::table())];
     // A set that is asked for twice is there once.
     let there = sets.into_iter().filter(|(set, _)| desk.compat().contains(set));

@@ -4,12 +4,12 @@ use longhaul_store::Query;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 
 /// Runs that are looked through for those that begin as was typed.
 const RUNS_MAX: usize = 20;
 
-pub(crate) async fn complete(desk: &Desk, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
+pub(crate) async fn complete(desk: &AppState, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
     let values = match (&request.r#ref, request.argument.name.as_str()) {
         (Reference::Resource(_), "name") => workflows(desk, typed),
@@ -27,7 +27,7 @@ pub(crate) async fn complete(desk: &Desk, request: &CompleteRequestParams) -> Re
     Ok(CompleteResult::new(CompletionInfo::new(values).map_err(|why| ErrorData::internal_error(why, None))?))
 }
 
-fn workflows(desk: &Desk, typed: &str) -> Vec<String> {
+fn workflows(desk: &AppState, typed: &str) -> Vec<String> {
     let mut names: Vec<String> = desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     names.retain(|name| name.starts_with(typed));
     names.sort();
@@ -35,13 +35,13 @@ fn workflows(desk: &Desk, typed: &str) -> Vec<String> {
     names
 }
 
-async fn runs(desk: &Desk, typed: &str) -> Vec<String> {
+async fn runs(desk: &AppState, typed: &str) -> Vec<String> {
     let query = Query { prefix: Some(typed.to_owned()), limit: RUNS_MAX, ..Query::default() };
     let rows = desk.engine().list(query).await.unwrap_or_default();
     rows.into_iter().map(|row| row.run.to_string()).collect()
 }
 
-async fn steps(desk: &Desk, run: &str, typed: &str) -> Vec<String> {
+async fn steps(desk: &AppState, run: &str, typed: &str) -> Vec<String> {
     let Ok((_, loaded)) = desk.load(run).await else { return Vec::new() };
     let paths = loaded.state.steps().iter().map(|step| step.path.to_string());
     paths.filter(|path| path.starts_with(typed)).collect()

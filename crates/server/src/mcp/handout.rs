@@ -4,14 +4,14 @@
 //! the order to stop.
 
 use longhaul_core::view::{Asked, Held};
-use longhaul_runtime::{Handed, HostStatus, Work};
+use longhaul_runtime::{HandedStep, HostStatus, HostedWork};
 use serde_json::{Value, json};
 
 use crate::mcp::answers::{Gate, Hosted, Step};
 use crate::mcp::decision;
 
 /// How a run stands, for models and people.
-pub(crate) fn text(handed: &Handed) -> String {
+pub(crate) fn text(handed: &HandedStep) -> String {
     let mut parts = vec![headline(handed)];
     parts.extend(handed.auto_ran.iter().map(|ran| {
         let why = ran.reason.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
@@ -26,8 +26,8 @@ pub(crate) fn text(handed: &Handed) -> String {
 }
 
 /// The same as data.
-pub(crate) fn data(handed: &Handed) -> Value {
-    let Handed { run, workflow, task, status, running, free, auto_ran, questions, results, .. } = handed.clone();
+pub(crate) fn data(handed: &HandedStep) -> Value {
+    let HandedStep { run, workflow, task, status, running, free, auto_ran, questions, results, .. } = handed.clone();
     json!(Hosted {
         run: run.to_string(),
         workflow,
@@ -48,8 +48,8 @@ pub(crate) fn data(handed: &Handed) -> Value {
     })
 }
 
-fn headline(handed: &Handed) -> String {
-    let Handed { run, workflow, completed, total, message, .. } = handed;
+fn headline(handed: &HandedStep) -> String {
+    let HandedStep { run, workflow, completed, total, message, .. } = handed;
     let status = json!(handed.status);
     let status = status.as_str().unwrap_or_default();
     format!("Run {run} of `{workflow}`: {status}, {completed} of {total} steps done. {}", sentence(message))
@@ -62,7 +62,7 @@ fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-fn is_others(handed: &Handed, held: &Held) -> bool {
+fn is_others(handed: &HandedStep, held: &Held) -> bool {
     handed.status != HostStatus::AwaitingOutputs && !handed.ready.iter().any(|work| work.path == held.path)
 }
 
@@ -72,14 +72,14 @@ fn others(held: &Held) -> String {
 }
 
 /// A step: who does it, what is to be done, and how it is closed.
-fn step(handed: &Handed, work: &Work) -> String {
+fn step(handed: &HandedStep, work: &HostedWork) -> String {
     let persona = work.persona.as_ref().map_or_else(String::new, |persona| format!(", as {persona}"));
     let model = work.model.as_ref().map_or_else(String::new, |model| format!(", meant for the model {model}"));
     let system = work.system.as_ref().map_or_else(String::new, |system| format!("{system}\n\n"));
     format!("# Step `{}`, attempt {}{persona}{model}\n\n{system}{}", work.path, work.attempt, prompt(handed, work))
 }
 
-fn step_data(handed: &Handed, work: &Work) -> Step {
+fn step_data(handed: &HandedStep, work: &HostedWork) -> Step {
     let prompt = prompt(handed, work);
     let work = work.clone();
     Step {
@@ -103,13 +103,13 @@ fn step_data(handed: &Handed, work: &Work) -> Step {
 }
 
 /// The prompt with what lets a subagent close the loop by itself.
-fn prompt(handed: &Handed, work: &Work) -> String {
+fn prompt(handed: &HandedStep, work: &HostedWork) -> String {
     format!("{}\n\n{}", work.prompt.trim_end(), footer(handed, work))
 }
 
-fn footer(handed: &Handed, work: &Work) -> String {
-    let Handed { run, outputs, .. } = handed;
-    let Work { path, attempt, .. } = work;
+fn footer(handed: &HandedStep, work: &HostedWork) -> String {
+    let HandedStep { run, outputs, .. } = handed;
+    let HostedWork { path, attempt, .. } = work;
     let call = json!({"run": run, "step": path, "attempt": attempt}).to_string();
     let with = |more: &str| format!("{}, {more}}}", call.trim_end_matches('}'));
     let result = if work.schema.is_some() { "<JSON that fits the schema>" } else { "\"<the result>\"" };
@@ -130,14 +130,14 @@ fn footer(handed: &Handed, work: &Work) -> String {
 }
 
 /// What a client is told at a gate.
-pub(crate) fn gate(handed: &Handed, asked: &Asked) -> String {
+pub(crate) fn gate(handed: &HandedStep, asked: &Asked) -> String {
     let content = content(asked).map_or_else(String::new, |content| format!("\n\n{content}"));
     let orders: Vec<String> =
         orders(handed.run.as_str(), asked).iter().zip(1..).map(|(order, at)| format!("{at}. {order}")).collect();
     format!("# STOP: a human decides at `{}`\n\n{}{content}\n\n{}", asked.path, asked.text, orders.join("\n"))
 }
 
-fn gate_data(handed: &Handed, asked: &Asked) -> Gate {
+fn gate_data(handed: &HandedStep, asked: &Asked) -> Gate {
     Gate {
         human_approval_required: true,
         step: asked.path.clone(),

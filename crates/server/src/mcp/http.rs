@@ -20,13 +20,13 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::app_state::AppState;
 use crate::connections::{self, Limits, Unread, whole};
-use crate::desk::Desk;
-use crate::door::{Door, Foreign, bearer};
 use crate::ending::Ending;
-use crate::mcp::face::Face;
+use crate::mcp::mcp_server::McpServer;
 use crate::mcp::pipes::MESSAGE_BYTES_MAX;
 use crate::mcp::sessions::Sessions;
+use crate::origin_check::{Door, Foreign, bearer};
 use crate::token::Token;
 
 /// The one path that leads anywhere.
@@ -55,7 +55,7 @@ struct Entrance {
 }
 
 /// Serves clients over HTTP until the desk is closed; `ready` is told the address.
-pub async fn http(desk: Desk, doors: Doors, ready: impl FnOnce(&str)) -> Result<()> {
+pub async fn http(desk: AppState, doors: Doors, ready: impl FnOnce(&str)) -> Result<()> {
     let listener = TcpListener::bind(doors.address)
         .await
         .with_context(|| format!("{} can not be listened on; is another server there?", doors.address))?;
@@ -81,7 +81,7 @@ async fn watch(entrance: &Entrance, stop: &CancellationToken) {
     entrance.closed.cancel();
 }
 
-fn router(desk: Desk, entrance: Arc<Entrance>) -> Router {
+fn router(desk: AppState, entrance: Arc<Entrance>) -> Router {
     let protocol = service(desk);
     let answer = move |request: Request| {
         let protocol = protocol.clone();
@@ -94,17 +94,17 @@ fn router(desk: Desk, entrance: Arc<Entrance>) -> Router {
 }
 
 /// The protocol as a service.
-pub(crate) type Protocol = StreamableHttpService<Face, LocalSessionManager>;
+pub(crate) type Protocol = StreamableHttpService<McpServer, LocalSessionManager>;
 
 /// The protocol, for whoever has been let in.
-pub(crate) fn service(desk: Desk) -> Protocol {
+pub(crate) fn service(desk: AppState) -> Protocol {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(desk.stop().child_token())
         .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
         // Our own check is outside, and knows more.
         .disable_allowed_hosts();
     config.session_store = Some(Arc::new(Sessions::of(&desk)));
-    let face = Face::new(desk);
+    let face = McpServer::new(desk);
     StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config)
 }
 

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
-use crate::desk::Desk;
-use crate::mcp::face::Face;
+use crate::app_state::AppState;
+use crate::mcp::mcp_server::McpServer;
 use crate::mcp::sessions::PipeSession;
 
 /// The largest message.
@@ -22,14 +22,15 @@ const BUFFER: usize = 64 * 1024;
 
 /// Serves a client over standard input and output until it is gone, or the desk is closed. Calls that are open then are not answered any
 /// more; what they had recorded stays, and what this process was doing is stopped in order, for the next one to go on with.
-pub async fn pipes(desk: Desk) -> Result<()> {
+pub async fn pipes(desk: AppState) -> Result<()> {
     let stop = desk.stop().clone();
     let session = Arc::new(PipeSession::default());
     let (transport, writing) = sifted(tokio::io::stdin(), tokio::io::stdout());
     let served = async {
-        let service =
-            Box::pin(Face::of_pipe(desk.clone(), Arc::clone(&session)).serve_with_ct(transport, stop.child_token()))
-                .await?;
+        let service = Box::pin(
+            McpServer::of_pipe(desk.clone(), Arc::clone(&session)).serve_with_ct(transport, stop.child_token()),
+        )
+        .await?;
         service.waiting().await?;
         anyhow::Ok(())
     };

@@ -5,13 +5,13 @@ use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 
 /// The argument that every workflow has.
 const TASK: &str = "task";
 
 /// A prompt for each workflow that has no errors.
-pub(crate) fn list(desk: &Desk) -> Vec<Prompt> {
+pub(crate) fn list(desk: &AppState) -> Vec<Prompt> {
     desk.listed().iter().filter_map(|listed| Some(prompt(&listed.entry.name, listed.plan.as_ref()?))).collect()
 }
 
@@ -28,7 +28,7 @@ fn prompt(name: &str, plan: &Plan) -> Prompt {
 }
 
 /// What a model is told to do with a workflow.
-pub(crate) fn get(desk: &Desk, name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
+pub(crate) fn get(desk: &AppState, name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let (_, plan) = desk.plan(name).map_err(|problem| ErrorData::invalid_params(problem.text, None))?;
     let unit = plan.main();
     if let Some(unknown) = arguments.keys().find(|key| *key != TASK && !knows(unit, key)) {

@@ -12,7 +12,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 const SCHEME: &str = "longhaul://";
@@ -24,7 +24,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const FILES: &[&str] = &["stdout", "stderr", "prompt.md", "transcript.jsonl"];
 
 /// All workflows, and the newest runs.
-pub(crate) async fn list(desk: &Desk) -> Result<Vec<Resource>, ErrorData> {
+pub(crate) async fn list(desk: &AppState) -> Result<Vec<Resource>, ErrorData> {
     let mut names: Vec<String> = desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     names.sort();
     names.dedup();
@@ -61,14 +61,14 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// What is at an address.
-pub(crate) async fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) async fn read(desk: &AppState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let found = content(desk, uri).await;
     let (text, kind) =
         found.map_err(|problem| ErrorData::resource_not_found(problem.text, Some(json!({"uri": uri}))))?;
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
 }
 
-async fn content(desk: &Desk, uri: &str) -> Result<(String, &'static str), Problem> {
+async fn content(desk: &AppState, uri: &str) -> Result<(String, &'static str), Problem> {
     let parts: Vec<&str> = uri.strip_prefix(SCHEME).unwrap_or_default().split('/').collect();
     match parts.as_slice() {
         ["workflow", name] => workflow(desk, name),
@@ -83,14 +83,14 @@ async fn content(desk: &Desk, uri: &str) -> Result<(String, &'static str), Probl
     }
 }
 
-fn workflow(desk: &Desk, name: &str) -> Result<(String, &'static str), Problem> {
+fn workflow(desk: &AppState, name: &str) -> Result<(String, &'static str), Problem> {
     let disk = desk.disk();
     let (entry, _) = desk.workflow(name)?;
     let text = disk.text(&entry).map_err(|error| Problem::new(format!("{error:#}")))?;
     Ok((text, "application/yaml"))
 }
 
-async fn whole_run(desk: &Desk, run: &str) -> Result<(String, &'static str), Problem> {
+async fn whole_run(desk: &AppState, run: &str) -> Result<(String, &'static str), Problem> {
     let (run, loaded) = desk.load(run).await?;
     let (plan, now) = (&loaded.plan.0, desk.engine().now_ms());
     let page = json!({
@@ -100,7 +100,7 @@ async fn whole_run(desk: &Desk, run: &str) -> Result<(String, &'static str), Pro
     Ok((format!("{page:#}"), "application/json"))
 }
 
-async fn output(desk: &Desk, run: &str, step: &str) -> Result<(String, &'static str), Problem> {
+async fn output(desk: &AppState, run: &str, step: &str) -> Result<(String, &'static str), Problem> {
     Ok(match crate::mcp::tools::output::value(desk, run, step).await? {
         Value::String(text) => (text, "text/plain"),
         other => (format!("{other:#}"), "application/json"),
@@ -108,7 +108,7 @@ async fn output(desk: &Desk, run: &str, step: &str) -> Result<(String, &'static 
 }
 
 async fn artifact(
-    desk: &Desk,
+    desk: &AppState,
     run: &str,
     step: &str,
     attempt: &str,

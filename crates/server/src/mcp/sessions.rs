@@ -12,7 +12,7 @@ use axum::http::HeaderMap;
 use longhaul_agents::private;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 
 /// How long a session is known that nobody has ended.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -33,7 +33,7 @@ impl PipeSession {
     }
 
     /// The client has closed the pipe.
-    pub(crate) async fn end(&self, desk: &Desk) {
+    pub(crate) async fn end(&self, desk: &AppState) {
         if let Some(session) = self.0.get() {
             end(desk, session).await;
         }
@@ -41,7 +41,7 @@ impl PipeSession {
 }
 
 /// Takes back what was granted for a session.
-async fn end(desk: &Desk, session: &str) {
+async fn end(desk: &AppState, session: &str) {
     // A store that can not be written now leaves grants that nobody comes back for.
     let _ = desk.engine().end_session(session).await;
 }
@@ -57,7 +57,7 @@ pub(crate) struct Owners {
 
 impl Owners {
     /// What is known in a folder of sessions.
-    pub(crate) fn of(desk: &Desk) -> Self {
+    pub(crate) fn of(desk: &AppState) -> Self {
         let folder = desk.data_dir().join("sessions");
         let mut found: Vec<(SystemTime, String, String)> = Vec::new();
         for file in std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
@@ -123,12 +123,12 @@ fn file(folder: &Path, id: &str, kind: &str) -> Option<PathBuf> {
 /// A folder with a file for each session.
 pub(crate) struct Sessions {
     folder: PathBuf,
-    desk: Desk,
+    desk: AppState,
 }
 
 impl Sessions {
     /// The sessions of a server; old ones are forgotten.
-    pub(crate) fn of(desk: &Desk) -> Self {
+    pub(crate) fn of(desk: &AppState) -> Self {
         let folder = desk.data_dir().join("sessions");
         for file in std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
             let written = file.metadata().and_then(|about| about.modified()).unwrap_or(SystemTime::UNIX_EPOCH);

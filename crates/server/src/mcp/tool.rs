@@ -18,7 +18,7 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::arguments;
 
 /// What a call comes to, some time.
@@ -119,7 +119,7 @@ impl Caller {
 
 /// A call of a tool.
 pub(crate) struct Call {
-    pub(crate) desk: Desk,
+    pub(crate) desk: AppState,
     pub(crate) caller: Caller,
     pub(crate) arguments: JsonObject,
     /// What a person said to the questions of the reply before.

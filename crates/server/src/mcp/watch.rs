@@ -5,14 +5,14 @@ use std::time::Duration;
 use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::state::State;
-use longhaul_runtime::Pulse;
+use longhaul_runtime::EngineEvent;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 /// How often a run is looked at although nothing was heard of it: another process may drive it.
@@ -23,7 +23,7 @@ const TAKING_IN: Duration = Duration::from_secs(5);
 
 /// Waits until a run is over or stands still until somebody answers, at most for a time, and not for a caller that is gone.
 pub(crate) async fn wait(
-    desk: &Desk,
+    desk: &AppState,
     run: &RunId,
     at_most: Duration,
     context: &RequestContext<RoleServer>,
@@ -43,7 +43,7 @@ pub(crate) async fn wait(
                 () = desk.stop().cancelled() => return Ok(()),
                 () = tokio::time::sleep_until(look) => break,
                 heard = pulse.recv() => match heard {
-                    Ok(Pulse::Events(of, events)) if of == *run => {
+                    Ok(EngineEvent::Events(of, events)) if of == *run => {
                         progress.tell(&events).await;
                         break;
                     }
@@ -59,7 +59,7 @@ pub(crate) async fn wait(
 }
 
 /// Waits until something was recorded after an event, at most for a while.
-pub(crate) async fn moved_on(desk: &Desk, run: &RunId, seq: u64) -> Result<(), Problem> {
+pub(crate) async fn moved_on(desk: &AppState, run: &RunId, seq: u64) -> Result<(), Problem> {
     let mut pulse = desk.engine().pulse();
     let until = Instant::now() + TAKING_IN;
     while desk.engine().load(run).await?.state.seq <= seq && Instant::now() < until {

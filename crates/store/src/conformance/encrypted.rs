@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::server::{Safe, Server, as_somebody};
+use super::server::{Safe, TestServer, as_somebody};
 
 /// Who is let in: over the network only what is encrypted.
 const DOOR: &str = "local all all trust\nhostssl all all all trust\n";
@@ -15,13 +15,13 @@ const NAMES: &str = "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n";
 /// A server with a certificate for `localhost`.
 pub struct Encrypted {
     /// The server. Its own addresses lead past the network.
-    pub server: Server,
+    pub server: TestServer,
 }
 
 impl Encrypted {
     /// Starts one.
     pub fn start() -> Self {
-        let mut server = Server::new(Safe::No);
+        let mut server = TestServer::new(Safe::No);
         certify(&server.folder);
         server.listen("127.0.0.1", DOOR);
         server.settings.push("ssl=on".to_owned());

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 /// What happens on the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum ProxyLink {
     /// Everything passes.
     Open,
     /// What is said is neither passed on nor refused, and nobody hears that nobody listens.
@@ -25,7 +25,7 @@ pub struct Proxy {
 }
 
 struct Shared {
-    line: Mutex<Line>,
+    line: Mutex<ProxyLink>,
     changed: Condvar,
     /// So many answers are still to be lost.
     to_lose: AtomicU64,
@@ -55,7 +55,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let shared = Arc::new(Shared {
-            line: Mutex::new(Line::Open),
+            line: Mutex::new(ProxyLink::Open),
             changed: Condvar::new(),
             to_lose: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -74,10 +74,10 @@ impl Proxy {
     }
 
     /// From now on.
-    pub fn set(&self, line: Line) {
+    pub fn set(&self, line: ProxyLink) {
         *self.shared.line.lock().unwrap() = line;
         self.shared.changed.notify_all();
-        if line == Line::Cut {
+        if line == ProxyLink::Cut {
             self.cut();
         }
     }
@@ -109,7 +109,7 @@ impl Proxy {
 
 impl Shared {
     fn connect(self: &Arc<Self>, client: TcpStream, socket: &PathBuf) {
-        if *self.line.lock().unwrap() == Line::Cut {
+        if *self.line.lock().unwrap() == ProxyLink::Cut {
             return;
         }
         let Ok(server) = UnixStream::connect(socket) else { return };
@@ -148,7 +148,7 @@ impl Shared {
 
     fn wait_while_deaf(&self) {
         let mut line = self.line.lock().unwrap();
-        while *line == Line::Deaf {
+        while *line == ProxyLink::Deaf {
             line = self.changed.wait(line).unwrap();
         }
     }

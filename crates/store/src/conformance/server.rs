@@ -19,7 +19,7 @@ const NOBODY: u32 = 65_534;
 const COMES_UP: Duration = Duration::from_secs(60);
 
 /// A server.
-pub struct Server {
+pub struct TestServer {
     pub(super) folder: PathBuf,
     bin: PathBuf,
     running: Mutex<Option<Child>>,
@@ -40,12 +40,12 @@ pub enum Safe {
 }
 
 /// The server that the tests of this process share.
-pub fn shared() -> &'static Server {
-    static SHARED: OnceLock<Server> = OnceLock::new();
-    SHARED.get_or_init(|| Server::start(Safe::No))
+pub fn shared() -> &'static TestServer {
+    static SHARED: OnceLock<TestServer> = OnceLock::new();
+    SHARED.get_or_init(|| TestServer::start(Safe::No))
 }
 
-impl Server {
+impl TestServer {
     /// Starts a server with nothing in it.
     pub fn start(safe: Safe) -> Self {
         let server = Self::new(safe);
@@ -176,7 +176,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         drop(self.heir.stdin.take());
         // The server first: the heir waits for it, and it is there until somebody has waited for it here.

@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::Options;
+use super::PostgresOptions;
 use super::fault::Fault;
 use crate::Error;
 
@@ -40,11 +40,11 @@ pub(super) struct Answer {
 /// Asks through a pool.
 pub(super) struct Desk {
     pool: Pool,
-    options: Options,
+    options: PostgresOptions,
 }
 
 impl Desk {
-    pub(super) fn new(pool: Pool, options: Options) -> Self {
+    pub(super) fn new(pool: Pool, options: PostgresOptions) -> Self {
         Self { pool, options }
     }
 

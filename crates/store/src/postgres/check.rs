@@ -6,7 +6,7 @@ use longhaul_core::id::RunId;
 
 use super::Postgres;
 use super::runs::{read, run_id};
-use crate::{Error, Hash, Problem};
+use crate::{Error, Hash, StoreProblem};
 
 /// Events and runs that are looked at together.
 const PAGE: usize = 1000;
@@ -14,7 +14,7 @@ const PAGE: usize = 1000;
 const BLOBS: i64 = 8;
 
 /// See [`crate::Store::check`].
-pub(super) async fn check(store: &Postgres) -> Result<Vec<Problem>, Error> {
+pub(super) async fn check(store: &Postgres) -> Result<Vec<StoreProblem>, Error> {
     let mut problems = Vec::new();
     orphans(store, &mut problems).await?;
     chains(store, &mut problems).await?;
@@ -22,12 +22,12 @@ pub(super) async fn check(store: &Postgres) -> Result<Vec<Problem>, Error> {
     Ok(problems)
 }
 
-fn about(run: Option<RunId>, text: impl ToString) -> Problem {
-    Problem { run, text: text.to_string() }
+fn about(run: Option<RunId>, text: impl ToString) -> StoreProblem {
+    StoreProblem { run, text: text.to_string() }
 }
 
 /// No write leaves such rows; a table that was damaged or repaired by hand may hold them all the same.
-async fn orphans(store: &Postgres, problems: &mut Vec<Problem>) -> Result<(), Error> {
+async fn orphans(store: &Postgres, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     for table in ["event", "task", "timer", "message", "blob_ref", "snapshot"] {
         let sql =
             format!("SELECT count(*) FROM {table} WHERE NOT EXISTS (SELECT FROM run WHERE run.number = {table}.run)");
@@ -39,7 +39,7 @@ async fn orphans(store: &Postgres, problems: &mut Vec<Problem>) -> Result<(), Er
     Ok(())
 }
 
-async fn chains(store: &Postgres, problems: &mut Vec<Problem>) -> Result<(), Error> {
+async fn chains(store: &Postgres, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut after = i64::MIN;
     loop {
         let sql = "SELECT run.number, run.id, last_seq, (SELECT max(seq) FROM event WHERE event.run = run.number)
@@ -66,7 +66,7 @@ async fn chains(store: &Postgres, problems: &mut Vec<Problem>) -> Result<(), Err
 }
 
 /// Stops at the first event of a run that is not what was written.
-async fn whole(store: &Postgres, run: &RunId, problems: &mut Vec<Problem>) -> Result<(), Error> {
+async fn whole(store: &Postgres, run: &RunId, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut after = 0;
     loop {
         match read(store, run, (after, PAGE)).await {
@@ -83,7 +83,7 @@ async fn whole(store: &Postgres, run: &RunId, problems: &mut Vec<Problem>) -> Re
     }
 }
 
-async fn blobs(store: &Postgres, problems: &mut Vec<Problem>) -> Result<(), Error> {
+async fn blobs(store: &Postgres, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut after: Vec<u8> = Vec::new();
     loop {
         let sql = "SELECT hash, bytes, EXISTS (SELECT FROM blob_ref WHERE blob_ref.hash = blob.hash)

@@ -29,7 +29,7 @@ pub struct NewLogin {
 
 /// A login.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Login {
+pub struct DatabaseLogin {
     /// What people call it.
     pub name: String,
     /// The role of the database.
@@ -92,7 +92,7 @@ impl Postgres {
     }
 
     /// The logins, by name.
-    pub async fn logins(&self) -> Result<Vec<Login>, Error> {
+    pub async fn logins(&self) -> Result<Vec<DatabaseLogin>, Error> {
         let sql = "SELECT name, role::text, labels::text, since_ms,
                    (SELECT count(*) FROM task WHERE login_of_1(worker) = name) FROM login ORDER BY name";
         self.desk.read(sql, &[]).await?.iter().map(login).collect()
@@ -159,10 +159,10 @@ fn as_one(first: &str, then: &str) -> String {
     format!("BEGIN;\n{first};\n{then};\nCOMMIT;")
 }
 
-fn login(row: &tokio_postgres::Row) -> Result<Login, Error> {
+fn login(row: &tokio_postgres::Row) -> Result<DatabaseLogin, Error> {
     let labels: Option<&str> = row.get(2);
     let labels = labels.map(serde_json::from_str).transpose();
-    Ok(Login {
+    Ok(DatabaseLogin {
         name: row.get(0),
         role: row.get(1),
         labels: labels.map_err(|error| Error::Corrupt(format!("labels of a login: {error}")))?,

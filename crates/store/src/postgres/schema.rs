@@ -11,7 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::address::Address;
 use super::fault::Fault;
-use super::{Options, session};
+use super::{PostgresOptions, session};
 use crate::Error;
 
 /// Each version, with the oldest program that can use the tables once it is applied.
@@ -31,7 +31,7 @@ type ToBeTold<'a> = Option<&'a (dyn Fn(&str) + Sync)>;
 
 /// Makes sure that the tables are there. A server that does not answer is waited for, for so long as the options say, or as long as it takes
 /// if somebody is to be told each time.
-pub(super) async fn prepare(address: &Address, options: &Options, told: ToBeTold<'_>) -> Result<(), Error> {
+pub(super) async fn prepare(address: &Address, options: &PostgresOptions, told: ToBeTold<'_>) -> Result<(), Error> {
     patiently(options.opening, told, || try_prepare(address)).await
 }
 

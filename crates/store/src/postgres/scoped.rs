@@ -17,8 +17,8 @@ use super::news::Written;
 use super::waiting::task;
 use super::{Postgres, count};
 use crate::{
-    Append, Claim, Error, Glance, Hash, Listed, Message, NewMessage, Pending, Posted, Problem, Query, REPORT_BYTES_MAX,
-    Report, RunRow, Scope, Store, StoredEvent, Task, Timer, Worker, WorkerId,
+    Append, Claim, Error, Glance, Hash, InboxMessage, Listed, LoginScope, NewMessage, Pending, Posted, Query,
+    REPORT_BYTES_MAX, RunRow, Store, StoreProblem, StoredEvent, Task, Timer, WorkReport, Worker, WorkerId,
 };
 
 const TASK: &str = "SELECT run, key, attempt, worker, lease_until_ms, labels FROM";
@@ -100,8 +100,8 @@ impl Scoped {
         self.call("SELECT scoped_greet_1($1, $2, $3, $4, $5, $6, $7, $8)", &values, 0).await.map(drop)
     }
 
-    async fn tell(&self, report: &Report) -> Result<(), Error> {
-        let Report { worker, run, key, attempt, text, at_ms } = report;
+    async fn tell(&self, report: &WorkReport) -> Result<(), Error> {
+        let WorkReport { worker, run, key, attempt, text, at_ms } = report;
         if text.len() > REPORT_BYTES_MAX {
             return Err(Error::TooLarge { what: "a report", bytes: text.len(), limit: REPORT_BYTES_MAX });
         }
@@ -115,7 +115,7 @@ impl Scoped {
     }
 }
 
-impl Scope for Scoped {
+impl LoginScope for Scoped {
     fn login(&self) -> &str {
         &self.login
     }
@@ -124,7 +124,7 @@ impl Scope for Scoped {
         self.labels.as_deref()
     }
 
-    fn report(&self, report: Report) -> Pending<'_, ()> {
+    fn report(&self, report: WorkReport) -> Pending<'_, ()> {
         Box::pin(async move { self.tell(&report).await })
     }
 
@@ -137,7 +137,7 @@ impl Scope for Scoped {
 }
 
 impl Store for Scoped {
-    fn scope(&self) -> Option<&dyn Scope> {
+    fn scope(&self) -> Option<&dyn LoginScope> {
         Some(self)
     }
 
@@ -191,7 +191,7 @@ impl Store for Scoped {
         self.inner.post(message)
     }
 
-    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<Message>> {
+    fn inbox(&self, run: &RunId) -> Pending<'_, Vec<InboxMessage>> {
         self.inner.inbox(run)
     }
 
@@ -259,7 +259,7 @@ impl Store for Scoped {
         self.inner.watch_work()
     }
 
-    fn check(&self) -> Pending<'_, Vec<Problem>> {
+    fn check(&self) -> Pending<'_, Vec<StoreProblem>> {
         self.inner.check()
     }
 

@@ -11,7 +11,7 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::Options;
+use super::PostgresOptions;
 use super::address::Address;
 use super::fault::Fault;
 use super::tls::connector;
@@ -23,7 +23,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const DEAF: Duration = Duration::from_secs(10);
 
 /// A pool of connections that makes none yet.
-pub(super) fn pool(address: &Address, options: &Options) -> Result<Pool, Error> {
+pub(super) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool, Error> {
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config(address), connector(&address.verify)?, manager);
     let settings = settings(&address.schema);

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::news::Written;
 use super::runs::run_id;
 use super::{Postgres, count};
-use crate::{Error, Glance, Message, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
+use crate::{Error, Glance, InboxMessage, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
 
 /// See [`crate::Store::post`].
 pub(super) async fn post(store: &Postgres, message: &NewMessage) -> Result<Posted, Error> {
@@ -26,17 +26,17 @@ pub(super) async fn post(store: &Postgres, message: &NewMessage) -> Result<Poste
 }
 
 /// See [`crate::Store::inbox`].
-pub(super) async fn inbox(store: &Postgres, run: &RunId) -> Result<Vec<Message>, Error> {
+pub(super) async fn inbox(store: &Postgres, run: &RunId) -> Result<Vec<InboxMessage>, Error> {
     let sql = "SELECT id, source, dedup, body, at_ms FROM message
                WHERE run = (SELECT number FROM run WHERE id = $1) ORDER BY id";
     let rows = store.desk.read(sql, &[&run.as_str()]).await?;
     rows.iter().map(|row| message(run, row)).collect()
 }
 
-fn message(run: &RunId, row: &Row) -> Result<Message, Error> {
+fn message(run: &RunId, row: &Row) -> Result<InboxMessage, Error> {
     let body = String::from_utf8(row.get(3)).map_err(|_| Error::Corrupt("a message is not text".to_owned()))?;
     let id = MessageId(row.get(0));
-    Ok(Message { id, run: run.clone(), source: row.get(1), dedup: row.get(2), body, at_ms: row.get(4) })
+    Ok(InboxMessage { id, run: run.clone(), source: row.get(1), dedup: row.get(2), body, at_ms: row.get(4) })
 }
 
 /// See [`crate::Store::with_mail`].

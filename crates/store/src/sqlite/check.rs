@@ -7,10 +7,10 @@ use rusqlite::Connection;
 
 use super::chain::Chain;
 use super::runs::{follow, run_id};
-use crate::{Error, Hash, Problem};
+use crate::{Error, Hash, StoreProblem};
 
 /// See [`crate::Store::check`].
-pub(super) fn check(db: &Connection) -> Vec<Problem> {
+pub(super) fn check(db: &Connection) -> Vec<StoreProblem> {
     let mut problems = Vec::new();
     for look in [pages, references, texts, chains, blobs] {
         if let Err(error) = look(db, &mut problems) {
@@ -20,18 +20,18 @@ pub(super) fn check(db: &Connection) -> Vec<Problem> {
     problems
 }
 
-fn about(run: Option<RunId>, error: impl ToString) -> Problem {
-    Problem { run, text: error.to_string() }
+fn about(run: Option<RunId>, error: impl ToString) -> StoreProblem {
+    StoreProblem { run, text: error.to_string() }
 }
 
-fn pages(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {
+fn pages(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut query = db.prepare("PRAGMA integrity_check(20)")?;
     let said = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     problems.extend(said.into_iter().filter(|text| text != "ok").map(|text| about(None, text)));
     Ok(())
 }
 
-fn references(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {
+fn references(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut query = db.prepare("SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     for row in rows {
@@ -50,7 +50,7 @@ const TEXTS: [(&str, &[&str]); 5] = [
     ("worker", &["id", "name", "host", "labels", "version"]),
 ];
 
-fn texts(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {
+fn texts(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     for (table, columns) in TEXTS {
         let run = if ["run", "worker"].contains(&table) { "NULL" } else { "run" };
         let mut query = db.prepare(&format!("SELECT {run}, {} FROM {table}", columns.join(", ")))?;
@@ -76,7 +76,7 @@ fn whose(table: &str, row: &rusqlite::Row<'_>) -> Result<String, Error> {
     Ok(format!("{table} `{}`", name.unwrap_or_default()))
 }
 
-fn chains(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {
+fn chains(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut query = db.prepare("SELECT number, id, last_seq FROM run ORDER BY number")?;
     let runs = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     for run in runs.collect::<Result<Vec<(i64, String, i64)>, _>>()? {
@@ -104,7 +104,7 @@ fn whole(db: &Connection, (number, id, last): (i64, &RunId, u64)) -> Result<(), 
     Ok(())
 }
 
-fn blobs(db: &Connection, problems: &mut Vec<Problem>) -> Result<(), Error> {
+fn blobs(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let sql = "SELECT hash, bytes, EXISTS (SELECT 1 FROM blob_ref WHERE blob_ref.hash = blob.hash) FROM blob";
     let mut query = db.prepare(sql)?;
     let mut rows = query.query([])?;

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::threads::Threads;
-use super::{Options, schema};
+use super::{SqliteOptions, schema};
 use crate::{Error, Pending};
 
 /// How long a reader waits for a file to be closed somewhere, before it tries again.
@@ -21,14 +21,14 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 pub(super) struct Readers {
     path: PathBuf,
-    options: Options,
+    options: SqliteOptions,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     threads: Threads,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, options: Options) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf, options: SqliteOptions) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(options.readers.max(1)));
         Arc::new(Self { path, options, idle: Mutex::default(), permits, threads: Threads::default() })
     }

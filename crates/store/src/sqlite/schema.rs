@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::{Options, Synchronous, sharing};
+use super::{SqliteOptions, Synchronous, sharing};
 use crate::Error;
 
 const MIGRATIONS: [&str; 2] = [include_str!("001.sql"), include_str!("002.sql")];
@@ -20,7 +20,7 @@ const STATEMENTS_CACHED: usize = 64;
 const READER_KIB: i64 = 256;
 
 /// The connection that writes, with all tables there.
-pub(super) fn open_writer(path: &Path, options: &Options) -> Result<Connection, Error> {
+pub(super) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     refuse_network(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     sharing::make(path, folder(path)).map_err(|error| explain(path, Error::Io(error.to_string())))?;
@@ -35,7 +35,7 @@ pub(super) fn open_writer(path: &Path, options: &Options) -> Result<Connection, 
 }
 
 /// A connection that only reads. The writer has opened the file before.
-pub(super) fn open_reader(path: &Path, options: &Options) -> Result<Connection, Error> {
+pub(super) fn open_reader(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, options)?;
     // There are several, each used now and then: the system remembers pages for all of them.
     db.pragma_update(None, "cache_size", -READER_KIB)?;
@@ -44,7 +44,7 @@ pub(super) fn open_reader(path: &Path, options: &Options) -> Result<Connection, 
     Ok(db)
 }
 
-fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connection, Error> {
+fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(Duration::from_millis(options.busy_ms.into()))?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
@@ -56,7 +56,7 @@ fn connect(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connectio
     Ok(db)
 }
 
-fn write_ahead(db: &Connection, options: &Options) -> Result<(), Error> {
+fn write_ahead(db: &Connection, options: &SqliteOptions) -> Result<(), Error> {
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
         return Err(Error::Io(format!("this place cannot keep a write-ahead log (journal mode {mode})")));
@@ -161,8 +161,11 @@ mod tests {
     fn the_writer_keeps_the_promise_that_was_chosen() {
         let folder = tempfile::tempdir().unwrap();
         for (synchronous, level) in [(Synchronous::Full, 2), (Synchronous::Normal, 1)] {
-            let db =
-                open_writer(&folder.path().join("store.db"), &Options { synchronous, ..Options::default() }).unwrap();
+            let db = open_writer(
+                &folder.path().join("store.db"),
+                &SqliteOptions { synchronous, ..SqliteOptions::default() },
+            )
+            .unwrap();
             assert_eq!(number(&db, "synchronous"), Ok(level));
             assert_eq!(number(&db, "foreign_keys"), Ok(1));
             assert_eq!(number(&db, "busy_timeout"), Ok(5_000));
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn readers_cannot_write() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, options) = (folder.path().join("store.db"), Options::default());
+        let (path, options) = (folder.path().join("store.db"), SqliteOptions::default());
         let _writer = open_writer(&path, &options).unwrap();
         let refused = open_reader(&path, &options).unwrap().execute("DELETE FROM run", []);
         assert_eq!(refused.map_err(Error::from), Err(Error::ReadOnly));

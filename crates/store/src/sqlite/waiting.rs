@@ -6,7 +6,7 @@ use rusqlite::{Connection, Params, Row, params};
 use super::append::find;
 use super::count;
 use super::runs::run_id;
-use crate::{Error, Glance, Message, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
+use crate::{Error, Glance, InboxMessage, MessageId, NewMessage, Posted, Task, Timer, WorkerId};
 
 /// See [`crate::Store::post`].
 pub(super) fn post(db: &Connection, message: &NewMessage) -> Result<Posted, Error> {
@@ -22,11 +22,11 @@ pub(super) fn post(db: &Connection, message: &NewMessage) -> Result<Posted, Erro
 }
 
 /// See [`crate::Store::inbox`].
-pub(super) fn inbox(db: &Connection, run: &RunId) -> Result<Vec<Message>, Error> {
+pub(super) fn inbox(db: &Connection, run: &RunId) -> Result<Vec<InboxMessage>, Error> {
     let sql = "SELECT id, source, dedup, body, at_ms FROM message
                WHERE run = (SELECT number FROM run WHERE id = ?1) ORDER BY id";
     all(db, sql, [run.as_str()], |row| {
-        Ok(Message {
+        Ok(InboxMessage {
             id: MessageId(row.get(0)?),
             run: run.clone(),
             source: row.get(1)?,

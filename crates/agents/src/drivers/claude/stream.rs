@@ -10,7 +10,7 @@ use super::super::event::{self, Look};
 use super::super::notes::Notes;
 use super::super::summary;
 use super::usage::Ledger;
-use crate::contract::{Ending, Entry, Errand, Exit, Meter, Reader, Session, Trouble, Turn};
+use crate::contract::{AgentTrouble, Ending, Errand, Exit, Meter, Reader, TranscriptEntry, Turn, TurnSession};
 
 /// What asks a person something.
 const QUESTION_TOOL: &str = "AskUserQuestion";
@@ -45,8 +45,8 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(turn: &Turn) -> Self {
         let before = match &turn.session {
-            Session::New(_) => Meter::default(),
-            Session::Resume { before, .. } => *before,
+            TurnSession::New(_) => Meter::default(),
+            TurnSession::Resume { before, .. } => *before,
         };
         Self {
             notes: Notes::default(),
@@ -61,7 +61,7 @@ impl Stream {
         }
     }
 
-    fn event(&mut self, event: &Json) -> Vec<Entry> {
+    fn event(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         match event.text("/type") {
             "system" => self.system(event),
             "assistant" => self.assistant(event),
@@ -69,11 +69,11 @@ impl Stream {
             "stream_event" => self.part(event),
             "rate_limit_event" => self.limit(event),
             "result" => self.result(event),
-            _ => vec![Entry::Alive],
+            _ => vec![TranscriptEntry::Alive],
         }
     }
 
-    fn system(&mut self, event: &Json) -> Vec<Entry> {
+    fn system(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let entry = match event.text("/subtype") {
             "api_retry" => self.retry(event),
             "permission_denied" => self.notes.deny(event.text("/tool_name")),
@@ -86,14 +86,14 @@ impl Stream {
             "init" if self.notes.is_answered() => self.notes.goes_on(),
             "compact_boundary" => self.shortened(event),
             "informational" | "model_fallback" | "model_refusal_no_fallback" if !event.text("/content").is_empty() => {
-                Entry::Notice { text: event.text("/content").to_owned() }
+                TranscriptEntry::Notice { text: event.text("/content").to_owned() }
             }
-            _ => Entry::Alive,
+            _ => TranscriptEntry::Alive,
         };
         vec![entry]
     }
 
-    fn retry(&mut self, event: &Json) -> Entry {
+    fn retry(&mut self, event: &Json) -> TranscriptEntry {
         let (status, code) = (event.status("/error_status"), event.word("/error"));
         let (attempt, max) = (event.count("/attempt"), event.count("/max_retries"));
         let why = code.as_deref().unwrap_or("error");
@@ -101,29 +101,30 @@ impl Stream {
         self.is_hopeless = attempt >= REFUSALS && matches!(status, Some(401));
         if self.is_hopeless {
             let message = format!("the key or login is refused ({why}{number})");
-            self.notes.trying_again = Some(Trouble { status, code, message: message.clone(), ..Trouble::default() });
-            return Entry::Notice { text: message };
+            self.notes.trying_again =
+                Some(AgentTrouble { status, code, message: message.clone(), ..AgentTrouble::default() });
+            return TranscriptEntry::Notice { text: message };
         }
         let text = format!("{why}{number}, trying again ({attempt} of {max})");
-        self.notes.trying_again = Some(Trouble { status, code, message: text.clone(), ..Trouble::default() });
-        Entry::Notice { text }
+        self.notes.trying_again = Some(AgentTrouble { status, code, message: text.clone(), ..AgentTrouble::default() });
+        TranscriptEntry::Notice { text }
     }
 
-    fn status(&mut self, event: &Json) -> Vec<Entry> {
+    fn status(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let text = match (event.text("/status"), event.text("/compact_result")) {
             ("requesting", _) if self.notes.is_answered() => return vec![self.notes.goes_on()],
             ("compacting", _) => "shortening its context".to_owned(),
             (_, "success") => {
                 self.compacted(true);
-                return vec![Entry::Alive];
+                return vec![TranscriptEntry::Alive];
             }
-            (_, "") => return vec![Entry::Alive],
+            (_, "") => return vec![TranscriptEntry::Alive],
             _ => {
                 self.compacted(false);
                 format!("its context could not be shortened: {}", event.text("/compact_error"))
             }
         };
-        vec![Entry::Notice { text }]
+        vec![TranscriptEntry::Notice { text }]
     }
 
     /// It shortens its context by itself too; only where that is the errand does it matter how it went.
@@ -133,20 +134,20 @@ impl Stream {
         }
     }
 
-    fn shortened(&mut self, event: &Json) -> Entry {
+    fn shortened(&mut self, event: &Json) -> TranscriptEntry {
         self.compacted(true);
         let (from, to) = (event.count("/compact_metadata/pre_tokens"), event.count("/compact_metadata/post_tokens"));
-        Entry::Notice { text: format!("its context was shortened from {from} to {to} tokens") }
+        TranscriptEntry::Notice { text: format!("its context was shortened from {from} to {to} tokens") }
     }
 
-    fn assistant(&mut self, event: &Json) -> Vec<Entry> {
+    fn assistant(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         if event.text("/message/model") == SYNTHETIC {
             return self.synthetic(event);
         }
         self.notes.trying_again = None;
         // What a helper of the agent says is not what the agent says.
         let own = event.at("/parent_tool_use_id").is_null();
-        let mut entries: Vec<Entry> =
+        let mut entries: Vec<TranscriptEntry> =
             event.items("/message/content").iter().filter_map(|block| self.block(block, own)).collect();
         self.ledger.message(event.text("/message/id"), event.at("/message/usage"));
         entries.extend(self.count());
@@ -154,35 +155,35 @@ impl Stream {
     }
 
     /// Only the agent's own messages come in parts.
-    fn part(&mut self, event: &Json) -> Vec<Entry> {
+    fn part(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         if event.at("/parent_tool_use_id").is_null() {
             self.ledger.part(event.at("/event"));
         }
-        vec![self.count().unwrap_or(Entry::Alive)]
+        vec![self.count().unwrap_or(TranscriptEntry::Alive)]
     }
 
     /// What the program says in the name of the model: why a request failed for good, or what came of a command.
-    fn synthetic(&mut self, event: &Json) -> Vec<Entry> {
+    fn synthetic(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let text = event::said(event.at("/message/content"));
         let (status, code) = (event.status("/api_error_status"), event.word("/error"));
-        self.notes.trying_again = Some(Trouble { status, code, message: text.clone(), ..Trouble::default() });
-        vec![Entry::Notice { text }]
+        self.notes.trying_again = Some(AgentTrouble { status, code, message: text.clone(), ..AgentTrouble::default() });
+        vec![TranscriptEntry::Notice { text }]
     }
 
-    fn block(&mut self, block: &Json, own: bool) -> Option<Entry> {
+    fn block(&mut self, block: &Json, own: bool) -> Option<TranscriptEntry> {
         match block.text("/type") {
             "text" if own => {
                 let text = block.text("/text").to_owned();
                 self.notes.ending.text.clone_from(&text);
-                Some(Entry::Text { text, delta: false })
+                Some(TranscriptEntry::Text { text, delta: false })
             }
-            "thinking" => block.word("/thinking").map(|text| Entry::Thinking { text }),
+            "thinking" => block.word("/thinking").map(|text| TranscriptEntry::Thinking { text }),
             "tool_use" => Some(self.call(block)),
             _ => None,
         }
     }
 
-    fn call(&mut self, block: &Json) -> Entry {
+    fn call(&mut self, block: &Json) -> TranscriptEntry {
         let (id, name, input) =
             (block.text("/id").to_owned(), block.text("/name").to_owned(), block.at("/input").clone());
         if name == QUESTION_TOOL {
@@ -190,7 +191,7 @@ impl Stream {
         }
         let summary = if name == SCHEMA_TOOL { String::new() } else { summary::of(&input) };
         self.shaped = (name == SCHEMA_TOOL).then(|| input.clone());
-        Entry::ToolCall { id, name, summary, input }
+        TranscriptEntry::ToolCall { id, name, summary, input }
     }
 
     fn ask(&mut self, id: &str, input: &Json) {
@@ -201,18 +202,18 @@ impl Stream {
     }
 
     /// What was used, if that is more than was told.
-    fn count(&mut self) -> Option<Entry> {
+    fn count(&mut self) -> Option<TranscriptEntry> {
         let used = self.ledger.used();
-        (std::mem::replace(&mut self.told, used) != used).then_some(Entry::Usage { meter: used })
+        (std::mem::replace(&mut self.told, used) != used).then_some(TranscriptEntry::Usage { meter: used })
     }
 
-    fn user(&mut self, event: &Json) -> Vec<Entry> {
+    fn user(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let results = event.items("/message/content").iter().filter(|block| block.text("/type") == "tool_result");
-        let entries: Vec<Entry> = results.map(|block| self.tool_result(block)).collect();
-        if entries.is_empty() { vec![Entry::Alive] } else { entries }
+        let entries: Vec<TranscriptEntry> = results.map(|block| self.tool_result(block)).collect();
+        if entries.is_empty() { vec![TranscriptEntry::Alive] } else { entries }
     }
 
-    fn tool_result(&mut self, block: &Json) -> Entry {
+    fn tool_result(&mut self, block: &Json) -> TranscriptEntry {
         let (id, ok) = (block.text("/tool_use_id").to_owned(), !block.is("/is_error"));
         // A question that was answered is none any more.
         if ok && self.questions.swap_remove(&id) {
@@ -221,10 +222,10 @@ impl Stream {
         if !ok {
             self.shaped = None;
         }
-        Entry::ToolResult { id, ok, text: event::said(block.at("/content")) }
+        TranscriptEntry::ToolResult { id, ok, text: event::said(block.at("/content")) }
     }
 
-    fn limit(&mut self, event: &Json) -> Vec<Entry> {
+    fn limit(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let (status, kind) = (event.text("/rate_limit_info/status"), event.text("/rate_limit_info/rateLimitType"));
         match status {
             "rejected" => {
@@ -232,15 +233,15 @@ impl Stream {
                 // It may end without a word more.
                 let message = format!("usage limit reached: {kind}");
                 let code = Some("rate_limit".to_owned());
-                self.notes.trying_again = Some(Trouble { code, message, ..Trouble::default() });
+                self.notes.trying_again = Some(AgentTrouble { code, message, ..AgentTrouble::default() });
             }
-            "allowed" | "" => return vec![Entry::Alive],
+            "allowed" | "" => return vec![TranscriptEntry::Alive],
             _ => {}
         }
-        vec![Entry::Notice { text: format!("limit {kind}: {status}") }]
+        vec![TranscriptEntry::Notice { text: format!("limit {kind}: {status}") }]
     }
 
-    fn result(&mut self, event: &Json) -> Vec<Entry> {
+    fn result(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let mut entries = Vec::new();
         for denial in event.items("/permission_denials") {
             let name = denial.text("/tool_name");
@@ -272,7 +273,7 @@ impl Stream {
             }
             Errand::Compact if ending.trouble.compacted == Some(true) => {}
             // That it failed stands nowhere in the result.
-            Errand::Compact => ending.trouble = Trouble { is_error: true, compacted: Some(false), ..last },
+            Errand::Compact => ending.trouble = AgentTrouble { is_error: true, compacted: Some(false), ..last },
         }
     }
 
@@ -288,7 +289,7 @@ impl Stream {
         event.text("/stop_reason") == "end_turn" && !self.notes.ending.text.is_empty()
     }
 
-    fn error(&mut self, event: &Json, last: Trouble) {
+    fn error(&mut self, event: &Json, last: AgentTrouble) {
         let trouble = &mut self.notes.ending.trouble;
         trouble.status = event.status("/api_error_status").or(last.status);
         trouble.code = code(event, last.code);
@@ -299,9 +300,9 @@ impl Stream {
 }
 
 /// What it does beside its answers, by what people call it.
-fn background(event: &Json) -> Entry {
+fn background(event: &Json) -> TranscriptEntry {
     let name = |task: &Json| task.word("/description").or_else(|| task.word("/task_id")).unwrap_or_default();
-    Entry::Background { tasks: event.items("/tasks").iter().map(name).collect() }
+    TranscriptEntry::Background { tasks: event.items("/tasks").iter().map(name).collect() }
 }
 
 /// The word that says most: why the loop ended, what exactly failed, what the last message was marked with, what the
@@ -316,12 +317,13 @@ fn code(event: &Json, marked: Option<String>) -> Option<String> {
 }
 
 impl Reader for Stream {
-    fn line(&mut self, line: &str) -> Vec<Entry> {
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry> {
         let Some(event) = event::read(line) else {
             return self.notes.stray(line);
         };
         let model = event.word("/model").filter(|_| event.text("/subtype") == "init");
-        let mut entries: Vec<Entry> = self.notes.session(event.text("/session_id"), model).into_iter().collect();
+        let mut entries: Vec<TranscriptEntry> =
+            self.notes.session(event.text("/session_id"), model).into_iter().collect();
         entries.extend(self.event(&event));
         entries
     }

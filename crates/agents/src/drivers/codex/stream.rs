@@ -9,7 +9,7 @@ use longhaul_core::Json;
 use super::super::event::{self, Look};
 use super::super::notes::Notes;
 use super::super::summary;
-use crate::contract::{Ending, Entry, Exit, Meter, Reader, Session, Trouble, Turn};
+use crate::contract::{AgentTrouble, Ending, Exit, Meter, Reader, TranscriptEntry, Turn, TurnSession};
 
 /// Said while it tries again.
 const RECONNECTING: &str = "Reconnecting...";
@@ -24,13 +24,13 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(turn: &Turn) -> Self {
         let before = match &turn.session {
-            Session::New(_) => Meter::default(),
-            Session::Resume { before, .. } => *before,
+            TurnSession::New(_) => Meter::default(),
+            TurnSession::Resume { before, .. } => *before,
         };
         Self { notes: Notes::default(), before, begun: IndexSet::new() }
     }
 
-    fn event(&mut self, event: &Json) -> Vec<Entry> {
+    fn event(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         match event.text("/type") {
             "thread.started" => self.notes.session(event.text("/thread_id"), None).into_iter().collect(),
             "item.started" => self.begin(event.at("/item")),
@@ -38,48 +38,48 @@ impl Stream {
             "turn.completed" => self.finished(event.at("/usage")),
             "turn.failed" => self.failed(event.text("/error/message")),
             "error" => self.complaint(event.text("/message")),
-            _ => vec![Entry::Alive],
+            _ => vec![TranscriptEntry::Alive],
         }
     }
 
-    fn begin(&mut self, item: &Json) -> Vec<Entry> {
+    fn begin(&mut self, item: &Json) -> Vec<TranscriptEntry> {
         match call(item) {
             Some(entry) if self.begun.insert(item.text("/id").to_owned()) => vec![entry],
-            _ => vec![Entry::Alive],
+            _ => vec![TranscriptEntry::Alive],
         }
     }
 
-    fn complete(&mut self, item: &Json) -> Vec<Entry> {
+    fn complete(&mut self, item: &Json) -> Vec<TranscriptEntry> {
         match item.text("/type") {
             "agent_message" => self.message(item.text("/text")),
-            "reasoning" => item.word("/text").map(|text| Entry::Thinking { text }).into_iter().collect(),
-            "error" => vec![Entry::Notice { text: item.text("/message").to_owned() }],
+            "reasoning" => item.word("/text").map(|text| TranscriptEntry::Thinking { text }).into_iter().collect(),
+            "error" => vec![TranscriptEntry::Notice { text: item.text("/message").to_owned() }],
             _ => self.complete_tool(item),
         }
     }
 
-    fn message(&mut self, text: &str) -> Vec<Entry> {
+    fn message(&mut self, text: &str) -> Vec<TranscriptEntry> {
         self.notes.trying_again = None;
         self.notes.ending.text = text.to_owned();
-        vec![Entry::Text { text: text.to_owned(), delta: false }]
+        vec![TranscriptEntry::Text { text: text.to_owned(), delta: false }]
     }
 
-    fn complete_tool(&mut self, item: &Json) -> Vec<Entry> {
+    fn complete_tool(&mut self, item: &Json) -> Vec<TranscriptEntry> {
         let mut entries = self.begin(item);
         if !self.begun.swap_remove(item.text("/id")) {
             return entries;
         }
-        entries.retain(|entry| *entry != Entry::Alive);
+        entries.retain(|entry| *entry != TranscriptEntry::Alive);
         if item.text("/status") == "declined" {
             entries.push(self.notes.deny(item.text("/type")));
         }
         let text = item.word("/aggregated_output").or_else(|| item.word("/error/message")).unwrap_or_default();
         let ok = !matches!(item.text("/status"), "failed" | "declined");
-        entries.push(Entry::ToolResult { id: item.text("/id").to_owned(), ok, text });
+        entries.push(TranscriptEntry::ToolResult { id: item.text("/id").to_owned(), ok, text });
         entries
     }
 
-    fn finished(&mut self, usage: &Json) -> Vec<Entry> {
+    fn finished(&mut self, usage: &Json) -> Vec<TranscriptEntry> {
         let total = Meter {
             input_tokens: usage.count("/input_tokens"),
             cached_tokens: usage.count("/cached_input_tokens"),
@@ -87,29 +87,29 @@ impl Stream {
             usd: None,
         };
         self.notes.ending.trouble =
-            Trouble { question: self.notes.ending.trouble.question.take(), ..Trouble::default() };
+            AgentTrouble { question: self.notes.ending.trouble.question.take(), ..AgentTrouble::default() };
         vec![self.notes.used_in_all(total, self.before), self.notes.over()]
     }
 
     /// The reason comes twice: as an error, and as the failure of the turn.
-    fn complaint(&mut self, message: &str) -> Vec<Entry> {
+    fn complaint(&mut self, message: &str) -> Vec<TranscriptEntry> {
         let trouble = read_trouble(message);
         if message.starts_with(RECONNECTING) {
             self.notes.trying_again = Some(trouble);
         } else {
-            self.notes.ending.trouble = Trouble { is_error: true, ..trouble };
+            self.notes.ending.trouble = AgentTrouble { is_error: true, ..trouble };
         }
-        vec![Entry::Notice { text: message.to_owned() }]
+        vec![TranscriptEntry::Notice { text: message.to_owned() }]
     }
 
-    fn failed(&mut self, message: &str) -> Vec<Entry> {
-        self.notes.ending.trouble = Trouble { is_error: true, ..read_trouble(message) };
+    fn failed(&mut self, message: &str) -> Vec<TranscriptEntry> {
+        self.notes.ending.trouble = AgentTrouble { is_error: true, ..read_trouble(message) };
         vec![self.notes.over()]
     }
 }
 
 /// Items that are tools, with what they are used for.
-fn call(item: &Json) -> Option<Entry> {
+fn call(item: &Json) -> Option<TranscriptEntry> {
     let (input, summary) = match item.text("/type") {
         "command_execution" => (with(item, &["command"]), summary::line(item.text("/command"))),
         "file_change" => {
@@ -121,7 +121,12 @@ fn call(item: &Json) -> Option<Entry> {
         kind if kind.ends_with("_tool_call") => (with(item, &["tool", "arguments"]), summary::line(item.text("/tool"))),
         _ => return None,
     };
-    Some(Entry::ToolCall { id: item.text("/id").to_owned(), name: item.text("/type").to_owned(), summary, input })
+    Some(TranscriptEntry::ToolCall {
+        id: item.text("/id").to_owned(),
+        name: item.text("/type").to_owned(),
+        summary,
+        input,
+    })
 }
 
 fn with(item: &Json, keys: &[&str]) -> Json {
@@ -129,14 +134,14 @@ fn with(item: &Json, keys: &[&str]) -> Json {
 }
 
 /// What the words of an error say: they may be the body of an answer, or mention a status.
-fn read_trouble(message: &str) -> Trouble {
+fn read_trouble(message: &str) -> AgentTrouble {
     let body = event::read(message).unwrap_or_default();
-    Trouble {
+    AgentTrouble {
         status: number_after(message, "unexpected status ").or_else(|| number_after(message, "last status: ")),
         code: body.word("/error/code").or_else(|| body.word("/error/type")),
         message: message.to_owned(),
         stop: message.rsplit_once("Incomplete response returned, reason: ").map(|(_, reason)| reason.to_owned()),
-        ..Trouble::default()
+        ..AgentTrouble::default()
     }
 }
 
@@ -146,7 +151,7 @@ fn number_after(text: &str, words: &str) -> Option<u16> {
 }
 
 impl Reader for Stream {
-    fn line(&mut self, line: &str) -> Vec<Entry> {
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry> {
         match event::read(line) {
             Some(event) => self.event(&event),
             None => self.notes.stray(line),

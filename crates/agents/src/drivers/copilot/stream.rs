@@ -11,7 +11,7 @@ use longhaul_core::Json;
 use super::super::event::{self, Look};
 use super::super::notes::{Notes, sum};
 use super::super::summary;
-use crate::contract::{Ending, Entry, Errand, Exit, Meter, Reader, Session, Trouble, Turn};
+use crate::contract::{AgentTrouble, Ending, Errand, Exit, Meter, Reader, TranscriptEntry, Turn, TurnSession};
 
 /// What asks a person something.
 const QUESTION_TOOL: &str = "ask_user";
@@ -31,49 +31,53 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(turn: &Turn, usage_file: PathBuf) -> Self {
         let (session, before) = match &turn.session {
-            Session::New(id) => (id.clone(), Meter::default()),
-            Session::Resume { id, before } => (id.clone(), *before),
+            TurnSession::New(id) => (id.clone(), Meter::default()),
+            TurnSession::Resume { id, before } => (id.clone(), *before),
         };
         Self { notes: Notes::default(), errand: turn.errand, session, before, usage_file, running: IndexMap::new() }
     }
 
-    fn event(&mut self, event: &Json) -> Vec<Entry> {
+    fn event(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let data = event.at("/data");
         match event.text("/type") {
             "assistant.message" => self.message(data),
-            "assistant.reasoning" => data.word("/content").map(|text| Entry::Thinking { text }).into_iter().collect(),
+            "assistant.reasoning" => {
+                data.word("/content").map(|text| TranscriptEntry::Thinking { text }).into_iter().collect()
+            }
             "tool.execution_start" => vec![self.call(data)],
             "tool.execution_complete" => self.complete(data),
             "model.call_failure" => self.call_failed(data),
-            "assistant.turn_retry" => vec![Entry::Notice { text: format!("{}, trying again", data.text("/reason")) }],
-            "session.warning" => vec![Entry::Notice { text: data.text("/message").to_owned() }],
+            "assistant.turn_retry" => {
+                vec![TranscriptEntry::Notice { text: format!("{}, trying again", data.text("/reason")) }]
+            }
+            "session.warning" => vec![TranscriptEntry::Notice { text: data.text("/message").to_owned() }],
             "session.error" => self.failed(data),
             "abort" => self.aborted(data),
             "result" => self.result(event),
-            _ => vec![Entry::Alive],
+            _ => vec![TranscriptEntry::Alive],
         }
     }
 
-    fn message(&mut self, data: &Json) -> Vec<Entry> {
+    fn message(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         self.notes.trying_again = None;
         let Some(text) = data.word("/content") else {
-            return vec![Entry::Alive];
+            return vec![TranscriptEntry::Alive];
         };
         self.notes.ending.text.clone_from(&text);
-        vec![Entry::Text { text, delta: false }]
+        vec![TranscriptEntry::Text { text, delta: false }]
     }
 
-    fn call(&mut self, data: &Json) -> Entry {
+    fn call(&mut self, data: &Json) -> TranscriptEntry {
         let (id, name) = (data.text("/toolCallId").to_owned(), data.text("/toolName").to_owned());
         let input = data.at("/arguments").clone();
         if name == QUESTION_TOOL {
             self.notes.ending.trouble.question = Some(summary::of(&input));
         }
         self.running.insert(id.clone(), name.clone());
-        Entry::ToolCall { id, name, summary: summary::of(&input), input }
+        TranscriptEntry::ToolCall { id, name, summary: summary::of(&input), input }
     }
 
-    fn complete(&mut self, data: &Json) -> Vec<Entry> {
+    fn complete(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         let (id, ok) = (data.text("/toolCallId").to_owned(), data.is("/success"));
         let name = self.running.swap_remove(&id).unwrap_or_default();
         if ok && name == QUESTION_TOOL {
@@ -84,23 +88,23 @@ impl Stream {
             entries.push(self.notes.deny(&name));
         }
         let text = data.word("/result/content").or_else(|| data.word("/error/message")).unwrap_or_default();
-        entries.push(Entry::ToolResult { id, ok, text });
+        entries.push(TranscriptEntry::ToolResult { id, ok, text });
         entries
     }
 
-    fn call_failed(&mut self, data: &Json) -> Vec<Entry> {
+    fn call_failed(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         let message = event::read(data.text("/errorMessage")).and_then(|body| body.word("/message"));
-        self.notes.trying_again = Some(Trouble {
+        self.notes.trying_again = Some(AgentTrouble {
             status: data.status("/statusCode"),
             code: data.word("/errorCode").or_else(|| data.word("/errorType")),
             message: message.unwrap_or_else(|| data.text("/errorMessage").to_owned()),
-            ..Trouble::default()
+            ..AgentTrouble::default()
         });
-        vec![Entry::Alive]
+        vec![TranscriptEntry::Alive]
     }
 
     /// Its own word for most errors is `query`; the service's word, which came with the last request, says more.
-    fn failed(&mut self, data: &Json) -> Vec<Entry> {
+    fn failed(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         let last = self.notes.trying_again.take().unwrap_or_default();
         let own = data.word("/errorType");
         let general = own.as_deref().is_none_or(|word| word == "query");
@@ -108,21 +112,21 @@ impl Stream {
         trouble.status = data.status("/statusCode").or(last.status);
         trouble.code = if general { last.code.or(own) } else { own };
         self.notes.fail(data.text("/message"));
-        vec![Entry::Notice { text: data.text("/message").to_owned() }]
+        vec![TranscriptEntry::Notice { text: data.text("/message").to_owned() }]
     }
 
     /// Whoever ended it, what it was waiting for says more.
-    fn aborted(&mut self, data: &Json) -> Vec<Entry> {
+    fn aborted(&mut self, data: &Json) -> Vec<TranscriptEntry> {
         let last = self.notes.trying_again.take().unwrap_or_default();
         let trouble = &mut self.notes.ending.trouble;
         trouble.status = last.status;
         trouble.code = last.code.or_else(|| Some("abort".to_owned()));
         self.notes.fail(&last.message);
         self.notes.fail(data.text("/reason"));
-        vec![Entry::Notice { text: format!("aborted: {}", data.text("/reason")) }]
+        vec![TranscriptEntry::Notice { text: format!("aborted: {}", data.text("/reason")) }]
     }
 
-    fn result(&mut self, event: &Json) -> Vec<Entry> {
+    fn result(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         self.notes.trying_again = None;
         let ended_well = event.count("/exitCode") == 0;
         let trouble = &mut self.notes.ending.trouble;
@@ -130,7 +134,7 @@ impl Stream {
         // It says nothing about that but that it went well.
         trouble.compacted = (self.errand == Errand::Compact).then_some(ended_well && !trouble.is_error);
         let session = event.text("/sessionId").to_owned();
-        let mut entries: Vec<Entry> = self.notes.session(&session, None).into_iter().collect();
+        let mut entries: Vec<TranscriptEntry> = self.notes.session(&session, None).into_iter().collect();
         entries.push(self.notes.over());
         entries
     }
@@ -153,13 +157,13 @@ fn of_model(model: &Json) -> Meter {
 }
 
 impl Reader for Stream {
-    fn line(&mut self, line: &str) -> Vec<Entry> {
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry> {
         let Some(event) = event::read(line) else {
             return self.notes.stray(line);
         };
         let model = event.word("/data/model").filter(|_| event.text("/type") == "session.tools_updated");
         let session = self.session.clone();
-        let mut entries: Vec<Entry> = self.notes.session(&session, model).into_iter().collect();
+        let mut entries: Vec<TranscriptEntry> = self.notes.session(&session, model).into_iter().collect();
         entries.extend(self.event(&event));
         entries
     }

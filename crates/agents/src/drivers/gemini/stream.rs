@@ -9,7 +9,7 @@ use longhaul_core::Json;
 use super::super::event::{self, Look};
 use super::super::notes::Notes;
 use super::super::summary;
-use crate::contract::{Ending, Entry, Errand, Exit, Meter, Reader, Trouble, Turn};
+use crate::contract::{AgentTrouble, Ending, Errand, Exit, Meter, Reader, TranscriptEntry, Turn};
 
 /// What a tool says that nobody could be asked about.
 const UNCONFIRMED: &str = "requires user confirmation";
@@ -27,7 +27,7 @@ impl Stream {
         Self { notes: Notes::default(), errand: turn.errand, running: IndexMap::new(), after_tool: false }
     }
 
-    fn event(&mut self, event: &Json) -> Vec<Entry> {
+    fn event(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         match event.text("/type") {
             "init" => self.notes.session(event.text("/session_id"), event.word("/model")).into_iter().collect(),
             "message" if event.text("/role") == "assistant" => self.message(event),
@@ -35,48 +35,48 @@ impl Stream {
             "tool_result" => self.complete(event),
             "error" => self.complaint(event),
             "result" => self.result(event),
-            _ => vec![Entry::Alive],
+            _ => vec![TranscriptEntry::Alive],
         }
     }
 
-    fn message(&mut self, event: &Json) -> Vec<Entry> {
+    fn message(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let (text, delta) = (event.text("/content").to_owned(), event.is("/delta"));
         if self.after_tool || !delta {
             self.notes.ending.text.clear();
         }
         self.notes.ending.text.push_str(&text);
         let continues = delta && !std::mem::take(&mut self.after_tool) && self.notes.ending.text.len() > text.len();
-        vec![Entry::Text { text, delta: continues }]
+        vec![TranscriptEntry::Text { text, delta: continues }]
     }
 
-    fn call(&mut self, event: &Json) -> Entry {
+    fn call(&mut self, event: &Json) -> TranscriptEntry {
         let (id, name) = (event.text("/tool_id").to_owned(), event.text("/tool_name").to_owned());
         let input = event.at("/parameters").clone();
         self.after_tool = true;
         self.running.insert(id.clone(), name.clone());
-        Entry::ToolCall { id, name, summary: summary::of(&input), input }
+        TranscriptEntry::ToolCall { id, name, summary: summary::of(&input), input }
     }
 
-    fn complete(&mut self, event: &Json) -> Vec<Entry> {
+    fn complete(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let (id, ok) = (event.text("/tool_id").to_owned(), event.text("/status") != "error");
         let name = self.running.swap_remove(&id).unwrap_or_default();
         let mut entries = Vec::new();
         if event.text("/error/type").contains("polic") || event.text("/error/message").contains(UNCONFIRMED) {
             entries.push(self.notes.deny(&name));
         }
-        entries.push(Entry::ToolResult { id, ok, text: event.text("/output").to_owned() });
+        entries.push(TranscriptEntry::ToolResult { id, ok, text: event.text("/output").to_owned() });
         entries
     }
 
-    fn complaint(&mut self, event: &Json) -> Vec<Entry> {
+    fn complaint(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let text = event.text("/message").to_owned();
         if event.text("/severity") == "error" {
-            self.notes.trying_again = Some(Trouble { message: text.clone(), ..Trouble::default() });
+            self.notes.trying_again = Some(AgentTrouble { message: text.clone(), ..AgentTrouble::default() });
         }
-        vec![Entry::Notice { text }]
+        vec![TranscriptEntry::Notice { text }]
     }
 
-    fn result(&mut self, event: &Json) -> Vec<Entry> {
+    fn result(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let failed = event.text("/status") == "error";
         if failed {
             self.failed(event.at("/error"));
@@ -123,7 +123,7 @@ fn status_of(exit: &Exit) -> Option<u16> {
 }
 
 impl Reader for Stream {
-    fn line(&mut self, line: &str) -> Vec<Entry> {
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry> {
         match event::read(line) {
             Some(event) => self.event(&event),
             None => self.notes.stray(line),

@@ -4,7 +4,7 @@ use longhaul_core::Json;
 use serde_json::json;
 
 use super::super::command::with_version;
-use crate::contract::{Permission, Setup, Turn};
+use crate::contract::{AgentSetup, Permission, Turn};
 
 /// What we call the provider behind an address of ours.
 const PROVIDER: &str = "longhaul";
@@ -12,13 +12,13 @@ const PROVIDER: &str = "longhaul";
 const LOOKING: [&str; 7] = ["read", "glob", "grep", "list", "lsp", "todoread", "todowrite"];
 
 /// A model as opencode names it: with its provider.
-pub(super) fn model_name(setup: &Setup, model: Option<&str>) -> Option<String> {
+pub(super) fn model_name(setup: &AgentSetup, model: Option<&str>) -> Option<String> {
     let model = model?;
     Some(if setup.base_url.is_some() { format!("{PROVIDER}/{model}") } else { model.to_owned() })
 }
 
 /// The settings of a turn.
-pub(super) fn of(setup: &Setup, turn: &Turn, model: Option<&str>) -> Json {
+pub(super) fn of(setup: &AgentSetup, turn: &Turn, model: Option<&str>) -> Json {
     let mut config = json!({"autoupdate": false, "share": "disabled", "permission": permission(turn)});
     if let (Some(url), Some(model)) = (&setup.base_url, model) {
         let mut options = json!({"baseURL": with_version(url)});

@@ -7,7 +7,7 @@ use longhaul_core::Json;
 use super::super::event::{self, Look};
 use super::super::notes::{Notes, sum};
 use super::super::summary;
-use crate::contract::{Ending, Entry, Exit, Meter, Reader};
+use crate::contract::{Ending, Exit, Meter, Reader, TranscriptEntry};
 
 /// What a tool ends with that was not allowed, by nobody or by a rule.
 const REFUSED: [&str; 2] = ["rejected permission", "specified a rule which prevents"];
@@ -20,41 +20,41 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    fn event(&mut self, event: &Json) -> Vec<Entry> {
+    fn event(&mut self, event: &Json) -> Vec<TranscriptEntry> {
         let part = event.at("/part");
         match event.text("/type") {
             "step_start" => {
                 self.notes.ending.text.clear();
-                vec![Entry::Alive]
+                vec![TranscriptEntry::Alive]
             }
             "text" => self.text(part),
-            "reasoning" => part.word("/text").map(|text| Entry::Thinking { text }).into_iter().collect(),
+            "reasoning" => part.word("/text").map(|text| TranscriptEntry::Thinking { text }).into_iter().collect(),
             "tool_use" => self.tool(part),
             "step_finish" => self.step(part),
             "error" => self.failed(event.at("/error")),
-            _ => vec![Entry::Alive],
+            _ => vec![TranscriptEntry::Alive],
         }
     }
 
-    fn text(&mut self, part: &Json) -> Vec<Entry> {
+    fn text(&mut self, part: &Json) -> Vec<TranscriptEntry> {
         let text = part.text("/text").to_owned();
         self.notes.ending.text.push_str(&text);
-        vec![Entry::Text { text, delta: false }]
+        vec![TranscriptEntry::Text { text, delta: false }]
     }
 
     /// A tool is told about when it has ended.
-    fn tool(&mut self, part: &Json) -> Vec<Entry> {
+    fn tool(&mut self, part: &Json) -> Vec<TranscriptEntry> {
         let (id, name) = (part.text("/callID").to_owned(), part.text("/tool").to_owned());
         let (input, error) = (part.at("/state/input").clone(), part.text("/state/error"));
         let ok = part.text("/state/status") == "completed";
         self.notes.ending.at_least |= !part.text("/state/metadata/parentSessionId").is_empty();
         let text = if ok { part.text("/state/output") } else { error }.to_owned();
         let denied = REFUSED.iter().any(|words| error.contains(words)).then(|| self.notes.deny(&name));
-        let call = Entry::ToolCall { id: id.clone(), name, summary: summary::of(&input), input };
-        [Some(call), denied, Some(Entry::ToolResult { id, ok, text })].into_iter().flatten().collect()
+        let call = TranscriptEntry::ToolCall { id: id.clone(), name, summary: summary::of(&input), input };
+        [Some(call), denied, Some(TranscriptEntry::ToolResult { id, ok, text })].into_iter().flatten().collect()
     }
 
-    fn step(&mut self, part: &Json) -> Vec<Entry> {
+    fn step(&mut self, part: &Json) -> Vec<TranscriptEntry> {
         self.so_far = sum(self.so_far, used(part));
         let usage = self.notes.used(self.so_far);
         let reason = part.text("/reason");
@@ -65,7 +65,7 @@ impl Stream {
         vec![usage, self.notes.over()]
     }
 
-    fn failed(&mut self, error: &Json) -> Vec<Entry> {
+    fn failed(&mut self, error: &Json) -> Vec<TranscriptEntry> {
         let body = event::read(error.text("/data/responseBody")).unwrap_or_default();
         let own = error.word("/name");
         let general = own.as_deref().is_none_or(|name| name == "APIError");
@@ -75,7 +75,7 @@ impl Stream {
         trouble.code = if general { service.or(own) } else { own };
         trouble.retry_after_ms = pause(error.at("/data/responseHeaders"));
         self.notes.fail(error.text("/data/message"));
-        vec![Entry::Notice { text: error.text("/data/message").to_owned() }]
+        vec![TranscriptEntry::Notice { text: error.text("/data/message").to_owned() }]
     }
 }
 
@@ -99,11 +99,12 @@ fn used(part: &Json) -> Meter {
 }
 
 impl Reader for Stream {
-    fn line(&mut self, line: &str) -> Vec<Entry> {
+    fn line(&mut self, line: &str) -> Vec<TranscriptEntry> {
         let Some(event) = event::read(line) else {
             return self.notes.stray(line);
         };
-        let mut entries: Vec<Entry> = self.notes.session(event.text("/sessionID"), None).into_iter().collect();
+        let mut entries: Vec<TranscriptEntry> =
+            self.notes.session(event.text("/sessionID"), None).into_iter().collect();
         entries.extend(self.event(&event));
         entries
     }

@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
 };
 use longhaul_core::Json;
 
-use crate::contract::{Ending, Entry, Meter, Session, Trouble, Turn};
+use crate::contract::{AgentTrouble, Ending, Meter, TranscriptEntry, Turn, TurnSession};
 use crate::serve::lines::Lines;
 
 const RESULT_BYTES_MAX: usize = 30_000;
@@ -49,8 +49,8 @@ pub(super) struct Call {
 impl Reports {
     pub(super) fn new(turn: &Turn, lines: Arc<Lines>) -> Self {
         let before = match &turn.session {
-            Session::New(_) => None,
-            Session::Resume { before, .. } => Some(*before),
+            TurnSession::New(_) => None,
+            TurnSession::Resume { before, .. } => Some(*before),
         };
         Self { lines, before, seen: Mutex::default() }
     }
@@ -102,7 +102,7 @@ impl Reports {
     }
 
     pub(super) fn denied(&self, name: &str) {
-        self.lines.entry(Entry::Denied { name: name.to_owned() });
+        self.lines.entry(TranscriptEntry::Denied { name: name.to_owned() });
         self.lock().ending.denied.push(name.to_owned());
     }
 
@@ -117,11 +117,11 @@ impl Reports {
         let is_apart = count("totalTokens") >= input + output + apart;
         let input_tokens = if is_apart { input + apart } else { input };
         let meter = Meter { input_tokens, cached_tokens: cached, output_tokens: output, usd: None };
-        self.lines.entry(Entry::Usage { meter });
+        self.lines.entry(TranscriptEntry::Usage { meter });
         self.lock().ending.used = Some(meter);
     }
 
-    pub(super) fn ending(&self, trouble: Trouble) -> Ending {
+    pub(super) fn ending(&self, trouble: AgentTrouble) -> Ending {
         let mut seen = self.lock();
         self.end_thought(&mut seen);
         self.lines.end_text();
@@ -147,7 +147,7 @@ impl Reports {
     fn end_thought(&self, seen: &mut Seen) {
         let text = std::mem::take(&mut seen.thought);
         if !text.is_empty() {
-            self.lines.entry(Entry::Thinking { text });
+            self.lines.entry(TranscriptEntry::Thinking { text });
         }
     }
 
@@ -174,7 +174,7 @@ impl Reports {
         if is_over {
             let ok = status == ToolCallStatus::Completed;
             let text = std::mem::take(&mut call.said);
-            self.lines.entry(Entry::ToolResult { id, ok, text });
+            self.lines.entry(TranscriptEntry::ToolResult { id, ok, text });
         } else {
             self.lines.alive();
         }
@@ -184,7 +184,7 @@ impl Reports {
         if !std::mem::replace(&mut call.is_told, true) {
             let id = update.tool_call_id.to_string();
             let (name, summary, input) = (call.name.clone(), call.title.clone(), call.input.clone());
-            self.lines.entry(Entry::ToolCall { id, name, summary, input });
+            self.lines.entry(TranscriptEntry::ToolCall { id, name, summary, input });
         }
     }
 }

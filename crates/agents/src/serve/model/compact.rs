@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::message::{self, Message, Part};
 use super::wire::Request;
 use super::{Talk, trouble};
-use crate::contract::Trouble;
+use crate::contract::AgentTrouble;
 
 const PIECE_BYTES_MAX: usize = 2_000;
 const STORY_BYTES_MAX: usize = 200_000;
@@ -21,7 +21,7 @@ const OPENING: &str = "What happened before, in the notes of whoever did it:";
 
 impl Talk<'_> {
     /// Shortens the conversation, and says whether it is shorter now.
-    pub(super) async fn compact(&mut self) -> Result<bool, Trouble> {
+    pub(super) async fn compact(&mut self) -> Result<bool, AgentTrouble> {
         if self.session.messages().is_empty() {
             return Ok(false);
         }
@@ -47,8 +47,8 @@ impl Talk<'_> {
     }
 }
 
-fn failed(trouble: Trouble) -> Trouble {
-    Trouble { compacted: Some(false), ..trouble }
+fn failed(trouble: AgentTrouble) -> AgentTrouble {
+    AgentTrouble { compacted: Some(false), ..trouble }
 }
 
 fn story(messages: &[Message]) -> String {

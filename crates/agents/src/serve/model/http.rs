@@ -13,7 +13,7 @@ use super::message::Reply;
 use super::sse::Events;
 use super::trouble;
 use super::wire::{self, Piece, Reading, Wire};
-use crate::contract::Trouble;
+use crate::contract::AgentTrouble;
 use crate::serve::ask::Endpoint;
 
 const CONNECT: Duration = Duration::from_secs(30);
@@ -31,14 +31,14 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(endpoint: &Endpoint, key: Option<&str>) -> Result<Self, Trouble> {
+    pub(super) fn new(endpoint: &Endpoint, key: Option<&str>) -> Result<Self, AgentTrouble> {
         // Already installed is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().user_agent("longhaul").redirect(Policy::none());
         let builder = builder.connect_timeout(CONNECT).read_timeout(SILENCE);
         // What is on this machine is not reached through a proxy.
         let builder = if is_near(&endpoint.base_url) { builder.no_proxy() } else { builder };
-        let http = builder.build().map_err(|error| Trouble::named("no_client", error.to_string()))?;
+        let http = builder.build().map_err(|error| AgentTrouble::named("no_client", error.to_string()))?;
         let address = endpoint.wire.address(&endpoint.base_url);
         Ok(Self { http, address, wire: endpoint.wire, key: key.map(str::to_owned) })
     }
@@ -49,7 +49,7 @@ impl Client {
         body: &Json,
         mut reading: Box<dyn Reading>,
         say: &mut (dyn FnMut(Piece<'_>) + Send),
-    ) -> Result<Reply, Trouble> {
+    ) -> Result<Reply, AgentTrouble> {
         let request = self.authorised(self.http.post(&self.address)).json(body);
         let mut response = request.send().await.map_err(|error| self.unreachable(&error))?;
         if !response.status().is_success() {
@@ -78,13 +78,13 @@ impl Client {
         }
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Trouble {
+    fn unreachable(&self, error: &reqwest::Error) -> AgentTrouble {
         let code = if error.is_timeout() { "timeout" } else { "unreachable" };
-        Trouble::named(code, format!("`{}` can not be reached: {}", self.address, chain(error)))
+        AgentTrouble::named(code, format!("`{}` can not be reached: {}", self.address, chain(error)))
     }
 }
 
-fn take(data: &str, reading: &mut dyn Reading, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+fn take(data: &str, reading: &mut dyn Reading, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble> {
     if data.trim() == "[DONE]" {
         return Ok(());
     }
@@ -92,13 +92,13 @@ fn take(data: &str, reading: &mut dyn Reading, say: &mut dyn FnMut(Piece<'_>)) -
     reading.event(&event, say)
 }
 
-async fn refused(mut response: Response) -> Trouble {
+async fn refused(mut response: Response) -> AgentTrouble {
     let status = response.status();
     let headers = response.headers().clone();
     if status.is_redirection() {
         let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("another place").to_owned();
         let message = format!("the endpoint sends us on to {to}; set `base_url` to where it really is");
-        return Trouble { status: Some(status.as_u16()), ..Trouble::named("redirected", message) };
+        return AgentTrouble { status: Some(status.as_u16()), ..AgentTrouble::named("redirected", message) };
     }
     let mut body = Vec::new();
     // What has come so far says enough, if the rest does not.
@@ -112,15 +112,15 @@ async fn refused(mut response: Response) -> Trouble {
     trouble::with_pause(told, &headers)
 }
 
-fn broken(error: &reqwest::Error) -> Trouble {
+fn broken(error: &reqwest::Error) -> AgentTrouble {
     if error.is_timeout() {
-        return Trouble::named("timeout", format!("nothing came for {} s", SILENCE.as_secs()));
+        return AgentTrouble::named("timeout", format!("nothing came for {} s", SILENCE.as_secs()));
     }
-    Trouble { message: format!("the answer broke off: {}", chain(error)), ..wire::cut() }
+    AgentTrouble { message: format!("the answer broke off: {}", chain(error)), ..wire::cut() }
 }
 
-fn malformed() -> Trouble {
-    Trouble::named("malformed_stream", "the endpoint sent something that is no answer")
+fn malformed() -> AgentTrouble {
+    AgentTrouble::named("malformed_stream", "the endpoint sent something that is no answer")
 }
 
 /// An error and all its reasons: the first alone says nothing.

@@ -4,7 +4,7 @@ use longhaul_core::Json;
 
 use super::message::{self, Answered, Call, Message, Part, Reply, Stop};
 use super::{Talk, trouble};
-use crate::contract::{Entry, Trouble};
+use crate::contract::{AgentTrouble, TranscriptEntry};
 use crate::drivers::summary;
 use crate::serve::model::wire::ANSWER;
 use crate::serve::tools::Said;
@@ -27,7 +27,7 @@ enum Next {
 
 impl Talk<'_> {
     /// Works on the prompt until there is an answer.
-    pub(super) async fn work(&mut self) -> Result<(), Trouble> {
+    pub(super) async fn work(&mut self) -> Result<(), AgentTrouble> {
         self.session.ask(&self.job.turn.prompt)?;
         let mut is_last = false;
         let mut cuts = 0;
@@ -41,10 +41,13 @@ impl Talk<'_> {
             }
         }
         let rounds = self.job.endpoint.rounds_max;
-        Err(Trouble::named("max_rounds", format!("there was no answer after {rounds} rounds; take it up to go on")))
+        Err(AgentTrouble::named(
+            "max_rounds",
+            format!("there was no answer after {rounds} rounds; take it up to go on"),
+        ))
     }
 
-    async fn take(&mut self, reply: Reply, is_last: bool, cuts: usize) -> Result<Next, Trouble> {
+    async fn take(&mut self, reply: Reply, is_last: bool, cuts: usize) -> Result<Next, AgentTrouble> {
         match reply.stop {
             Stop::Refused(why) => return Err(trouble::refused(&why)),
             Stop::Full => return Err(trouble::overflow("the answer did not fit into the context of the model")),
@@ -82,7 +85,7 @@ impl Talk<'_> {
         parts
     }
 
-    fn go_on(&mut self, text: &str, cuts: usize) -> Result<Next, Trouble> {
+    fn go_on(&mut self, text: &str, cuts: usize) -> Result<Next, AgentTrouble> {
         if self.shape.is_some() || text.is_empty() || cuts > CUTS_MAX {
             return Err(trouble::too_long());
         }
@@ -91,7 +94,7 @@ impl Talk<'_> {
     }
 
     /// There is an answer; it must also look as it should.
-    fn finished(&mut self, is_last: bool) -> Result<Next, Trouble> {
+    fn finished(&mut self, is_last: bool) -> Result<Next, AgentTrouble> {
         let Some(shape) = &self.shape else { return Ok(Next::Over) };
         let by_tool = self.job.endpoint.wire.answers_by_tool();
         if !by_tool && let Ok(value @ Json::Object(_)) = serde_json::from_str(&self.text) {
@@ -106,7 +109,7 @@ impl Talk<'_> {
         Ok(Next::Last)
     }
 
-    async fn run(&mut self, calls: &[Call], text: String) -> Result<Next, Trouble> {
+    async fn run(&mut self, calls: &[Call], text: String) -> Result<Next, AgentTrouble> {
         for call in calls {
             let said = match &call.broken {
                 Some(_) => Said::Failed("the input is not a JSON object; send it again".to_owned()),
@@ -116,7 +119,7 @@ impl Talk<'_> {
             let (ok, text) = match said {
                 Said::Done(text) => (true, text),
                 Said::Failed(text) | Said::Denied(text) => (false, text),
-                Said::Stopped => return Err(Trouble::stopped()),
+                Said::Stopped => return Err(AgentTrouble::stopped()),
             };
             self.session.answer(Answered { id: call.id.clone(), ok, text })?;
         }
@@ -136,19 +139,19 @@ impl Talk<'_> {
 
     async fn used_tool(&mut self, call: &Call) -> Said {
         let lines = self.job.lines;
-        lines.entry(Entry::ToolCall {
+        lines.entry(TranscriptEntry::ToolCall {
             id: call.id.clone(),
             name: call.name.clone(),
             summary: summary::of(&call.input),
             input: call.input.clone(),
         });
         let said = self.tools.call(&call.name, &call.input).await;
-        let result = |ok, text: &String| Entry::ToolResult { id: call.id.clone(), ok, text: text.clone() };
+        let result = |ok, text: &String| TranscriptEntry::ToolResult { id: call.id.clone(), ok, text: text.clone() };
         match &said {
             Said::Done(text) => lines.entry(result(true, text)),
             Said::Failed(text) => lines.entry(result(false, text)),
             Said::Denied(text) => {
-                lines.entry(Entry::Denied { name: call.name.clone() });
+                lines.entry(TranscriptEntry::Denied { name: call.name.clone() });
                 lines.entry(result(false, text));
                 self.denied.push(call.name.clone());
             }

@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::message::{Answered, Message};
-use crate::contract::{self, Trouble};
+use crate::contract::{self, AgentTrouble};
 
 /// What the model is told about a tool of which nobody knows how far it came.
 const INTERRUPTED: &str = "interrupted, outcome unknown: look before you do it again";
@@ -37,13 +37,13 @@ struct Kept {
 impl Session {
     /// Begins a conversation or takes it up again. A new one that is there already was begun by somebody who
     /// crashed: it is taken up.
-    pub(super) fn open(home: &Path, session: &contract::Session) -> Result<Self, Trouble> {
+    pub(super) fn open(home: &Path, session: &contract::TurnSession) -> Result<Self, AgentTrouble> {
         let (id, is_new) = match session {
-            contract::Session::New(id) => (id, true),
-            contract::Session::Resume { id, .. } => (id, false),
+            contract::TurnSession::New(id) => (id, true),
+            contract::TurnSession::Resume { id, .. } => (id, false),
         };
         if !is_plain(id) {
-            return Err(Trouble::named("bad_session", format!("`{id}` can not be the name of a session")));
+            return Err(AgentTrouble::named("bad_session", format!("`{id}` can not be the name of a session")));
         }
         let folder = home.join("sessions");
         let path = folder.join(format!("{id}.json"));
@@ -54,7 +54,7 @@ impl Session {
                 Ok(Self { kept: Kept { version: 1, open: None, messages: Vec::new() }, path, _lock: lock })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(Trouble::named("session_not_found", format!("there is no session `{id}`; begin a new one")))
+                Err(AgentTrouble::named("session_not_found", format!("there is no session `{id}`; begin a new one")))
             }
             Err(error) => Err(disk(&path, &error)),
         }
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// The prompt of a turn, unless it was put already and not answered. Calls that were interrupted are answered.
-    pub(super) fn ask(&mut self, prompt: &str) -> Result<(), Trouble> {
+    pub(super) fn ask(&mut self, prompt: &str) -> Result<(), AgentTrouble> {
         self.mend();
         if self.kept.open.as_deref() != Some(prompt) {
             self.kept.messages.push(Message::user(prompt));
@@ -74,13 +74,13 @@ impl Session {
         self.save()
     }
 
-    pub(super) fn push(&mut self, message: Message) -> Result<(), Trouble> {
+    pub(super) fn push(&mut self, message: Message) -> Result<(), AgentTrouble> {
         self.kept.messages.push(message);
         self.save()
     }
 
     /// What a tool said, to the last message with calls.
-    pub(super) fn answer(&mut self, answered: Answered) -> Result<(), Trouble> {
+    pub(super) fn answer(&mut self, answered: Answered) -> Result<(), AgentTrouble> {
         match self.kept.messages.last_mut() {
             Some(Message::Results { results }) => results.push(answered),
             _ => self.kept.messages.push(Message::Results { results: vec![answered] }),
@@ -89,13 +89,13 @@ impl Session {
     }
 
     /// The prompt is answered.
-    pub(super) fn close(&mut self) -> Result<(), Trouble> {
+    pub(super) fn close(&mut self) -> Result<(), AgentTrouble> {
         self.kept.open = None;
         self.save()
     }
 
     /// Everything said so far becomes one message.
-    pub(super) fn replace(&mut self, summary: String) -> Result<(), Trouble> {
+    pub(super) fn replace(&mut self, summary: String) -> Result<(), AgentTrouble> {
         self.kept.messages = vec![Message::user(summary)];
         self.kept.open = None;
         self.save()
@@ -118,7 +118,7 @@ impl Session {
         }
     }
 
-    fn save(&self) -> Result<(), Trouble> {
+    fn save(&self) -> Result<(), AgentTrouble> {
         write(&self.path, &self.kept).map_err(|error| disk(&self.path, &error))
     }
 }
@@ -128,7 +128,7 @@ fn is_plain(id: &str) -> bool {
     !id.is_empty() && id.len() <= ID_BYTES_MAX && !id.starts_with('.') && id.bytes().all(is_plain)
 }
 
-fn lock(folder: &Path, id: &str) -> Result<File, Trouble> {
+fn lock(folder: &Path, id: &str) -> Result<File, AgentTrouble> {
     let path = folder.join(format!("{id}.lock"));
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     let opened =
@@ -136,7 +136,7 @@ fn lock(folder: &Path, id: &str) -> Result<File, Trouble> {
     let file = opened.map_err(|error| disk(&path, &error))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Trouble::named(
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(AgentTrouble::named(
             "session_in_use",
             format!("session `{id}` is in use by another process; wait for it to end"),
         )),
@@ -144,7 +144,7 @@ fn lock(folder: &Path, id: &str) -> Result<File, Trouble> {
     }
 }
 
-fn parsed(path: &Path, bytes: &[u8]) -> Result<Kept, Trouble> {
+fn parsed(path: &Path, bytes: &[u8]) -> Result<Kept, AgentTrouble> {
     serde_json::from_slice(bytes).map_err(|error| disk(path, &error.into()))
 }
 
@@ -156,8 +156,8 @@ fn write(path: &Path, kept: &Kept) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-fn disk(path: &Path, error: &io::Error) -> Trouble {
-    Trouble::named("session_disk", format!("the session can not be kept in `{}`: {error}", path.display()))
+fn disk(path: &Path, error: &io::Error) -> AgentTrouble {
+    AgentTrouble::named("session_disk", format!("the session can not be kept in `{}`: {error}", path.display()))
 }
 
 #[cfg(test)]
@@ -165,8 +165,8 @@ mod tests {
     use super::super::message::{Call, Part};
     use super::*;
 
-    fn open(home: &Path, id: &str) -> Result<Session, Trouble> {
-        Session::open(home, &contract::Session::New(id.to_owned()))
+    fn open(home: &Path, id: &str) -> Result<Session, AgentTrouble> {
+        Session::open(home, &contract::TurnSession::New(id.to_owned()))
     }
 
     fn call(id: &str) -> Part {
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_session_has_one_user_and_a_plain_name() {
         let home = tempfile::tempdir().unwrap();
-        let code = |result: Result<Session, Trouble>| result.err().and_then(|trouble| trouble.code);
+        let code = |result: Result<Session, AgentTrouble>| result.err().and_then(|trouble| trouble.code);
         let held = open(home.path(), "a").unwrap();
         assert_eq!(code(open(home.path(), "a")).as_deref(), Some("session_in_use"));
         drop(held);
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn what_is_not_there_or_not_ours_is_said() {
         let home = tempfile::tempdir().unwrap();
-        let resume = contract::Session::Resume { id: "a".to_owned(), before: contract::Meter::default() };
+        let resume = contract::TurnSession::Resume { id: "a".to_owned(), before: contract::Meter::default() };
         let code = |home: &Path| Session::open(home, &resume).err().and_then(|trouble| trouble.code);
         assert_eq!(code(home.path()).as_deref(), Some("session_not_found"));
         fs::write(home.path().join("sessions/a.json"), "{half").unwrap();

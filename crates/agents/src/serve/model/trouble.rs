@@ -4,7 +4,7 @@ use longhaul_core::Json;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use super::wire::text_at;
-use crate::contract::Trouble;
+use crate::contract::AgentTrouble;
 
 /// One word for it, whoever says it: the context is too long.
 const OVERFLOW: &str = "context_length_exceeded";
@@ -36,7 +36,7 @@ const STATUSES: [(&str, u16); 8] = [
 ];
 
 /// Reads the body of an error.
-pub(super) fn told(status: Option<u16>, body: &str) -> Trouble {
+pub(super) fn told(status: Option<u16>, body: &str) -> AgentTrouble {
     let json: Json = serde_json::from_str(body).unwrap_or(Json::Null);
     let error = json.get("error").filter(|error| error.is_object()).unwrap_or(&json);
     let word = text_at(error, "/code").or_else(|| text_at(error, "/type")).filter(|word| *word != "error");
@@ -48,12 +48,12 @@ pub(super) fn told(status: Option<u16>, body: &str) -> Trouble {
         number.or_else(|| known.map(|(_, status)| *status))
     };
     let code = if is_overflow(word.unwrap_or_default(), &message) { Some(OVERFLOW) } else { word };
-    Trouble {
+    AgentTrouble {
         is_error: true,
         status: status.or_else(inside),
         code: code.map(str::to_owned),
         message: if message.is_empty() { "the endpoint gave no reason".to_owned() } else { message },
-        ..Trouble::default()
+        ..AgentTrouble::default()
     }
 }
 
@@ -63,7 +63,7 @@ fn is_overflow(word: &str, message: &str) -> bool {
 }
 
 /// When to come back, as far as the headers say.
-pub(super) fn with_pause(mut trouble: Trouble, headers: &HeaderMap) -> Trouble {
+pub(super) fn with_pause(mut trouble: AgentTrouble, headers: &HeaderMap) -> AgentTrouble {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |name: &str| text(name).and_then(|text| text.parse::<f64>().ok()).filter(|number| *number >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole milliseconds are enough")]
@@ -79,25 +79,25 @@ pub(super) fn with_pause(mut trouble: Trouble, headers: &HeaderMap) -> Trouble {
 }
 
 /// The model will not.
-pub(super) fn refused(why: &str) -> Trouble {
+pub(super) fn refused(why: &str) -> AgentTrouble {
     let message = if why.is_empty() { "the model refused to answer" } else { why };
-    Trouble { stop: Some("refusal".to_owned()), ..Trouble::named("refusal", message) }
+    AgentTrouble { stop: Some("refusal".to_owned()), ..AgentTrouble::named("refusal", message) }
 }
 
 /// The context is too long.
-pub(super) fn overflow(message: &str) -> Trouble {
-    Trouble::named(OVERFLOW, message)
+pub(super) fn overflow(message: &str) -> AgentTrouble {
+    AgentTrouble::named(OVERFLOW, message)
 }
 
 /// The answer is longer than the model may write.
-pub(super) fn too_long() -> Trouble {
+pub(super) fn too_long() -> AgentTrouble {
     let message = "the model wrote as much as it may, and was not done; ask for less at once, or allow more";
-    Trouble { stop: Some("max_tokens".to_owned()), ..Trouble::named("max_tokens", message) }
+    AgentTrouble { stop: Some("max_tokens".to_owned()), ..AgentTrouble::named("max_tokens", message) }
 }
 
 /// The model said nothing.
-pub(super) fn empty() -> Trouble {
-    Trouble::named("empty_answer", "the model answered nothing")
+pub(super) fn empty() -> AgentTrouble {
+    AgentTrouble::named("empty_answer", "the model answered nothing")
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
     fn a_pause_is_a_length_or_a_moment() {
         let pause = |name: &'static str, value: &'static str| {
             let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(value))]);
-            let trouble = with_pause(Trouble::default(), &headers);
+            let trouble = with_pause(AgentTrouble::default(), &headers);
             (trouble.retry_after_ms, trouble.resets_at_ms)
         };
         assert_eq!(pause("retry-after", "7"), (Some(7_000), None));

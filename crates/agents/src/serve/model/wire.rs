@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::message::{Message, Part, Reply};
-use crate::contract::{Meter, Trouble};
+use crate::contract::{AgentTrouble, Meter};
 use crate::serve::tools::Tool;
 
 /// The tool through which an answer that must look a certain way is given, where the wire has nothing for that.
@@ -63,10 +63,10 @@ pub(super) enum Piece<'a> {
 /// Reads the events of one answer.
 pub(super) trait Reading: Send {
     /// What an event says.
-    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble>;
+    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble>;
 
     /// The whole answer; trouble, if its end was not seen.
-    fn finish(self: Box<Self>) -> Result<Reply, Trouble>;
+    fn finish(self: Box<Self>) -> Result<Reply, AgentTrouble>;
 }
 
 impl Wire {
@@ -116,8 +116,8 @@ impl Wire {
 }
 
 /// A stream that ended before its answer did.
-pub(super) fn cut() -> Trouble {
-    Trouble::named("stream_cut", "the answer broke off before its end")
+pub(super) fn cut() -> AgentTrouble {
+    AgentTrouble::named("stream_cut", "the answer broke off before its end")
 }
 
 /// Puts a member in, if there is one.

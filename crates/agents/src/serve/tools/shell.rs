@@ -8,7 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::{Said, Tool, Toolbox};
-use crate::process::{self, ATTEMPT_VARIABLE, Command, ENGINE_VARIABLE, Ended, Files, InheritEnv, Mark, Output};
+use crate::process::{
+    self, ATTEMPT_VARIABLE, Command, ENGINE_VARIABLE, Files, InheritEnv, Mark, ProcessEnd, ProcessOutput,
+};
 use crate::redact::Redaction;
 
 const TIMEOUT_S: u64 = 120;
@@ -37,7 +39,7 @@ pub(super) async fn run(tools: &Toolbox<'_>, input: &Input) -> Said {
     let timeout_s = input.timeout_s.unwrap_or(TIMEOUT_S).clamp(1, TIMEOUT_S_MAX);
     let command = command(tools, &input.command, Duration::from_secs(timeout_s));
     match process::run(command, tools.cancel.clone(), |_| tools.lines.alive()).await {
-        Ok(output) if output.ended == Ended::Cancelled => Said::Stopped,
+        Ok(output) if output.ended == ProcessEnd::Cancelled => Said::Stopped,
         Ok(output) => said(&output, timeout_s),
         Err(error) => Said::Failed(error.to_string()),
     }
@@ -68,7 +70,7 @@ fn mark() -> Mark {
     Mark { engine, attempt: format!("{attempt}/shell") }
 }
 
-fn said(output: &Output, timeout_s: u64) -> Said {
+fn said(output: &ProcessOutput, timeout_s: u64) -> Said {
     let mut text = output.stdout.text_lossy();
     let complaint = output.stderr.text_lossy();
     if !complaint.is_empty() {
@@ -76,12 +78,12 @@ fn said(output: &Output, timeout_s: u64) -> Said {
         text.push_str(&complaint);
     }
     let how = match output.ended {
-        Ended::Exited(0) if text.is_empty() => return Said::Done("(it printed nothing)".to_owned()),
-        Ended::Exited(0) => return Said::Done(text),
-        Ended::Exited(code) => format!("it ended with code {code}"),
-        Ended::Signalled(signal) => format!("signal {signal} ended it"),
-        Ended::TimedOut => format!("it was ended after {timeout_s} s"),
-        Ended::Cancelled => return Said::Stopped,
+        ProcessEnd::Exited(0) if text.is_empty() => return Said::Done("(it printed nothing)".to_owned()),
+        ProcessEnd::Exited(0) => return Said::Done(text),
+        ProcessEnd::Exited(code) => format!("it ended with code {code}"),
+        ProcessEnd::Signalled(signal) => format!("signal {signal} ended it"),
+        ProcessEnd::TimedOut => format!("it was ended after {timeout_s} s"),
+        ProcessEnd::Cancelled => return Said::Stopped,
     };
     Said::Failed(format!("{text}\n({how})"))
 }

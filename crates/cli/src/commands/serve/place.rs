@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use longhaul_agents::private;
 use serde::{Deserialize, Serialize};
 
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 
 /// Where a server keeps what is its own, and nobody commits.
 pub(super) struct Place {
@@ -34,9 +34,9 @@ impl Drop for Note {
 
 impl Place {
     pub(super) fn of(args: &EngineArgs) -> Result<Self> {
-        let folder = office::data_dir(args)?.join("serve");
+        let folder = engine_args::data_dir(args)?.join("serve");
         private::create_dir_all(&folder).with_context(|| format!("{} can not be made", folder.display()))?;
-        Ok(Self { folder, store: office::store_name(args)? })
+        Ok(Self { folder, store: engine_args::store_name(args)? })
     }
 
     /// Notes that a server runs here, for as long as the answer lives.

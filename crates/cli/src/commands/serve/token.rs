@@ -6,11 +6,11 @@ use anyhow::{Result, bail};
 use longhaul_core::duration::parse_ms;
 use longhaul_core::explain::moment;
 use longhaul_runtime::{Clock, System};
-use longhaul_server::http::{Key, Keys, Role, TokenRequest, is_name};
+use longhaul_server::http::{Keys, Role, TokenRecord, TokenRequest, is_name};
 use serde_json::json;
 
 use super::place::Place;
-use crate::office::EngineArgs;
+use crate::engine_args::EngineArgs;
 use crate::{identity, ui};
 
 #[derive(Debug, clap::Subcommand)]
@@ -120,14 +120,14 @@ fn listed(keys: &Keys, now: i64, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn row(keys: &Keys, key: &Key) -> serde_json::Value {
+fn row(keys: &Keys, key: &TokenRecord) -> serde_json::Value {
     json!({
         "id": key.id, "name": key.name, "user": key.user, "role": key.role, "made_at": key.made_at, "until": key.until,
         "used_at": keys.used_at(&key.id),
     })
 }
 
-fn line(keys: &Keys, key: &Key) -> String {
+fn line(keys: &Keys, key: &TokenRecord) -> String {
     let (user, role) = (key.user.as_deref().unwrap_or("nobody"), key.role.to_string());
     let name = key.name.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
     let used = keys.used_at(&key.id).map_or_else(|| "never used".to_owned(), |at| format!("used {}", moment(at)));

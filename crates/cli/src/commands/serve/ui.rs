@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::place::{Place, Standing};
 use super::token::refuse_inside;
-use crate::office::EngineArgs;
+use crate::engine_args::EngineArgs;
 use crate::ui;
 
 /// How long a browser stays signed in.

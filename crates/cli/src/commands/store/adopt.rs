@@ -16,7 +16,7 @@ use longhaul_agents::private;
 use longhaul_core::id::RunId;
 use longhaul_project::{Project, place, state};
 use longhaul_runtime::{Engine, Message, System};
-use longhaul_store::{Options, Query, Sqlite, Store};
+use longhaul_store::{Query, Sqlite, SqliteOptions, Store};
 use serde_json::json;
 
 use crate::{identity, ui};
@@ -110,12 +110,12 @@ async fn refuse_full(to: &Path) -> Result<()> {
 
 /// What a store holds, whatever its lists say about it.
 async fn look(file: &Path) -> Result<(Engine, Found)> {
-    let store =
-        Sqlite::open(file, Options::default()).with_context(|| format!("{} can not be opened", file.display()))?;
+    let store = Sqlite::open(file, SqliteOptions::default())
+        .with_context(|| format!("{} can not be opened", file.display()))?;
     let store: Arc<dyn Store> = Arc::new(store);
     let clock = System;
     super::refuse_busy(store.as_ref(), &clock).await.with_context(|| format!("{} is in use", file.display()))?;
-    let engine = Engine::new(store, Arc::new(clock), longhaul_runtime::Options::default());
+    let engine = Engine::new(store, Arc::new(clock), longhaul_runtime::EngineOptions::default());
     let rows = engine.list(Query { limit: usize::MAX >> 1, ..Query::default() }).await?;
     let mut open = Vec::new();
     for row in &rows {
@@ -124,7 +124,7 @@ async fn look(file: &Path) -> Result<(Engine, Found)> {
             open.push(row.run.clone());
         }
     }
-    let triggers = engine.shelf().await?.triggers().filter(|(_, armed)| armed.trigger.enabled).count();
+    let triggers = engine.registry().await?.triggers().filter(|(_, armed)| armed.trigger.enabled).count();
     Ok((engine, Found { runs: rows.len(), open, triggers }))
 }
 

@@ -5,13 +5,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use longhaul_app::opening;
+use longhaul_app::open_store;
 use longhaul_core::explain::moment;
 use longhaul_runtime::Clock;
-use longhaul_store::{Address, Login, NewLogin, Place, Postgres, PostgresOptions};
+use longhaul_store::{Address, DatabaseLogin, NewLogin, Postgres, PostgresOptions, StoreAddress};
 use serde_json::json;
 
-use crate::office::{self, EngineArgs};
+use crate::engine_args::{self, EngineArgs};
 use crate::ui;
 
 /// Makes a login, and prints its address.
@@ -54,11 +54,11 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
 
 /// Lists the logins.
 pub(super) async fn list(engine: &EngineArgs, is_json: bool) -> Result<ExitCode> {
-    opening::require(&office::store_place(engine)?)?;
+    open_store::require(&engine_args::store_place(engine)?)?;
     let (_, store, _) = open(engine).await?;
     let logins = store.logins().await?;
     if is_json {
-        let told = |login: &Login| {
+        let told = |login: &DatabaseLogin| {
             json!({"login": login.name, "role": login.role, "labels": login.labels, "since": moment(login.since_ms),
                 "busy": login.busy})
         };
@@ -73,14 +73,14 @@ pub(super) async fn list(engine: &EngineArgs, is_json: bool) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(login: &Login) -> String {
+fn line(login: &DatabaseLogin) -> String {
     let labels = login.labels.as_ref().map_or("takes everything".to_owned(), |labels| labels.join(", "));
     format!("{}  {} busy  since {}  {}", ui::bold(&login.name), login.busy, moment(login.since_ms), ui::dim(labels))
 }
 
 /// Takes a login back.
 pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Result<ExitCode> {
-    opening::require(&office::store_place(engine)?)?;
+    open_store::require(&engine_args::store_place(engine)?)?;
     let (address, store, _) = open(engine).await?;
     let Some(gone) = store.expel(name).await? else { return left_behind(&address, &store, name, is_json).await };
     let left = gone.left_to_do.as_deref();
@@ -117,11 +117,11 @@ fn to_do(what: &str, statements: &str) -> ExitCode {
 
 /// The database as its owner sees it.
 async fn open(engine: &EngineArgs) -> Result<(Address, Postgres, std::sync::Arc<dyn Clock>)> {
-    let place = office::store_place(engine)?;
-    let Place::Database(address) = &place else {
+    let place = engine_args::store_place(engine)?;
+    let StoreAddress::Database(address) = &place else {
         bail!("{place} is a file, which belongs to one user; logins are for a database: --store postgres://…");
     };
     // Refuses a login, and knows what time it is there.
-    let (_, clock) = opening::store(&place)?;
+    let (_, clock) = open_store::store(&place)?;
     Ok((address.as_ref().clone(), Postgres::open(address, PostgresOptions::default()).await?, clock))
 }

@@ -3,8 +3,8 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use longhaul_store::conformance::proxy::{Line, Proxy};
-use longhaul_store::conformance::server::Server;
+use longhaul_store::conformance::proxy::{Proxy, ProxyLink};
+use longhaul_store::conformance::server::TestServer;
 
 use crate::postgres::machine::Machine;
 use crate::serve::site::Client;
@@ -28,12 +28,12 @@ pub(crate) enum Ill {
 
 impl Host {
     /// A machine with a worker.
-    pub(crate) fn worker(name: &'static str, workflows: &[(&str, &str)], server: &Server, address: &str) -> Self {
+    pub(crate) fn worker(name: &'static str, workflows: &[(&str, &str)], server: &TestServer, address: &str) -> Self {
         Self::new((name, None), workflows, server, address)
     }
 
     /// A machine with a server, always at the same address.
-    pub(crate) fn node(name: &'static str, workflows: &[(&str, &str)], server: &Server, address: &str) -> Self {
+    pub(crate) fn node(name: &'static str, workflows: &[(&str, &str)], server: &TestServer, address: &str) -> Self {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         Self::new((name, Some(free.local_addr().unwrap().to_string())), workflows, server, address)
     }
@@ -41,7 +41,7 @@ impl Host {
     fn new(
         (name, serves): (&'static str, Option<String>),
         workflows: &[(&str, &str)],
-        server: &Server,
+        server: &TestServer,
         address: &str,
     ) -> Self {
         let proxy = Proxy::to(server.socket());
@@ -74,7 +74,7 @@ impl Host {
     pub(crate) fn fall_ill(&mut self, ill: Ill, ms: u64) {
         match ill {
             Ill::Stopped => self.signal("-STOP"),
-            Ill::Deaf => self.proxy.set(Line::Deaf),
+            Ill::Deaf => self.proxy.set(ProxyLink::Deaf),
         }
         self.ill = Some((ill, Instant::now() + Duration::from_millis(ms)));
     }
@@ -84,7 +84,7 @@ impl Host {
         match self.ill.take_if(|(_, until)| *until <= at) {
             Some((Ill::Stopped, _)) => self.signal("-CONT"),
             Some((Ill::Deaf, _)) => {
-                self.proxy.set(Line::Open);
+                self.proxy.set(ProxyLink::Open);
                 self.proxy.cut();
             }
             None => {}

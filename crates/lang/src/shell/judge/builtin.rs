@@ -1,7 +1,7 @@
 //! Builtins of the shell that take names of variables, or compute.
 
 use super::Judge;
-use crate::shell::Kind;
+use crate::shell::ShellProblem;
 use crate::shell::variables::{self, Use};
 use crate::shell::word::{Mark, Word};
 
@@ -38,17 +38,17 @@ impl Judge<'_> {
 
     /// A word that is computed: a name in it is replaced by what the variable holds.
     fn computed(&mut self, word: &Word) {
-        self.flag(&word.marks, &Kind::Arithmetic);
+        self.flag(&word.marks, &ShellProblem::Arithmetic);
         let named = self.variables.computed(&word.text);
         if let Some(printed) = named.iter().map(|(_, printed)| *printed).min() {
-            self.flag(&[Mark { range: word.range.clone(), held: true, printed }], &Kind::Arithmetic);
+            self.flag(&[Mark { range: word.range.clone(), held: true, printed }], &ShellProblem::Arithmetic);
         }
     }
 
     /// Words that name variables.
     fn names(&mut self, words: &[Word]) {
         for word in words.iter().filter(|word| !word.text.starts_with('-')) {
-            self.flag(&word.marks, &Kind::VariableName);
+            self.flag(&word.marks, &ShellProblem::VariableName);
         }
     }
 
@@ -58,7 +58,7 @@ impl Judge<'_> {
             if let [first, name] = pair
                 && first.text == option
             {
-                self.flag(&name.marks, &Kind::VariableName);
+                self.flag(&name.marks, &ShellProblem::VariableName);
             }
         }
     }
@@ -73,15 +73,15 @@ impl Judge<'_> {
         let (computes, refers) = (name == "integer" || has('i'), has('n') && name != "export");
         for word in words.iter().filter(|word| !word.text.starts_with('-')) {
             let Some((known, at)) = variables::assignment(&word.text) else {
-                self.flag(&word.marks, &Kind::VariableName);
+                self.flag(&word.marks, &ShellProblem::VariableName);
                 continue;
             };
             let (known, value) = (known.to_owned(), word.marks_from(at).to_vec());
-            self.flag(word.marks_before(at), &Kind::VariableName);
+            self.flag(word.marks_before(at), &ShellProblem::VariableName);
             if computes {
                 self.computed(&word.from(at));
             } else if refers {
-                self.flag(&value, &Kind::VariableName);
+                self.flag(&value, &ShellProblem::VariableName);
             } else if variables::use_of(&known) != Use::Data || word.marks_before(at).is_empty() {
                 self.assignment(word);
             }
@@ -100,7 +100,7 @@ impl Judge<'_> {
                 skip = letters.ends_with(|c| takes.contains(c));
                 continue;
             }
-            self.flag(&word.marks, &Kind::VariableName);
+            self.flag(&word.marks, &ShellProblem::VariableName);
             if variables::is_name(&word.text) {
                 self.variables.hold(&word.text, input);
                 if let Some(printed) = self.variables.fed {
@@ -119,7 +119,7 @@ impl Judge<'_> {
             }
             // The first may be `-v`, and the second then names a variable.
             [first, second, ..] if first.starts_with_value() && !second.marks.is_empty() => {
-                self.flag(&first.marks, &Kind::OptionLike);
+                self.flag(&first.marks, &ShellProblem::OptionLike);
             }
             _ => {}
         }
@@ -133,7 +133,7 @@ impl Judge<'_> {
         if let [operator, name] = inner.as_slice()
             && operator.starts_with_value()
         {
-            self.flag(&name.marks, &Kind::VariableName);
+            self.flag(&name.marks, &ShellProblem::VariableName);
         }
     }
 
@@ -154,7 +154,7 @@ impl Judge<'_> {
     /// `for name in …`
     fn each(&mut self, words: &[Word]) {
         let Some((name, values)) = words.split_first() else { return };
-        self.flag(&name.marks, &Kind::VariableName);
+        self.flag(&name.marks, &ShellProblem::VariableName);
         let marks: Vec<Mark> = values.iter().flat_map(|word| word.marks.iter().cloned()).collect();
         if variables::is_name(&name.text) {
             self.variables.hold(&name.text, &marks);

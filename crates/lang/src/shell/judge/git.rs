@@ -2,7 +2,7 @@
 
 use super::Judge;
 use crate::shell::word::{Mark, Word};
-use crate::shell::{Kind, programs};
+use crate::shell::{ShellProblem, programs};
 
 /// Options before the name of the part, with text in a word of its own.
 const TAKES: &[&str] = &["-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix"];
@@ -18,7 +18,7 @@ impl Judge<'_> {
                 }
                 option if TAKES.contains(&option) => at += 2,
                 option if option.starts_with("--config-env") || option.starts_with("--exec-path") => {
-                    self.flag(&word.marks, &Kind::Code(programs::SETTING_HELP));
+                    self.flag(&word.marks, &ShellProblem::Code(programs::SETTING_HELP));
                     at += if option.contains('=') { 1 } else { 2 };
                 }
                 option if option.starts_with('-') => at += 1,
@@ -31,7 +31,7 @@ impl Judge<'_> {
     fn part(&mut self, words: &[Word], input: &[Mark]) {
         let Some(part) = words.first() else { return };
         if part.starts_with_value() {
-            return self.flag(&part.marks, &Kind::CommandWord);
+            return self.flag(&part.marks, &ShellProblem::CommandWord);
         }
         let second = words.get(1).map(|word| word.text.as_str()).unwrap_or_default();
         let three = format!("git {} {second}", part.text);
@@ -55,9 +55,9 @@ impl Judge<'_> {
         if values.is_empty() {
             return;
         }
-        self.flag(&name.marks, &Kind::Code(programs::SETTING_HELP));
+        self.flag(&name.marks, &ShellProblem::Code(programs::SETTING_HELP));
         if programs::is_run(&name.text) {
-            values.iter().for_each(|value| self.flag(&value.marks, &Kind::Code(programs::SETTING_HELP)));
+            values.iter().for_each(|value| self.flag(&value.marks, &ShellProblem::Code(programs::SETTING_HELP)));
         }
     }
 
@@ -66,6 +66,6 @@ impl Judge<'_> {
         let end = word.text.find(['=', ' ']).unwrap_or(word.text.len());
         let name = word.text.get(..end).unwrap_or_default();
         let marks = if programs::is_run(name) { &word.marks } else { word.marks_before(end) };
-        self.flag(marks, &Kind::Code(programs::SETTING_HELP));
+        self.flag(marks, &ShellProblem::Code(programs::SETTING_HELP));
     }
 }

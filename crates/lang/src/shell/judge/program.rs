@@ -1,7 +1,7 @@
 //! A program of the table, with its options and operands.
 
 use super::Judge;
-use crate::shell::Kind;
+use crate::shell::ShellProblem;
 use crate::shell::programs::{self, Operands, Options, Program};
 use crate::shell::word::{Mark, UNKNOWN, VALUE, Word};
 
@@ -183,14 +183,14 @@ impl Judge<'_> {
         reading.given = true;
         reading.input = matches!(word.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
         let is_output = word.text.starts_with(UNKNOWN);
-        self.flag(&word.marks, &if is_output { code(reading.program) } else { Kind::Script });
+        self.flag(&word.marks, &if is_output { code(reading.program) } else { ShellProblem::Script });
         reading.is_ended = true;
     }
 
     fn package(&mut self, reading: &mut Reading<'_>, verbs: &[&str], word: &Word) {
         let is_package = if verbs.is_empty() { reading.operands == 1 } else { reading.given };
         if is_package {
-            self.flag(&word.marks, &Kind::Package);
+            self.flag(&word.marks, &ShellProblem::Package);
         }
         reading.given |= reading.operands == 1 && verbs.contains(&word.text.as_str());
     }
@@ -212,7 +212,7 @@ impl Judge<'_> {
     /// A value that may be taken for an option of a program that has dangerous ones.
     fn maybe_option(&mut self, program: &Program, marks: &[Mark]) {
         if program.options != Options::Harmless {
-            self.flag(marks, &Kind::OptionLike);
+            self.flag(marks, &ShellProblem::OptionLike);
         }
     }
 }
@@ -232,8 +232,8 @@ fn replaced(options: &[Word]) -> Option<String> {
     None
 }
 
-fn code(program: &Program) -> Kind {
-    if program.starts { Kind::Code(program.help) } else { Kind::Query(program.help) }
+fn code(program: &Program) -> ShellProblem {
+    if program.starts { ShellProblem::Code(program.help) } else { ShellProblem::Query(program.help) }
 }
 
 /// Whether a word is an option here. The first word of `tar` always is.

@@ -20,7 +20,7 @@ use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Attempt, Done};
-use crate::engine::{Pulse, Shared};
+use crate::engine::{EngineEvent, Shared};
 use longhaul_config::Channel;
 
 /// How long one channel may take where the step does not say.
@@ -155,7 +155,7 @@ impl<'a> Notice<'a> {
 pub(crate) fn say(shared: &Shared, run: &RunId, step: &StepPath, text: &str) {
     let text = shared.secrets.redact(text.to_owned());
     // Nobody watching is fine.
-    let _ = shared.pulse.send(Pulse::Notice(run.clone(), step.clone(), text.into()));
+    let _ = shared.pulse.send(EngineEvent::Notice(run.clone(), step.clone(), text.into()));
 }
 
 /// Whether a failure may pass by itself.

@@ -5,19 +5,19 @@ mod keep;
 mod scripted;
 mod tell;
 
-use longhaul_agents::contract::Missing;
+use longhaul_agents::contract::MissingAgent;
 use longhaul_agents::drivers;
 use longhaul_core::decide::Start;
 use longhaul_core::plan::{ErrorClass, WorkKind};
 
 use super::{Attempt, Done};
 use crate::engine::Shared;
-use crate::execute::agent_defaults::Told;
+use crate::execute::agent_defaults::AgentDefaults;
 use longhaul_config::{AUTO, Backends, Choice, SCRIPTED};
 
 /// Who makes a prompt: as the step and the settings say, and where they say nobody, the first agent that is there.
 /// `None` for other work.
-pub(crate) async fn who(shared: &Shared, start: &Start, told: &Told) -> Option<Choice> {
+pub(crate) async fn who(shared: &Shared, start: &Start, told: &AgentDefaults) -> Option<Choice> {
     let mut choice = chosen(shared, start, &told.agent)?;
     if choice.driver == AUTO
         && let Some(first) = first_there(shared).await
@@ -31,7 +31,7 @@ pub(crate) async fn who(shared: &Shared, start: &Start, told: &Told) -> Option<C
 }
 
 /// What whoever makes a prompt is called, as far as that is known without asking programs. `None` for other work.
-pub(crate) fn names(shared: &Shared, start: &Start, told: &Told) -> Option<[String; 2]> {
+pub(crate) fn names(shared: &Shared, start: &Start, told: &AgentDefaults) -> Option<[String; 2]> {
     let mut choice = chosen(shared, start, &told.agent)?;
     if let Some(first) = shared.first_agent.get().filter(|_| choice.driver == AUTO) {
         choice = chosen(shared, start, first)?;
@@ -106,7 +106,7 @@ async fn drive_by(attempt: &Attempt, prompt: &str, choice: &Choice) -> Done {
 }
 
 /// An agent that is not there is nothing that trying again mends.
-fn missing(shared: &Shared, missing: &Missing) -> Done {
+fn missing(shared: &Shared, missing: &MissingAgent) -> Done {
     let place = shared.options.member.host.as_ref().map_or_else(String::new, |host| {
         format!(
             "; this is so on {host}: install it there, or give the step `runs_on` with a label of a machine that has it"

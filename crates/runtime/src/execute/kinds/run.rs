@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use longhaul_agents::process::{self, Captured, Chunk, Command, Ended, Files};
+use longhaul_agents::process::{self, Captured, Chunk, Command, Files, ProcessEnd};
 use longhaul_core::Json;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
@@ -15,7 +15,7 @@ const STRING_BYTES_MAX: usize = 128 << 10;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
     if let Some(told) = attempt.shared.options.script.command(&attempt.start.path, attempt.start.attempt) {
-        return ended(Ended::Exited(told.exit_code), told.stdout.clone(), told.stderr.clone());
+        return ended(ProcessEnd::Exited(told.exit_code), told.stdout.clone(), told.stderr.clone());
     }
     let mut command = match command(attempt, &attempt.place()) {
         Ok(command) => command,
@@ -79,7 +79,7 @@ fn too_long(command: &Command) -> Option<String> {
     ))
 }
 
-fn judged(attempt: &Attempt, output: &process::Output, file: &Path) -> Done {
+fn judged(attempt: &Attempt, output: &process::ProcessOutput, file: &Path) -> Done {
     let most = attempt.shared.options.values.bytes_max;
     match whole(&output.stdout, file, most) {
         Ok(stdout) => ended(output.ended, stdout, output.stderr.text_lossy()),
@@ -106,22 +106,22 @@ fn whole(printed: &Captured, file: &Path, most: usize) -> Result<String, String>
     }
 }
 
-fn ended(how: Ended, stdout: String, stderr: String) -> Done {
+fn ended(how: ProcessEnd, stdout: String, stderr: String) -> Done {
     let mut done = Done::with(stdout.strip_suffix('\n').unwrap_or(&stdout).to_owned());
     done.result.stdout = Some(stdout);
     done.failure = match how {
-        Ended::Exited(0) => None,
-        Ended::Exited(code) => {
+        ProcessEnd::Exited(0) => None,
+        ProcessEnd::Exited(code) => {
             Some(Failure::new(ErrorClass::Failed, with_reason(format!("exit code {code}"), &stderr)))
         }
-        Ended::Signalled(signal) => Some(Failure::new(ErrorClass::Failed, format!("ended by signal {signal}"))),
-        Ended::TimedOut => Some(Failure::new(ErrorClass::Timeout, "it took too long and was ended")),
-        Ended::Cancelled => Some(Failure::new(ErrorClass::Failed, "stopped")),
+        ProcessEnd::Signalled(signal) => Some(Failure::new(ErrorClass::Failed, format!("ended by signal {signal}"))),
+        ProcessEnd::TimedOut => Some(Failure::new(ErrorClass::Timeout, "it took too long and was ended")),
+        ProcessEnd::Cancelled => Some(Failure::new(ErrorClass::Failed, "stopped")),
     };
     done.result.exit_code = match how {
-        Ended::Exited(code) => Some(code),
-        Ended::Signalled(signal) => Some(128 + signal),
-        Ended::TimedOut | Ended::Cancelled => None,
+        ProcessEnd::Exited(code) => Some(code),
+        ProcessEnd::Signalled(signal) => Some(128 + signal),
+        ProcessEnd::TimedOut | ProcessEnd::Cancelled => None,
     };
     done.result.stderr = Some(stderr);
     done

@@ -53,7 +53,7 @@ fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
 }
 
 /// The one line that a program answered; in its place, why there is none.
-fn line(attempt: &Attempt, output: &longhaul_agents::process::Output) -> Result<String, String> {
+fn line(attempt: &Attempt, output: &longhaul_agents::process::ProcessOutput) -> Result<String, String> {
     let most = attempt.shared.options.values.bytes_max;
     if output.stdout.is_cut() || output.stdout.total > most as u64 {
         return Err(super::too_large("the answer is", most));

@@ -31,14 +31,14 @@ const FORGETTING_MAX: Duration = Duration::from_secs(30);
 
 /// What an attempt has to do with files of other machines.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Baggage {
+pub(crate) struct WorkspaceSync {
     /// Under which number of an event its files are sent; `None` if they are not.
     sends: Option<u64>,
     /// What its files are made from.
     comes_from: Option<(Carried, u64)>,
 }
 
-impl Baggage {
+impl WorkspaceSync {
     pub(crate) fn of(shared: &Shared, state: &State, step: &Step) -> Self {
         let member = &shared.options.member;
         if member.host.is_none() || !step.uses_files() {

@@ -7,8 +7,8 @@
 //! **Invariant:** nothing is put back before what is there was recorded. Ignored files, the engine's own folder and
 //! everything outside the folder that the work is in are not touched.
 
-mod carry;
 mod git;
+mod sync;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -6,13 +6,13 @@ use std::time::Duration;
 use longhaul_core::decide::{Planner, start_of};
 use longhaul_core::event::{self, Envelope, Event, Failure};
 use longhaul_core::plan::ErrorClass;
-use longhaul_store::{Error as Refusal, REPORT_BYTES_MAX, Report, Task};
+use longhaul_store::{Error as Refusal, REPORT_BYTES_MAX, Task, WorkReport};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{TOGETHER, scope};
-use crate::engine::{Error, Pulse, Shared};
+use crate::engine::{EngineEvent, Error, Shared};
 use crate::execute::attempt;
 use crate::execute::permits::Promise;
 use crate::fleet::membership::{Attempt, attempt_of};
@@ -85,7 +85,7 @@ impl Making<'_> {
     fn tell(&self, event: Event) {
         let (at, seq) = (self.shared.clock.now_ms(), self.loaded.state.seq);
         let events = Arc::new(vec![Envelope { v: event::VERSION, seq, at, event }]);
-        let _ = self.shared.pulse.send(Pulse::Events(self.task.run.clone(), events));
+        let _ = self.shared.pulse.send(EngineEvent::Events(self.task.run.clone(), events));
     }
 
     fn claimed(&self) -> Event {
@@ -179,7 +179,7 @@ impl Making<'_> {
         if text.len() > REPORT_BYTES_MAX {
             text = serde_json::to_string(&self.too_large(text.len())).map_err(Error::encoding)?;
         }
-        let report = Report {
+        let report = WorkReport {
             worker: self.shared.worker.clone(),
             run: self.task.run.clone(),
             key: self.task.key.clone(),

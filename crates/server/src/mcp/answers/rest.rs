@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use longhaul_core::Json;
 use longhaul_core::view::Held;
-use longhaul_project::Origin;
+use longhaul_project::WorkflowOrigin;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub(crate) struct Workflow {
     pub(crate) ok: bool,
     /// Where it came from.
     #[schemars(with = "Json")]
-    pub(crate) origin: Origin,
+    pub(crate) origin: WorkflowOrigin,
     pub(crate) file: String,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Shown {
     pub(crate) description: String,
     /// Where it came from.
     #[schemars(with = "Json")]
-    pub(crate) origin: Origin,
+    pub(crate) origin: WorkflowOrigin,
     /// What it takes: name, type, required, default, description.
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) inputs: Vec<Value>,

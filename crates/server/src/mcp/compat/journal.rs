@@ -3,7 +3,7 @@
 use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 /// Events that are read at once.
@@ -11,7 +11,7 @@ const PAGE: usize = 1000;
 
 /// What is found in the history of a run, in its order.
 pub(super) async fn found<T>(
-    desk: &Desk,
+    desk: &AppState,
     run: &RunId,
     wanted: impl Fn(&Envelope) -> Option<T>,
 ) -> Result<Vec<T>, Problem> {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{hosted, status};
 use crate::mcp::arguments::schema;
-use crate::mcp::ask::{Said, ask};
+use crate::mcp::ask::{ElicitationReply, ask};
 use crate::mcp::decision;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -55,12 +55,12 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
     };
     let relayed = decision::answer(asked, args.decision.as_deref(), args.value, args.comment.clone())?;
     let (answer, comment) = match ask(&call, &run, asked).await {
-        Said::Answer(own, comment) => (own, comment),
-        Said::Later(questions) => return Ok(Reply::Asks(questions)),
-        Said::Nothing if crate::mcp::ask::can_ask(&call.context) => {
+        ElicitationReply::Answer(own, comment) => (own, comment),
+        ElicitationReply::Later(questions) => return Ok(Reply::Asks(questions)),
+        ElicitationReply::Nothing if crate::mcp::ask::can_ask(&call.context) => {
             return Err(Problem::new("the human was asked and has not decided; the gate still waits"));
         }
-        Said::Nothing => (relayed, args.comment),
+        ElicitationReply::Nothing => (relayed, args.comment),
     };
     let message = call.caller.says(asked, answer, comment);
     let applied = call.desk.send(&run, message, &call.caller).await?;

@@ -1,6 +1,6 @@
 //! `cancel`: the end of a run.
 
-use longhaul_app::Command;
+use longhaul_app::RunCommand;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,6 +30,6 @@ struct Args {
 async fn cancel(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = call.desk.run(&args.run).await?;
-    let applied = call.desk.command(&run, Command::Cancel { reason: args.reason }, &call.caller).await?;
+    let applied = call.desk.command(&run, RunCommand::Cancel { reason: args.reason }, &call.caller).await?;
     onwards(&call, &applied).await
 }

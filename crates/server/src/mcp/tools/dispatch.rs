@@ -2,14 +2,14 @@
 
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
-use longhaul_lang::world::{Kind, World};
+use longhaul_lang::world::{NameKind, World};
 use longhaul_runtime::Startable;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{hosted, workflow_list};
-use crate::desk::Order;
+use crate::app_state::Order;
 use crate::mcp::answers::{Skills, Usage};
 use crate::mcp::arguments::schema;
 use crate::mcp::dispatch::{Command, USAGE, read};
@@ -73,7 +73,7 @@ pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem
 
 fn skills(call: &Call) -> Reply {
     let disk = call.desk.disk();
-    let names = disk.names(Kind::Skill);
+    let names = disk.names(NameKind::Skill);
     let text = if names.is_empty() { "there are no skills".to_owned() } else { names.join("\n") };
     Reply::Done(text, json!(Skills { skills: names.to_vec() }))
 }
@@ -81,7 +81,8 @@ fn skills(call: &Call) -> Reply {
 async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> {
     let described = {
         let disk = call.desk.disk();
-        disk.described(Kind::Skill, name).ok_or_else(|| Problem::unknown("skill", name, disk.names(Kind::Skill)))
+        disk.described(NameKind::Skill, name)
+            .ok_or_else(|| Problem::unknown("skill", name, disk.names(NameKind::Skill)))
     };
     let described = described.map_err(|problem| Problem::new(format!("{}\n\n{USAGE}", problem.text)))?;
     let inputs = [("skill".to_owned(), described.text.into())].into_iter().collect();

@@ -2,10 +2,10 @@
 
 use longhaul_core::id::RunId;
 use longhaul_core::view::Asked;
-use longhaul_runtime::Handed;
+use longhaul_runtime::HandedStep;
 
 use super::status;
-use crate::mcp::ask::{Said, ask};
+use crate::mcp::ask::{ElicitationReply, ask};
 use crate::mcp::handout;
 use crate::mcp::tool::{Call, Problem, Reply};
 
@@ -13,13 +13,13 @@ use crate::mcp::tool::{Call, Problem, Reply};
 const GATES_MAX: usize = 10;
 
 /// The picture as a reply. If only a person can make it go on, and the client can ask them, they are asked first.
-pub(crate) async fn reply(call: &Call, mut handed: Handed) -> Result<Reply, Problem> {
+pub(crate) async fn reply(call: &Call, mut handed: HandedStep) -> Result<Reply, Problem> {
     for _ in 0..GATES_MAX {
         let Some(asked) = handed.questions.first().filter(|_| handed.ready.is_empty()) else { break };
         match ask(call, &handed.run, asked).await {
-            Said::Nothing => break,
-            Said::Later(questions) => return Ok(Reply::Asks(questions)),
-            Said::Answer(answer, comment) => {
+            ElicitationReply::Nothing => break,
+            ElicitationReply::Later(questions) => return Ok(Reply::Asks(questions)),
+            ElicitationReply::Answer(answer, comment) => {
                 let message = call.caller.says(asked, answer, comment);
                 call.desk.send(&handed.run, message, &call.caller).await?;
                 handed = call.desk.engine().next(&handed.run, &call.caller.client).await?;

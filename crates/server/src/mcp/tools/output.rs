@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::answers::Found;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
@@ -50,7 +50,7 @@ async fn output(mut call: Call) -> Result<Reply, Problem> {
 }
 
 /// The output with a name, or of a step.
-pub(crate) async fn value(desk: &Desk, run: &str, step: &str) -> Result<Json, Problem> {
+pub(crate) async fn value(desk: &AppState, run: &str, step: &str) -> Result<Json, Problem> {
     let (run, loaded) = desk.load(run).await?;
     let names = loaded.state.top_names();
     if let Some(value) = names.get(step) {
@@ -69,7 +69,7 @@ fn known(state: &State) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-async fn returned(desk: &Desk, run: &str) -> Result<Json, Problem> {
+async fn returned(desk: &AppState, run: &str) -> Result<Json, Problem> {
     let (run, loaded) = desk.load(run).await?;
     match &loaded.state.finished {
         Some(finished) => Ok(json!(finished.outputs)),

@@ -8,21 +8,21 @@ use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
 
 use super::hosted;
-use crate::desk::{Desk, Order};
+use crate::app_state::{AppState, Order};
 use crate::mcp::answers;
 use crate::mcp::tool::{Call, Nature, Problem, Reply};
 
 const PREFIX: &str = "workflow_start_";
 
 /// The tools of all workflows that have no errors.
-pub(crate) fn tools(desk: &Desk) -> Vec<Tool> {
+pub(crate) fn tools(desk: &AppState) -> Vec<Tool> {
     let mut listed = desk.listed();
     listed.dedup_by(|a, b| tool_name(&a.entry.name) == tool_name(&b.entry.name));
     listed.iter().filter_map(|listed| Some(tool(&listed.entry.name, listed.plan.as_ref()?))).collect()
 }
 
 /// The workflow that a tool is about.
-pub(crate) fn named(desk: &Desk, tool: &str) -> Option<String> {
+pub(crate) fn named(desk: &AppState, tool: &str) -> Option<String> {
     let names = if desk.tool_per_workflow() { names(desk) } else { Vec::new() };
     names.into_iter().find(|name| tool_name(name) == tool)
 }
@@ -44,7 +44,7 @@ pub(crate) async fn call(mut call: Call, workflow: String) -> Result<Reply, Prob
     hosted::next(&call, &run).await
 }
 
-fn names(desk: &Desk) -> Vec<String> {
+fn names(desk: &AppState) -> Vec<String> {
     let mut names: Vec<String> = desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     names.sort();
     names.dedup_by(|a, b| tool_name(a) == tool_name(b));

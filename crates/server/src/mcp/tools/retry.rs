@@ -1,6 +1,6 @@
 //! `retry`: a run that failed or was cancelled, taken up again.
 
-use longhaul_app::Command;
+use longhaul_app::RunCommand;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,6 +31,6 @@ async fn retry(mut call: Call) -> Result<Reply, Problem> {
     let args: Args = call.arguments()?;
     let run = call.desk.run(&args.run).await?;
     let from = args.from.as_ref().map(|step| step.parse().map_err(Problem::new)).transpose()?;
-    let applied = call.desk.command(&run, Command::Retry { from }, &call.caller).await?;
+    let applied = call.desk.command(&run, RunCommand::Retry { from }, &call.caller).await?;
     onwards(&call, &applied).await
 }

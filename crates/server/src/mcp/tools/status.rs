@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::mcp::answers::Driven;
 use crate::mcp::arguments::schema;
-use crate::mcp::ask::{Said, ask};
+use crate::mcp::ask::{ElicitationReply, ask};
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 use crate::mcp::{decision, handout};
 
@@ -46,9 +46,9 @@ pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
     let questions = view::questions(&loaded.plan.0, &loaded.state);
     let Some(asked) = questions.first() else { return Ok(done(call, run, &loaded)) };
     match ask(call, run, asked).await {
-        Said::Nothing => Ok(done(call, run, &loaded)),
-        Said::Later(questions) => Ok(Reply::Asks(questions)),
-        Said::Answer(answer, comment) => {
+        ElicitationReply::Nothing => Ok(done(call, run, &loaded)),
+        ElicitationReply::Later(questions) => Ok(Reply::Asks(questions)),
+        ElicitationReply::Answer(answer, comment) => {
             let message = call.caller.says(asked, answer, comment);
             call.desk.send(run, message, &call.caller).await?;
             Ok(done(call, run, &call.desk.engine().load(run).await?))

@@ -1,12 +1,12 @@
 //! `workflow_check`: everything that is wrong with a workflow, at once.
 
 use longhaul_lang::diagnostic::{render, summary};
-use longhaul_lang::{Report, Request};
+use longhaul_lang::{CheckReport, CheckRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::answers::Checked;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
@@ -46,13 +46,13 @@ async fn check(mut call: Call) -> Result<Reply, Problem> {
 }
 
 /// What there is to say about a text.
-pub(super) fn of_text(desk: &Desk, name: &str, text: String) -> Report {
-    let request = Request { file: format!("{name}.yaml"), name: name.to_owned(), text, ..Request::default() };
+pub(super) fn of_text(desk: &AppState, name: &str, text: String) -> CheckReport {
+    let request = CheckRequest { file: format!("{name}.yaml"), name: name.to_owned(), text, ..CheckRequest::default() };
     longhaul_lang::check(request, &desk.disk())
 }
 
 /// The findings, for models and people.
-pub(crate) fn in_words(report: &Report) -> String {
+pub(crate) fn in_words(report: &CheckReport) -> String {
     if report.diagnostics.is_empty() {
         return "nothing is wrong with it".to_owned();
     }
@@ -62,7 +62,7 @@ pub(crate) fn in_words(report: &Report) -> String {
     format!("{}{more}\n\n{}", found.collect::<Vec<_>>().join("\n\n"), summary(&report.diagnostics))
 }
 
-pub(super) fn as_data(report: &Report) -> Checked {
+pub(super) fn as_data(report: &CheckReport) -> Checked {
     let diagnostics =
         report.diagnostics.iter().take(TOLD_MAX).map(|found| json!(found.report(&report.sources))).collect();
     let dialect = report.dialect.name().to_owned();

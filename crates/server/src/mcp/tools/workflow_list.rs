@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::desk::{Desk, Listed};
+use crate::app_state::{AppState, Listed};
 use crate::mcp::answers::{Workflow, Workflows};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
@@ -29,7 +29,7 @@ async fn list(mut call: Call) -> Result<Reply, Problem> {
 }
 
 /// The list, as a reply.
-pub(crate) fn reply(desk: &Desk) -> Reply {
+pub(crate) fn reply(desk: &AppState) -> Reply {
     let rows = rows(desk);
     let line = |row: &Workflow| {
         let steps = row.steps.map_or_else(|| "has errors".to_owned(), |steps| format!("{steps} steps"));
@@ -39,7 +39,7 @@ pub(crate) fn reply(desk: &Desk) -> Reply {
     Reply::Done(text, json!(Workflows { workflows: rows }))
 }
 
-fn rows(desk: &Desk) -> Vec<Workflow> {
+fn rows(desk: &AppState) -> Vec<Workflow> {
     let row = |Listed { entry, description, plan, .. }: Listed| {
         let steps = plan.map(|plan| plan.steps.len());
         let file = shown(&entry.file).to_string();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::message::{self, Call, Message, Reply, Stop};
 use super::{Piece, Reading, Request, cut, is_strict, merged, set, text_at, text_part, used};
-use crate::contract::Trouble;
+use crate::contract::AgentTrouble;
 
 pub(super) fn body(request: &Request<'_>) -> Json {
     let system = json!({"role": "system", "content": request.system});
@@ -117,7 +117,7 @@ impl Answer {
 }
 
 impl Reading for Answer {
-    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble> {
         if event.get("error").is_some_and(|error| !error.is_null()) {
             return Err(super::super::trouble::told(None, &event.to_string()));
         }
@@ -138,7 +138,7 @@ impl Reading for Answer {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Reply, Trouble> {
+    fn finish(mut self: Box<Self>) -> Result<Reply, AgentTrouble> {
         self.reply.stop = match self.reason.as_deref() {
             None => return Err(cut()),
             Some("content_filter") => Stop::Refused(self.refusal),

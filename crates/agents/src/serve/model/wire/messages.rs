@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::message::{Answered, Call, Message, Part, Reply, Stop};
 use super::{ANSWER, Piece, Reading, Request, Wire, count_at, cut, set, text_at, text_part};
-use crate::contract::Trouble;
+use crate::contract::AgentTrouble;
 
 /// This wire wants to be told; enough for a long file.
 const OUTPUT_TOKENS_MAX: u64 = 16_000;
@@ -150,7 +150,7 @@ impl Answer {
 }
 
 impl Reading for Answer {
-    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble> {
         match event.get("type").and_then(Json::as_str) {
             Some("message_start") => {
                 self.reply.model = text_at(event, "/message/model").map(str::to_owned);
@@ -172,7 +172,7 @@ impl Reading for Answer {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Reply, Trouble> {
+    fn finish(self: Box<Self>) -> Result<Reply, AgentTrouble> {
         if self.is_complete { Ok(self.reply) } else { Err(cut()) }
     }
 }

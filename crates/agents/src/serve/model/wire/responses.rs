@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::message::{Call, Message, Part, Reply, Stop};
 use super::{Piece, Reading, Request, Wire, chat, cut, is_strict, merged, set, text_at, text_part, used};
-use crate::contract::Trouble;
+use crate::contract::AgentTrouble;
 
 pub(super) fn body(request: &Request<'_>) -> Json {
     let input: Vec<Json> = merged(request.messages).iter().flat_map(|it| rendered(request, it)).collect();
@@ -118,7 +118,7 @@ impl Answer {
 }
 
 impl Reading for Answer {
-    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+    fn event(&mut self, event: &Json, say: &mut dyn FnMut(Piece<'_>)) -> Result<(), AgentTrouble> {
         match event.get("type").and_then(Json::as_str) {
             Some("response.output_text.delta") => say(Piece::Text(text_at(event, "/delta").unwrap_or_default())),
             Some("response.output_item.done") => self.item(&event["item"], say),
@@ -132,7 +132,7 @@ impl Reading for Answer {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Reply, Trouble> {
+    fn finish(self: Box<Self>) -> Result<Reply, AgentTrouble> {
         if self.is_complete { Ok(self.reply) } else { Err(cut()) }
     }
 }

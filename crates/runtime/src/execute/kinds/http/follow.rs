@@ -6,7 +6,7 @@
 use std::error::Error as _;
 use std::time::Instant;
 
-use longhaul_agents::machine::{Backoff, Shortage};
+use longhaul_agents::machine::{Shortage, ShortageBackoff};
 use longhaul_agents::redact::Redaction;
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
@@ -46,7 +46,7 @@ pub(crate) async fn send(
 
 /// Sends a request to one address, again and again while there is no connection for want of files or memory.
 async fn execute(mut request: Request, told: impl Fn(Option<Shortage>)) -> Result<Response, Failure> {
-    let (host, mut backoff) = (host(request.url()), Backoff::default());
+    let (host, mut backoff) = (host(request.url()), ShortageBackoff::default());
     loop {
         let again = request.try_clone();
         let answer = CLIENT.execute(request).await;

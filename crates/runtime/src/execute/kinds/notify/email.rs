@@ -9,9 +9,9 @@ use longhaul_core::event::Failure;
 use super::program::Call;
 use super::{Notice, invalid};
 use letter::Letter;
-use longhaul_config::Carrier;
+use longhaul_config::MailCarrier;
 
-pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &Carrier) -> Result<(), Failure> {
+pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &MailCarrier) -> Result<(), Failure> {
     // Whom a step names goes before whom the configuration names.
     let named = notice.to.as_ref().map(|to| to.split(',').map(|to| to.trim().to_owned()).collect::<Vec<_>>());
     let letter = Letter {
@@ -23,8 +23,8 @@ pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &Ca
     };
     let text = letter.text().map_err(invalid)?;
     match by {
-        Carrier::Smtp(server) => smtp::send(server, &letter, &text).await,
-        Carrier::Sendmail(program) => {
+        MailCarrier::Smtp(server) => smtp::send(server, &letter, &text).await,
+        MailCarrier::Sendmail(program) => {
             let mut args = vec!["-i".into(), "-f".into(), letter.from.clone().into()];
             args.extend(letter.to.iter().map(Into::into));
             // sendmail takes lines as the system writes them.

@@ -6,14 +6,14 @@ use serde_json::json;
 
 use super::{Notice, invalid};
 use crate::execute::kinds::http::{self, follow};
-use longhaul_config::Setting;
+use longhaul_config::SecretSetting;
 
-pub(super) async fn webhook(notice: &Notice<'_>, url: &Setting) -> Result<(), Failure> {
+pub(super) async fn webhook(notice: &Notice<'_>, url: &SecretSetting) -> Result<(), Failure> {
     let body = json!({"run": notice.run, "step": notice.step, "title": notice.title, "text": notice.text});
     post(notice, url, &body).await
 }
 
-pub(super) async fn slack(notice: &Notice<'_>, url: &Setting) -> Result<(), Failure> {
+pub(super) async fn slack(notice: &Notice<'_>, url: &SecretSetting) -> Result<(), Failure> {
     let title = notice.title.as_ref().map(|title| format!("*{}*\n", plain(title))).unwrap_or_default();
     post(notice, url, &json!({"text": format!("{title}{}", plain(&notice.text))})).await
 }
@@ -24,7 +24,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The address is a secret: no message holds it.
-async fn post(notice: &Notice<'_>, url: &Setting, body: &Json) -> Result<(), Failure> {
+async fn post(notice: &Notice<'_>, url: &SecretSetting, body: &Json) -> Result<(), Failure> {
     let url = url.value().map_err(invalid)?;
     let request = http::CLIENT.post(url).json(body).build();
     let request = request.map_err(|error| invalid(format!("the address is wrong: {}", follow::reason(error))))?;

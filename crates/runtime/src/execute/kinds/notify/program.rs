@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use longhaul_agents::process::{self, Command, Ended, Files, Mark};
+use longhaul_agents::process::{self, Command, Files, Mark, ProcessEnd};
 use longhaul_core::event::Failure;
 use longhaul_core::plan::ErrorClass;
 
@@ -43,10 +43,10 @@ impl Call {
         let _guarded = notice.shared.guarded().await;
         let output = process::run(command, notice.cancel.clone(), |_| {}).await;
         match output.map_err(|error| failed(error.to_string()))?.ended {
-            Ended::Exited(0) => Ok(()),
-            Ended::Exited(code) => Err(failed(format!("`{name}` ended with exit code {code}"))),
-            Ended::Signalled(signal) => Err(failed(format!("`{name}` was ended by signal {signal}"))),
-            Ended::TimedOut | Ended::Cancelled => Err(failed("stopped".to_owned())),
+            ProcessEnd::Exited(0) => Ok(()),
+            ProcessEnd::Exited(code) => Err(failed(format!("`{name}` ended with exit code {code}"))),
+            ProcessEnd::Signalled(signal) => Err(failed(format!("`{name}` was ended by signal {signal}"))),
+            ProcessEnd::TimedOut | ProcessEnd::Cancelled => Err(failed("stopped".to_owned())),
         }
     }
 }

@@ -7,12 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use longhaul_agents::contract::{Agent, Entry, Errand, Exit, Found, Invocation, Meter, Reader, Session, Stopped, Turn};
-use longhaul_agents::machine::{Backoff, Short, patiently};
+use longhaul_agents::contract::{
+    Agent, Errand, Exit, InstalledAgent, Invocation, Meter, Reader, Stopped, TranscriptEntry, Turn, TurnSession,
+};
+use longhaul_agents::machine::{Short, ShortageBackoff, patiently};
 use longhaul_agents::private;
 use longhaul_agents::redact::names_a_secret;
-use longhaul_agents::shim::{self, Attached, Lines, Outcome, Shim, Spec};
-use longhaul_agents::watch::{Advice, Limits, Watcher};
+use longhaul_agents::shim::{self, Attached, AttemptOutcome, Lines, Shim, Spec};
+use longhaul_agents::watch::{Advice, SilenceLimits, Watcher};
 use longhaul_core::event::{self, Failure};
 use longhaul_core::plan::{ErrorClass, Timeout};
 use tokio::time::Instant;
@@ -80,8 +82,8 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
         list.map(|list| list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect::<Vec<String>>())
     };
     let session = match &told.session {
-        Some(session) => Session::Resume { id: session.id.clone(), before: meter(session.total) },
-        None => Session::New(Uuid::new_v4().to_string()),
+        Some(session) => TurnSession::Resume { id: session.id.clone(), before: meter(session.total) },
+        None => TurnSession::New(Uuid::new_v4().to_string()),
     };
     let cwd = attempt.cwd();
     let backends = &attempt.shared.options.backends;
@@ -149,7 +151,7 @@ async fn begin(
     };
     let mut env = shim::environment(&invocation, std::env::vars_os());
     env.extend(attempt.start.env.iter().map(|(name, value)| (name.into(), super::super::as_text(value).into())));
-    let mut backoff = Backoff::default();
+    let mut backoff = ShortageBackoff::default();
     loop {
         let started = shim.start(&spec, &env, &invocation.stdin).await;
         match started.as_ref().err().and_then(Short::shortage) {
@@ -169,7 +171,7 @@ fn secret_names(invocation: &Invocation) -> Vec<String> {
 }
 
 /// Finds its program. That asks the program itself, and nobody else waits meanwhile.
-async fn find(shared: &Shared, agent: &'static dyn Agent, choice: &Choice) -> Result<Found, Box<Done>> {
+async fn find(shared: &Shared, agent: &'static dyn Agent, choice: &Choice) -> Result<InstalledAgent, Box<Done>> {
     let setup = choice.setup.clone();
     match tokio::task::spawn_blocking(move || agent.find(&setup)).await {
         Ok(found) => found.map_err(|missing| Box::new(super::missing(shared, &missing))),
@@ -190,9 +192,9 @@ async fn come_back(
         found => found?,
     };
     match found {
-        shim::Found::Attached(attached) => see_through(attempt, &attached, reader, teller).await,
-        shim::Found::Gone => Ok(None),
-        shim::Found::Ended(exit) => {
+        shim::ShimFound::Attached(attached) => see_through(attempt, &attached, reader, teller).await,
+        shim::ShimFound::Gone => Ok(None),
+        shim::ShimFound::Ended(exit) => {
             let mut lines = shim.lines(0);
             while let Some(line) = lines.next().await? {
                 teller.entries(reader.line(&line.text));
@@ -237,16 +239,16 @@ async fn see_through(
         }
     }
     Ok(match attached.wait().await? {
-        Outcome::Ended(exit) => Some(exit),
-        Outcome::Gone => None,
+        AttemptOutcome::Ended(exit) => Some(exit),
+        AttemptOutcome::Gone => None,
     })
 }
 
 /// How long an agent may be silent. Debug builds can be told, to test what happens after.
-fn limits() -> Limits {
+fn limits() -> SilenceLimits {
     let told = std::env::var("LONGHAUL_SILENCE_MS").ok().filter(|_| cfg!(debug_assertions));
-    let usual = Limits::default();
-    Limits { silent_ms: told.and_then(|ms| ms.parse().ok()).or(usual.silent_ms), ..usual }
+    let usual = SilenceLimits::default();
+    SilenceLimits { silent_ms: told.and_then(|ms| ms.parse().ok()).or(usual.silent_ms), ..usual }
 }
 
 /// Whether an agent works or hangs, and what is done about it.
@@ -263,14 +265,14 @@ impl<'a> Life<'a> {
     fn new(attempt: &'a Attempt) -> Self {
         let limits = match attempt.start.timeout {
             // Whoever wants no limit means silence too.
-            Timeout::None => Limits { silent_ms: None, tool_ms: None, ..Limits::default() },
+            Timeout::None => SilenceLimits { silent_ms: None, tool_ms: None, ..SilenceLimits::default() },
             Timeout::Kind | Timeout::After(_) => limits(),
         };
         let watcher = Watcher::new(limits, attempt.shared.clock.now_ms());
         Self { attempt, watcher, look_at: Instant::now() + LOOK, is_stopping: false, was_heard: false }
     }
 
-    fn saw(&mut self, entries: &[Entry]) {
+    fn saw(&mut self, entries: &[TranscriptEntry]) {
         let now = self.attempt.shared.clock.now_ms();
         self.was_heard = true;
         entries.iter().for_each(|entry| self.watcher.saw(entry, now));

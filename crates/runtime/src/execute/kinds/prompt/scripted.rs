@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use longhaul_agents::contract::Entry;
-use longhaul_agents::scripted::{Ask, Reply};
+use longhaul_agents::contract::TranscriptEntry;
+use longhaul_agents::scripted::{Reply, ScriptedTurn};
 use longhaul_core::Json;
 use longhaul_core::event::{Failure, Usage};
 use longhaul_core::plan::ErrorClass;
@@ -15,7 +15,7 @@ use crate::execute::kinds::{Attempt, Done};
 
 pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     let visit = attempt.start.path.segments().last().map_or(1, |segment| segment.visit);
-    let ask = Ask {
+    let ask = ScriptedTurn {
         path: &attempt.start.path,
         attempt: attempt.start.attempt,
         prompt,
@@ -50,7 +50,7 @@ async fn think(attempt: &Attempt, says: &[String], pause: Duration) {
 
 /// Shows a text to whoever watches. One that only answers leaves no transcript: `stdout` has it all.
 fn say(attempt: &Attempt, number: u64, text: &str, is_kept: bool) {
-    let entry = attempt.cleaned(Entry::Text { text: text.to_owned(), delta: false });
+    let entry = attempt.cleaned(TranscriptEntry::Text { text: text.to_owned(), delta: false });
     if is_kept {
         // For people; the journal does not depend on it.
         let _ = write_down(attempt, number, &entry);
@@ -58,7 +58,7 @@ fn say(attempt: &Attempt, number: u64, text: &str, is_kept: bool) {
     attempt.show(number, entry);
 }
 
-fn write_down(attempt: &Attempt, number: u64, entry: &Entry) -> io::Result<()> {
+fn write_down(attempt: &Attempt, number: u64, entry: &TranscriptEntry) -> io::Result<()> {
     let mut open = File::options();
     // What an earlier process said in the same attempt is said again.
     open.create(true).write(true).truncate(number == 0).append(number > 0);

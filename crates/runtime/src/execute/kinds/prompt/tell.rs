@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use longhaul_agents::contract::{Agent, Ending, Entry, Errand, Exit, Meter, Stopped, Turn};
+use longhaul_agents::contract::{Agent, Ending, Errand, Exit, Meter, Stopped, TranscriptEntry, Turn};
 use longhaul_agents::notice::{self, Fault};
 use longhaul_agents::private;
 use longhaul_core::Json;
@@ -12,7 +12,7 @@ use longhaul_core::decide::thread_of;
 use longhaul_core::event::{Event, Failure, Session, Usage};
 use longhaul_core::plan::ErrorClass;
 
-use crate::engine::Pulse;
+use crate::engine::EngineEvent;
 use crate::execute::kinds::{Attempt, Done};
 use longhaul_config::Choice;
 
@@ -72,15 +72,15 @@ impl<'a> Teller<'a> {
     }
 
     /// What a line of the stream meant.
-    pub(super) fn entries(&mut self, entries: Vec<Entry>) {
+    pub(super) fn entries(&mut self, entries: Vec<TranscriptEntry>) {
         for entry in entries {
-            if let Entry::Session { id, model } = &entry {
+            if let TranscriptEntry::Session { id, model } = &entry {
                 self.session(id, model.as_deref());
             }
-            self.is_answered |= entry == Entry::Result;
+            self.is_answered |= entry == TranscriptEntry::Result;
             let entry = self.attempt.cleaned(entry);
             // A sign of life is not in the transcript: it would be shown with the number of what is said next.
-            if entry == Entry::Alive {
+            if entry == TranscriptEntry::Alive {
                 continue;
             }
             let number = self.kept;
@@ -115,7 +115,7 @@ impl<'a> Teller<'a> {
     pub(super) fn gives_up(&mut self) {
         if let Some(tasks) = self.waits_for.take() {
             let text = format!("{tasks} showed no sign of life in the background and was ended; the answer stands");
-            self.entries(vec![Entry::Notice { text }]);
+            self.entries(vec![TranscriptEntry::Notice { text }]);
         }
     }
 
@@ -124,7 +124,7 @@ impl<'a> Teller<'a> {
         if words != self.said {
             words.clone_into(&mut self.said);
             let (run, path) = (self.attempt.run.clone(), self.attempt.start.path.clone());
-            let _ = self.attempt.shared.pulse.send(Pulse::Alive(run, path, words.into()));
+            let _ = self.attempt.shared.pulse.send(EngineEvent::Alive(run, path, words.into()));
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Teller<'a> {
         self.seen(session);
     }
 
-    fn keep(&mut self, entry: &Entry) {
+    fn keep(&mut self, entry: &TranscriptEntry) {
         if let Ok(line) = serde_json::to_vec(entry) {
             self.unwritten.extend(line);
             self.unwritten.push(b'\n');
@@ -194,7 +194,8 @@ impl<'a> Teller<'a> {
         let now = self.attempt.shared.clock.now_ms();
         let zone = self.attempt.shared.clock.zone();
         let finished = self.finished(&ending, exit).then(|| Exit { ended: None, ..exit.clone() });
-        let over = notice::Turn { agent: self.agent.name(), ending: &ending, exit: finished.as_ref().unwrap_or(exit) };
+        let over =
+            notice::EndedTurn { agent: self.agent.name(), ending: &ending, exit: finished.as_ref().unwrap_or(exit) };
         let mut fault =
             self.attempt.shared.options.backends.signatures().judge(over, notice::Now { ms: now, zone: &zone });
         if let (Some(fault), Some(silence)) = (&mut fault, &self.silence)
@@ -277,12 +278,12 @@ fn not_compacted(ending: &Ending, fault: Fault) -> Option<Fault> {
 
 #[cfg(test)]
 mod tests {
-    use longhaul_agents::contract::Trouble;
+    use longhaul_agents::contract::AgentTrouble;
 
     use super::*;
 
     fn compacting(compacted: Option<bool>, class: ErrorClass) -> Option<String> {
-        let ending = Ending { trouble: Trouble { compacted, ..Trouble::default() }, ..Ending::default() };
+        let ending = Ending { trouble: AgentTrouble { compacted, ..AgentTrouble::default() }, ..Ending::default() };
         let fault = Fault { class, message: "no".to_owned(), retry_at_ms: None, signature: String::new() };
         not_compacted(&ending, fault).map(|fault| format!("{:?}: {}", fault.class, fault.message))
     }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use longhaul_agents::process::{self, Ended, Output};
+use longhaul_agents::process::{self, ProcessEnd, ProcessOutput};
 use longhaul_core::Json;
 use longhaul_core::duration::format_ms;
 use longhaul_core::plan::ErrorClass;
@@ -61,22 +61,22 @@ fn called(mut args: Map<String, Json>) -> Result<(String, Map<String, Json>), St
     }
 }
 
-fn judged(attempt: &Attempt, timeout: Option<Duration>, output: &Output) -> Done {
+fn judged(attempt: &Attempt, timeout: Option<Duration>, output: &ProcessOutput) -> Done {
     let stderr = output.stderr.text_lossy();
     let mut done = match output.ended {
-        Ended::Exited(0) => match line(attempt, output) {
+        ProcessEnd::Exited(0) => match line(attempt, output) {
             Ok(text) => answered(&text),
             Err(message) => Done::failed(ErrorClass::Failed, message),
         },
-        Ended::Exited(code) => Done::failed(
+        ProcessEnd::Exited(code) => Done::failed(
             ErrorClass::Failed,
             with_reason(format!("the subprocess crashed with exit code {code}"), &stderr),
         ),
-        Ended::Signalled(signal) => {
+        ProcessEnd::Signalled(signal) => {
             Done::failed(ErrorClass::Failed, format!("the subprocess was ended by signal {signal}"))
         }
-        Ended::TimedOut => Done::failed(ErrorClass::Timeout, too_long(timeout, attempt.start.attempt)),
-        Ended::Cancelled => Done::failed(ErrorClass::Failed, "stopped"),
+        ProcessEnd::TimedOut => Done::failed(ErrorClass::Timeout, too_long(timeout, attempt.start.attempt)),
+        ProcessEnd::Cancelled => Done::failed(ErrorClass::Failed, "stopped"),
     };
     done.result.stderr = Some(stderr);
     done

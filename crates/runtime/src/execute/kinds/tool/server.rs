@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use longhaul_agents::process::{Ended, Output};
-use longhaul_agents::tool::{self, Answer, Ask, TOOL_COMMAND};
+use longhaul_agents::process::{ProcessEnd, ProcessOutput};
+use longhaul_agents::tool::{self, TOOL_COMMAND, ToolAnswer, ToolCall};
 use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done, arguments, asked, line, shown};
@@ -35,7 +35,7 @@ pub(super) async fn make(attempt: &Attempt, server: &str, tool: &str) -> Done {
     }
 }
 
-fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(Ask, Vec<String>), String> {
+fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(ToolCall, Vec<String>), String> {
     let known = &attempt.shared.options.tools;
     let Some(configured) = known.get(name) else {
         let names: Vec<&str> = known.keys().map(String::as_str).chain(["longhaul", "python"]).collect();
@@ -50,16 +50,16 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(Ask, Vec<String>), 
     }
     let (server, hidden) = filled(&configured.server).map_err(|why| format!("the tool server `{name}`: {why}"))?;
     let timeout = attempt.timeout(Some(USUAL)).and_then(|timeout| u64::try_from(timeout.as_millis()).ok());
-    Ok((Ask { server, tool: tool.to_owned(), arguments: arguments(attempt), timeout_ms: timeout }, hidden))
+    Ok((ToolCall { server, tool: tool.to_owned(), arguments: arguments(attempt), timeout_ms: timeout }, hidden))
 }
 
-fn judged(attempt: &Attempt, output: &Output) -> Done {
+fn judged(attempt: &Attempt, output: &ProcessOutput) -> Done {
     let stderr = output.stderr.text_lossy();
     let answer = line(attempt, output).and_then(|text| {
-        serde_json::from_str::<Answer>(&text).map_err(|_| with_reason("the call broke off".to_owned(), &stderr))
+        serde_json::from_str::<ToolAnswer>(&text).map_err(|_| with_reason("the call broke off".to_owned(), &stderr))
     });
     let mut done = match (answer, output.ended) {
-        (_, Ended::TimedOut) => Done::failed(ErrorClass::Timeout, "it took too long and was ended"),
+        (_, ProcessEnd::TimedOut) => Done::failed(ErrorClass::Timeout, "it took too long and was ended"),
         (Ok(answer), _) => said(answer, &stderr),
         (Err(message), _) => Done::failed(ErrorClass::Failed, message),
     };
@@ -67,7 +67,7 @@ fn judged(attempt: &Attempt, output: &Output) -> Done {
     done
 }
 
-fn said(answer: Answer, stderr: &str) -> Done {
+fn said(answer: ToolAnswer, stderr: &str) -> Done {
     let mut done = Done::with(answer.output);
     done.failure = answer.failure;
     // A server that cannot be talked to has mostly said why.

@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use longhaul_agents::machine::Backoff;
-use longhaul_agents::process::{self, Command, Ended, Files, InheritEnv, Mark};
+use longhaul_agents::machine::ShortageBackoff;
+use longhaul_agents::process::{self, Command, Files, InheritEnv, Mark, ProcessEnd};
 use tokio_util::sync::CancellationToken;
 
 /// What git needs to find its programs and settings, and to reach a remote. Variables that point it elsewhere are not among it.
@@ -110,7 +110,7 @@ impl Git {
     ///
     /// A git that found no room changed nothing that a second call would not change in the same way: it is called again.
     pub(crate) async fn ask(&self, index: Option<&PathBuf>, args: &[&str], stdin: Vec<u8>) -> Result<Said, Trouble> {
-        let mut backoff = Backoff::default();
+        let mut backoff = ShortageBackoff::default();
         loop {
             let said = self.ask_once(index, args, stdin.clone()).await?;
             if said.code == 0 || !SHORTAGES.iter().any(|words| said.complaint.contains(words)) {
@@ -127,9 +127,9 @@ impl Git {
         let output = process::run(self.command(index, args, stdin), self.cancel.clone(), |_| {}).await;
         let output = output.map_err(|error| Trouble::Git(error.to_string()))?;
         let code = match output.ended {
-            Ended::Exited(code) => code,
-            Ended::Cancelled => return Err(Trouble::Stopped),
-            Ended::Signalled(_) | Ended::TimedOut => return Err(Trouble::Git("git was ended".to_owned())),
+            ProcessEnd::Exited(code) => code,
+            ProcessEnd::Cancelled => return Err(Trouble::Stopped),
+            ProcessEnd::Signalled(_) | ProcessEnd::TimedOut => return Err(Trouble::Git("git was ended".to_owned())),
         };
         if output.stdout.is_cut() {
             return Err(Trouble::Git("git said more than can be read".to_owned()));

@@ -1,6 +1,6 @@
 //! `help`, `health` and `config_show`: what there is.
 
-use longhaul_lang::world::{Kind, World};
+use longhaul_lang::world::{NameKind, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -58,8 +58,8 @@ async fn help(mut call: Call) -> Result<Reply, Problem> {
     let disk = call.desk.disk();
     let text = match topic.as_str() {
         "overview" => USAGE.to_owned(),
-        "skills" => disk.names(Kind::Skill).join("\n"),
-        "workflows" => disk.names(Kind::Workflow).join("\n"),
+        "skills" => disk.names(NameKind::Skill).join("\n"),
+        "workflows" => disk.names(NameKind::Workflow).join("\n"),
         "tools" => table().iter().map(|tool| format!("{}: {}", tool.name, tool.about)).collect::<Vec<_>>().join("\n"),
         other => return Err(Problem::unknown("topic", other, &TOPICS.map(str::to_owned))),
     };

@@ -1,6 +1,6 @@
 //! `persona_list` and `persona_show`.
 
-use longhaul_lang::world::{Kind, World};
+use longhaul_lang::world::{NameKind, World};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -41,13 +41,13 @@ struct ShowArgs {
 async fn list(mut call: Call) -> Result<Reply, Problem> {
     let ListArgs {} = call.arguments()?;
     let disk = call.desk.disk();
-    Ok(told(json!({"personas": disk.names(Kind::Persona)})))
+    Ok(told(json!({"personas": disk.names(NameKind::Persona)})))
 }
 
 async fn show(mut call: Call) -> Result<Reply, Problem> {
     let ShowArgs { name } = call.arguments()?;
     let disk = call.desk.disk();
-    let found = disk.described(Kind::Persona, &name);
-    let persona = found.ok_or_else(|| Problem::unknown("persona", &name, disk.names(Kind::Persona)))?;
+    let found = disk.described(NameKind::Persona, &name);
+    let persona = found.ok_or_else(|| Problem::unknown("persona", &name, disk.names(NameKind::Persona)))?;
     Ok(told(json!({"name": name, "system_prompt": persona.text, "preferred_model": persona.model})))
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{flow, table};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply};
 
@@ -23,7 +23,7 @@ struct Args {
 }
 
 /// The tools of all workflows that have no errors.
-pub(crate) fn tools(desk: &Desk) -> Vec<Tool> {
+pub(crate) fn tools(desk: &AppState) -> Vec<Tool> {
     let mut listed = desk.listed();
     listed.retain(|listed| listed.plan.is_some() && !is_taken(&tool_name(&listed.entry.name)));
     listed.dedup_by(|a, b| tool_name(&a.entry.name) == tool_name(&b.entry.name));
@@ -31,7 +31,7 @@ pub(crate) fn tools(desk: &Desk) -> Vec<Tool> {
 }
 
 /// The workflow that a tool is about.
-pub(crate) fn named(desk: &Desk, tool: &str) -> Option<String> {
+pub(crate) fn named(desk: &AppState, tool: &str) -> Option<String> {
     let mut names: Vec<String> = desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     names.sort();
     names.into_iter().find(|name| tool_name(name) == tool)

@@ -5,19 +5,19 @@ use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::plan::ErrorClass;
 use longhaul_core::view;
-use longhaul_runtime::{Loaded, Work};
+use longhaul_runtime::{HostedWork, Loaded};
 use serde_json::{Value, json};
 
 use super::super::{journal, step_name};
 use super::{gate, step, words};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 /// How often each evaluator has found something wanting.
 pub(super) type Rounds = IndexMap<String, u32>;
 
 /// `progress` of an answer.
-pub(super) fn data(run: &RunId, loaded: &Loaded, ready: &[Work], now: i64) -> Value {
+pub(super) fn data(run: &RunId, loaded: &Loaded, ready: &[HostedWork], now: i64) -> Value {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let (completed, total) = view::counted(plan, state);
     let running: Vec<String> = view::held(state, now).iter().map(|held| step_name(&held.path)).collect();
@@ -61,7 +61,7 @@ pub(super) fn steps(loaded: &Loaded, now: i64) -> IndexMap<String, &'static str>
 }
 
 /// How often each evaluator has found something wanting so far.
-pub(super) async fn rounds(desk: &Desk, run: &RunId, loaded: &Loaded) -> Result<Rounds, Problem> {
+pub(super) async fn rounds(desk: &AppState, run: &RunId, loaded: &Loaded) -> Result<Rounds, Problem> {
     let mut rounds = Rounds::new();
     if loaded.plan.0.steps.iter().all(|step| step.rewind.is_none()) {
         return Ok(rounds);

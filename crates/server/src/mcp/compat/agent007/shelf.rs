@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::told;
-use crate::desk::Listed;
+use crate::app_state::Listed;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 use crate::mcp::tools::workflow_create;

@@ -5,13 +5,13 @@
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Step;
 use longhaul_core::view;
-use longhaul_runtime::{Loaded, Work};
+use longhaul_runtime::{HostedWork, Loaded};
 use serde_json::{Value, json};
 
 use super::super::step_name;
 
 /// An entry of `ready_steps`.
-pub(super) fn ready(run: &RunId, loaded: &Loaded, work: &Work) -> Value {
+pub(super) fn ready(run: &RunId, loaded: &Loaded, work: &HostedWork) -> Value {
     let plan = &loaded.plan.0;
     let step = loaded.state.find(&work.path).map(|inst| plan.step(inst.step));
     let outputs = view::outputs(plan, &loaded.state);
@@ -48,7 +48,7 @@ pub(super) fn kind(step: &Step) -> &'static str {
     }
 }
 
-fn footer(run: &RunId, work: &Work, outputs: &[String]) -> String {
+fn footer(run: &RunId, work: &HostedWork, outputs: &[String]) -> String {
     let id = step_name(&work.path);
     let call = |more: Value| {
         let mut call = json!({"session": run, "step": id});

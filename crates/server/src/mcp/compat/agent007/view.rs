@@ -3,27 +3,27 @@
 use longhaul_core::duration::format_ms;
 use longhaul_core::id::RunId;
 use longhaul_core::view::{self, Held};
-use longhaul_runtime::{Loaded, Work};
+use longhaul_runtime::{HostedWork, Loaded};
 use serde_json::{Value, json};
 
 use super::super::told;
 use super::{gate, progress, table, words};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::{Problem, Reply};
 
 /// How a run stands, with the steps that the caller has to do.
-pub(super) async fn reply(desk: &Desk, run: &RunId, ready: &[Work]) -> Result<Reply, Problem> {
+pub(super) async fn reply(desk: &AppState, run: &RunId, ready: &[HostedWork]) -> Result<Reply, Problem> {
     Ok(told(session(desk, run, ready).await?))
 }
 
 /// The same as data.
-pub(super) async fn session(desk: &Desk, run: &RunId, ready: &[Work]) -> Result<Value, Problem> {
+pub(super) async fn session(desk: &AppState, run: &RunId, ready: &[HostedWork]) -> Result<Value, Problem> {
     let loaded = desk.engine().load(run).await?;
     let rounds = progress::rounds(desk, run, &loaded).await?;
     Ok(data(run, &loaded, ready, &rounds, desk.engine().now_ms()))
 }
 
-fn data(run: &RunId, loaded: &Loaded, ready: &[Work], rounds: &progress::Rounds, now: i64) -> Value {
+fn data(run: &RunId, loaded: &Loaded, ready: &[HostedWork], rounds: &progress::Rounds, now: i64) -> Value {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let task = state.started.as_ref().map(|started| started.task.as_str()).unwrap_or_default();
     let questions = view::questions(plan, state);

@@ -1,7 +1,7 @@
 //! Runs: starting, listing, looking at them.
 
 use indexmap::IndexMap;
-use longhaul_app::Order;
+use longhaul_app::StartOrder;
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
@@ -130,7 +130,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     let args: Run = call.arguments()?;
     args.repository.refuse()?;
     let variables = mapping("variables_json", args.variables_json.as_ref())?;
-    let shelf = call.desk.engine().shelf().await?;
+    let shelf = call.desk.engine().registry().await?;
     let workflow = find(&shelf, &args.workflow_id)?.0.to_owned();
     let run = start(&call, &shelf, &workflow, variables, RunTrigger::manual()).await?;
     shown(&call, &run).await
@@ -160,7 +160,7 @@ pub(super) async fn start(
     call.desk.refresh_shelf().await?;
     let plan = call.desk.plan_of(workflow, &text.text)?;
     let startable = Startable { plan, dir: call.desk.disk().project.root };
-    let order = Order { inputs, trigger, driver: Driver::Engine, ..Order::default() };
+    let order = StartOrder { inputs, trigger, driver: Driver::Engine, ..StartOrder::default() };
     let run = call.desk.app().start(&startable, order, &call.caller.known()).await?;
     call.desk.drive(&run);
     Ok(run)

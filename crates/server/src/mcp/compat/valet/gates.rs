@@ -3,7 +3,7 @@
 //! **Invariant:** a token is compared before anything is told to a run. It is made with the secret of the question, so nobody can
 //! work it out from what a run shows.
 
-use longhaul_app::Command;
+use longhaul_app::RunCommand;
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::id::RunId;
@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq;
 
 use super::executions::shown;
 use super::{Action, rows};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::{Call, Nature, Problem};
 
 /// How tokens begin.
@@ -112,13 +112,13 @@ async fn cancel(mut call: Call) -> Result<Json, Problem> {
     let args: Cancel = call.arguments()?;
     let (run, loaded) = call.desk.load(&args.execution_id).await?;
     if !loaded.state.is_finished() {
-        call.desk.command(&run, Command::Cancel { reason: args.reason }, &call.caller).await?;
+        call.desk.command(&run, RunCommand::Cancel { reason: args.reason }, &call.caller).await?;
     }
     shown(&call, &run).await
 }
 
 /// The token of a question.
-pub(super) async fn token(desk: &Desk, run: &RunId, loaded: &Loaded, asked: &Asked) -> Result<String, Problem> {
+pub(super) async fn token(desk: &AppState, run: &RunId, loaded: &Loaded, asked: &Asked) -> Result<String, Problem> {
     let nonce = desk.engine().secret(run, &asked.path).await?.unwrap_or_default();
     let attempt = loaded.state.find(&asked.path).map_or(1, |step| step.attempts.max(1));
     let (around, step) = parts(asked);

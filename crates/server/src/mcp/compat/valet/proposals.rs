@@ -110,7 +110,7 @@ struct Apply {
 async fn create(mut call: Call) -> Result<Json, Problem> {
     let args: Create = call.arguments()?;
     let engine = call.desk.engine();
-    let workflow = find(&engine.shelf().await?, &args.workflow_id)?.0.to_owned();
+    let workflow = find(&engine.registry().await?, &args.workflow_id)?.0.to_owned();
     let text = checked(&call.desk, &workflow, &args.proposal_json).await?;
     let who = &call.caller.who;
     let run = args.execution_id.or_else(|| who.inside.first().cloned());
@@ -124,7 +124,7 @@ async fn create(mut call: Call) -> Result<Json, Problem> {
         expires_at: expiry(args.expires_at.as_deref(), engine.now_ms())?,
     };
     let id = engine
-        .change_shelf(|shelf, now| Ok((shelf.seq + 1, vec![shelf.propose(&workflow, proposing.clone(), now)?])))
+        .change_registry(|shelf, now| Ok((shelf.seq + 1, vec![shelf.propose(&workflow, proposing.clone(), now)?])))
         .await?;
     shown(&call, id).await
 }
@@ -142,7 +142,7 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
         return Err(Problem::unknown("status", unknown, &known));
     }
     let (engine, now) = (call.desk.engine(), call.desk.engine().now_ms());
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let (name, _) = find(&shelf, &args.workflow_id)?;
     let wanted = args.status.as_deref();
     let rows: Vec<Json> = shelf
@@ -159,12 +159,12 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
 async fn review(mut call: Call) -> Result<Json, Problem> {
     let args: Review = call.arguments()?;
     let engine = call.desk.engine();
-    let (workflow, id) = named(&engine.shelf().await?, &args.workflow_id, &args.proposal_id)?;
+    let (workflow, id) = named(&engine.registry().await?, &args.workflow_id, &args.proposal_id)?;
     let change = Change { by: Some(call.caller.client.clone()), notes: args.notes, ..Change::default() };
     let who = &call.caller.who;
     let from: Vec<String> = who.inside.iter().chain(&who.session).cloned().collect();
     engine
-        .change_shelf(|shelf, now| Ok(((), vec![shelf.review(&workflow, id, args.approve, &change, &from, now)?])))
+        .change_registry(|shelf, now| Ok(((), vec![shelf.review(&workflow, id, args.approve, &change, &from, now)?])))
         .await?;
     shown(&call, id).await
 }
@@ -172,7 +172,7 @@ async fn review(mut call: Call) -> Result<Json, Problem> {
 async fn apply(mut call: Call) -> Result<Json, Problem> {
     let args: Apply = call.arguments()?;
     let engine = call.desk.engine();
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let (workflow, id) = named(&shelf, &args.workflow_id, &args.proposal_id)?;
     // What was right when it was proposed may not be so any more: other workflows that it uses may be gone.
     if let Some(proposal) = shelf.proposal(id) {
@@ -180,8 +180,8 @@ async fn apply(mut call: Call) -> Result<Json, Problem> {
     }
     let by = Some(call.caller.client.clone());
     let change = Change { by, notes: args.review_notes, version: args.version, ..Change::default() };
-    engine.change_shelf(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
-    let shelf = engine.shelf().await?;
+    engine.change_registry(|shelf, now| Ok(((), vec![shelf.apply_proposal(&workflow, id, &change, now)?]))).await?;
+    let shelf = engine.registry().await?;
     let (name, kept) = find(&shelf, &workflow)?;
     let mut data = shown(&call, id).await?;
     data["workflow"] = rows::workflow(name, kept);
@@ -198,7 +198,7 @@ fn named(shelf: &Shelf, workflow: &str, proposal: &str) -> Result<(String, u64),
 
 async fn shown(call: &Call, id: u64) -> Result<Json, Problem> {
     let engine = call.desk.engine();
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let row = shelf.proposal(id).map(|proposal| rows::proposal(id, proposal, engine.now_ms()));
     Ok(json!({"proposal": row}))
 }

@@ -115,7 +115,7 @@ struct Which {
 async fn list(mut call: Call) -> Result<Json, Problem> {
     let args: List = call.arguments()?;
     let (engine, now) = (call.desk.engine(), call.desk.engine().now_ms());
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let rows: Vec<Json> = shelf
         .triggers()
         .filter(|(_, armed)| args.workflow_id.is_none() || armed.trigger.workflow == args.workflow_id)
@@ -129,7 +129,7 @@ async fn list(mut call: Call) -> Result<Json, Problem> {
 async fn sync(mut call: Call) -> Result<Json, Problem> {
     let args: Sync = call.arguments()?;
     let engine = call.desk.engine();
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let known = shelf.trigger(args.trigger_id.as_deref().unwrap_or(&args.name)).map(|(_, armed)| &armed.trigger);
     let workflow = match (&args.workflow_id, args.clear_workflow_link) {
         (Some(id), false) => Some(find(&shelf, id)?.0.to_owned()),
@@ -148,12 +148,12 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
     };
     let arming = Arming { id: args.trigger_id, trigger, by: call.caller.who.user.clone() };
     let id = engine
-        .change_shelf(|shelf, _| {
+        .change_registry(|shelf, _| {
             let (id, entry) = shelf.arm(&arming)?;
             Ok((id, entry.into_iter().collect()))
         })
         .await?;
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let row = shelf.trigger(&id).map(|(id, armed)| rows::trigger(id, armed, engine.now_ms()));
     Ok(json!({"trigger": row}))
 }
@@ -222,7 +222,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     let args: Run = call.arguments()?;
     args.repository.refuse()?;
     let given = mapping("variables_json", args.variables_json.as_ref())?;
-    let shelf = call.desk.engine().shelf().await?;
+    let shelf = call.desk.engine().registry().await?;
     let (id, armed) = shelf.trigger(&args.trigger_id).ok_or_else(|| shelf.no_trigger(&args.trigger_id))?;
     let trigger = &armed.trigger;
     let Some(workflow) = &trigger.workflow else {
@@ -241,6 +241,6 @@ async fn delete(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
     let by = call.caller.who.user.clone();
     let engine = call.desk.engine();
-    engine.change_shelf(|shelf, _| Ok(((), vec![shelf.disarm(&args.trigger_id, by.clone())?]))).await?;
+    engine.change_registry(|shelf, _| Ok(((), vec![shelf.disarm(&args.trigger_id, by.clone())?]))).await?;
     Ok(json!({"deleted": args.trigger_id}))
 }

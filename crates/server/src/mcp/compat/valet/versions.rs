@@ -57,7 +57,7 @@ struct Rollback {
 
 async fn history(mut call: Call) -> Result<Json, Problem> {
     let args: History = call.arguments()?;
-    let shelf = call.desk.engine().shelf().await?;
+    let shelf = call.desk.engine().registry().await?;
     let (name, kept) = find(&shelf, &args.workflow_id)?;
     let newest = kept.versions.iter().enumerate().rev().skip(args.offset.unwrap_or(0) as usize);
     let rows: Vec<Json> =
@@ -70,16 +70,16 @@ async fn history(mut call: Call) -> Result<Json, Problem> {
 async fn rollback(mut call: Call) -> Result<Json, Problem> {
     let args: Rollback = call.arguments()?;
     let engine = call.desk.engine();
-    let id = find(&engine.shelf().await?, &args.workflow_id)?.0.to_owned();
+    let id = find(&engine.registry().await?, &args.workflow_id)?.0.to_owned();
     let by = Some(call.caller.client.clone());
     let change = Change { version: args.version, notes: args.notes, by, ..Change::default() };
     let moved = engine
-        .change_shelf(|shelf, _| {
+        .change_registry(|shelf, _| {
             let entry = shelf.rollback(&id, &args.target_workflow_hash, &change)?;
             Ok((entry.is_some(), entry.into_iter().collect()))
         })
         .await?;
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let (name, kept) = find(&shelf, &id)?;
     Ok(json!({"alreadyAtVersion": !moved, "workflow": rows::workflow(name, kept)}))
 }

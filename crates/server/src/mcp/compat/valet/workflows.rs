@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Action, parsed, rows};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::{Call, Nature, Problem};
 
 pub(super) const ACTIONS: &[Action] = &[
@@ -115,14 +115,14 @@ struct Update {
 }
 
 async fn list(call: Call) -> Result<Json, Problem> {
-    let shelf = call.desk.engine().shelf().await?;
+    let shelf = call.desk.engine().registry().await?;
     let rows: Vec<Json> = shelf.workflows().map(|(name, kept)| rows::workflow(name, kept)).collect();
     Ok(json!({"workflows": rows}))
 }
 
 async fn get(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
-    let shelf = call.desk.engine().shelf().await?;
+    let shelf = call.desk.engine().registry().await?;
     let (name, kept) = find(&shelf, &args.workflow_id)?;
     Ok(json!({"workflow": rows::workflow_with_text(name, kept)}))
 }
@@ -150,7 +150,7 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
 
 async fn update(mut call: Call) -> Result<Json, Problem> {
     let args: Update = call.arguments()?;
-    let shelf = call.desk.engine().shelf().await?;
+    let shelf = call.desk.engine().registry().await?;
     let id = find(&shelf, &args.workflow_id)?.0.to_owned();
     let text = match &args.data_json {
         Some(given) => Some(checked(&call.desk, &id, given).await?),
@@ -184,26 +184,26 @@ async fn delete(mut call: Call) -> Result<Json, Problem> {
     let args: Which = call.arguments()?;
     let by = Some(call.caller.client.clone());
     let engine = call.desk.engine();
-    let id = find(&engine.shelf().await?, &args.workflow_id)?.0.to_owned();
-    engine.change_shelf(|shelf, _| Ok(((), vec![shelf.remove(&id, by.clone())?]))).await?;
+    let id = find(&engine.registry().await?, &args.workflow_id)?.0.to_owned();
+    engine.change_registry(|shelf, _| Ok(((), vec![shelf.remove(&id, by.clone())?]))).await?;
     Ok(json!({"deleted": id}))
 }
 
 async fn save(call: &Call, id: &str, change: impl Fn(Option<&Kept>) -> Change + Send + Sync) -> Result<Json, Problem> {
     let engine = call.desk.engine();
     let changed = engine
-        .change_shelf(|shelf, _| {
+        .change_registry(|shelf, _| {
             let entries = shelf.save(id, &change(shelf.kept(id).ok()))?;
             Ok((!entries.is_empty(), entries))
         })
         .await?;
-    let shelf = engine.shelf().await?;
+    let shelf = engine.registry().await?;
     let (name, kept) = find(&shelf, id)?;
     Ok(json!({"workflow": rows::workflow(name, kept), "changed": changed}))
 }
 
 /// A definition that has no errors, with what it is known by.
-pub(super) async fn checked(desk: &Desk, id: &str, given: &Json) -> Result<Text, Problem> {
+pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<Text, Problem> {
     let text = match given {
         Json::String(text) => text.clone(),
         other => other.to_string(),

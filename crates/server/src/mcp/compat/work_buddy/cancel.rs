@@ -1,6 +1,6 @@
 //! `workflow_cancel` and `workflow_sweep_idle`: the ends of runs that nobody goes on with.
 
-use longhaul_app::Command;
+use longhaul_app::RunCommand;
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
 use longhaul_core::status::RunStatus;
@@ -75,7 +75,7 @@ fn is_idle(touched: i64, now: i64) -> bool {
 
 /// Ends a run. It has taken that in by then: a hosted run moves only when somebody asks it to.
 async fn end(call: &Call, run: &RunId, reason: Option<&str>) -> Result<(), Problem> {
-    let command = Command::Cancel { reason: reason.map(str::to_owned) };
+    let command = RunCommand::Cancel { reason: reason.map(str::to_owned) };
     call.desk.command(run, command, &call.caller).await?;
     if call.desk.engine().load(run).await?.state.is_hosted() {
         call.desk.engine().next(run, &call.caller.client).await?;

@@ -5,7 +5,7 @@
 use longhaul_core::id::RunId;
 use uuid::Uuid;
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 /// How ids of these runs begin in the store.
@@ -27,7 +27,7 @@ pub(super) fn shown(run: &RunId) -> String {
 }
 
 /// The run that a client means.
-pub(super) async fn find(desk: &Desk, text: &str) -> Result<RunId, Problem> {
+pub(super) async fn find(desk: &AppState, text: &str) -> Result<RunId, Problem> {
     let stored = text.strip_prefix(SHOWN).map_or_else(|| text.to_owned(), |digits| format!("{STORED}{digits}"));
     desk.run(&stored).await.map_err(|_| unknown(text))
 }

@@ -4,7 +4,7 @@ use longhaul_core::Json;
 use longhaul_core::plan::Plan;
 use serde_json::{Map, Value};
 
-use crate::desk::Order;
+use crate::app_state::Order;
 use crate::mcp::tool::Problem;
 
 /// Parameters as an object, or as the text of one.

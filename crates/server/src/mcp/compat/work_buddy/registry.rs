@@ -8,11 +8,11 @@ use longhaul_app::workflow::scripts_dir;
 use longhaul_core::id::Name;
 use longhaul_core::plan::{Input, Plan};
 use longhaul_lang::source::Node;
-use longhaul_lang::{Checked, Report};
-use longhaul_project::{Entry, Origin};
+use longhaul_lang::{CheckReport, Checked};
+use longhaul_project::{WorkflowEntry, WorkflowOrigin};
 use serde_json::{Map, Value, json};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 /// A workflow that can be started.
@@ -28,9 +28,9 @@ pub(super) struct Registered {
 }
 
 /// Every workflow without errors.
-pub(super) fn all(desk: &Desk) -> Vec<Registered> {
+pub(super) fn all(desk: &AppState) -> Vec<Registered> {
     let mut all = own(desk);
-    let shipped = desk.listed().into_iter().filter(|listed| listed.entry.origin == Origin::Builtin);
+    let shipped = desk.listed().into_iter().filter(|listed| listed.entry.origin == WorkflowOrigin::Builtin);
     all.extend(shipped.filter_map(|listed| {
         let (name, dir) = (listed.entry.name.clone(), scripts_dir(&listed.entry));
         let plan = Arc::unwrap_or_clone(listed.plan?);
@@ -40,10 +40,10 @@ pub(super) fn all(desk: &Desk) -> Vec<Registered> {
 }
 
 /// Those that are files; a file can have several.
-fn own(desk: &Desk) -> Vec<Registered> {
+fn own(desk: &AppState) -> Vec<Registered> {
     let disk = desk.disk();
     let mut entries = disk.library.all();
-    entries.retain(|entry| entry.origin != Origin::Builtin);
+    entries.retain(|entry| entry.origin != WorkflowOrigin::Builtin);
     let checked = entries.into_iter().filter_map(|entry| Some((disk.check(&entry, None).ok()?, entry)));
     // One a name: the first place in which it is found wins.
     let mut seen = HashSet::new();
@@ -52,7 +52,7 @@ fn own(desk: &Desk) -> Vec<Registered> {
 }
 
 /// The workflow with a name, or with another name of its own.
-pub(super) fn find(desk: &Desk, name: &str) -> Result<Registered, Problem> {
+pub(super) fn find(desk: &AppState, name: &str) -> Result<Registered, Problem> {
     // By the name of its file, which says what is wrong with it, too.
     if desk.disk().library.find(name).is_some() {
         let (entry, plan) = desk.plan(name)?;
@@ -69,7 +69,7 @@ pub(super) fn find(desk: &Desk, name: &str) -> Result<Registered, Problem> {
     }
 }
 
-fn unknown(desk: &Desk, name: &str, own: Vec<Registered>) -> Problem {
+fn unknown(desk: &AppState, name: &str, own: Vec<Registered>) -> Problem {
     let known = desk.disk().library.all().into_iter().map(|entry| entry.name);
     let mut known: Vec<String> = known.chain(own.into_iter().map(|one| one.name)).collect();
     known.extend(super::run::CAPABILITIES.map(str::to_owned));
@@ -78,7 +78,7 @@ fn unknown(desk: &Desk, name: &str, own: Vec<Registered>) -> Problem {
     Problem::unknown("capability or workflow", name, &known)
 }
 
-fn in_file(report: &Report, entry: &Entry) -> Vec<Registered> {
+fn in_file(report: &CheckReport, entry: &WorkflowEntry) -> Vec<Registered> {
     let registered = |workflow: &Checked| {
         let plan = workflow.plan.clone()?;
         let description = workflow.native.get("description").and_then(Node::scalar).unwrap_or_default().to_owned();

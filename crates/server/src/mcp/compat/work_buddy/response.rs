@@ -6,12 +6,12 @@ use longhaul_core::path::StepPath;
 use longhaul_core::state::StepInst;
 use longhaul_core::view::shown::shown;
 use longhaul_core::view::{AutoRan, counted};
-use longhaul_runtime::{Handed, HostStatus, Loaded, Work};
+use longhaul_runtime::{HandedStep, HostStatus, HostedWork, Loaded};
 use serde_json::{Map, Value, json};
 
 use super::super::step_name;
 use super::{context, id, words};
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 /// What an answer is given to.
@@ -24,7 +24,7 @@ pub(super) struct Since {
 }
 
 /// How a run stands.
-pub(super) async fn of(desk: &Desk, handed: &Handed, since: Since) -> Result<Value, Problem> {
+pub(super) async fn of(desk: &AppState, handed: &HandedStep, since: Since) -> Result<Value, Problem> {
     let loaded = desk.engine().load(&handed.run).await?;
     let picture = Picture { handed, loaded: &loaded, now: desk.engine().now_ms() };
     let mut data = match (handed.status, current(&loaded, &handed.ready)) {
@@ -45,7 +45,7 @@ pub(super) async fn of(desk: &Desk, handed: &Handed, since: Since) -> Result<Val
 }
 
 /// The step that comes first of those that a client has.
-pub(super) fn current<'w>(loaded: &Loaded, ready: &'w [Work]) -> Option<&'w Work> {
+pub(super) fn current<'w>(loaded: &Loaded, ready: &'w [HostedWork]) -> Option<&'w HostedWork> {
     ready.iter().min_by_key(|work| words::position(&loaded.plan.0, &work.path))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn misfit(run: &RunId, loaded: &Loaded, step: &StepPath, is_empty: bo
 }
 
 struct Picture<'a> {
-    handed: &'a Handed,
+    handed: &'a HandedStep,
     loaded: &'a Loaded,
     now: i64,
 }
@@ -84,7 +84,7 @@ impl Picture<'_> {
         data
     }
 
-    fn step(&self, work: &Work, since: &Since) -> Value {
+    fn step(&self, work: &HostedWork, since: &Since) -> Value {
         let name = step_name(&work.path);
         let steps = words::steps(self.loaded, self.now);
         let waits = |word: &str| matches!(word, "available" | "running");

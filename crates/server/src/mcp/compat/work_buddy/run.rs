@@ -12,7 +12,7 @@ use super::super::told;
 use super::registry::{self, Registered};
 use super::response::{self, Since};
 use super::{cancel, id, init, params};
-use crate::desk::Order;
+use crate::app_state::Order;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
@@ -69,7 +69,7 @@ async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId
     let mut taken = Problem::new("no id is free for the run; try again");
     let startable = Startable { plan: workflow.plan.clone(), dir: workflow.dir.clone() };
     for _ in 0..TRIES {
-        let order = longhaul_app::Order {
+        let order = longhaul_app::StartOrder {
             task: order.task.clone(),
             inputs: order.inputs.clone(),
             run: id::new(),

@@ -12,24 +12,24 @@ use tokio::net::TcpStream;
 use super::super::invalid;
 use super::letter::{Letter, base64};
 use super::tls;
-use longhaul_config::{Login, Privacy, Server};
+use longhaul_config::{MailLogin, MailPrivacy, MailServer};
 
 /// Bytes of one answer, with all its lines.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 
 /// Hands a letter over. The letter has been checked: its addresses fit into a command.
-pub(super) async fn send(server: &Server, letter: &Letter, text: &str) -> Result<(), Failure> {
-    if server.login.is_some() && server.privacy == Privacy::Open {
+pub(super) async fn send(server: &MailServer, letter: &Letter, text: &str) -> Result<(), Failure> {
+    if server.login.is_some() && server.privacy == MailPrivacy::Open {
         return Err(invalid("a password is not sent in the open; set `tls` of the channel to `starttls` or `tls`"));
     }
     let stream = TcpStream::connect(&server.address).await.map_err(|error| broken(&error))?;
     match server.privacy {
-        Privacy::Open => greeted(Talk::new(stream)).await?.deliver(server, letter, text).await,
-        Privacy::StartTls => {
+        MailPrivacy::Open => greeted(Talk::new(stream)).await?.deliver(server, letter, text).await,
+        MailPrivacy::StartTls => {
             let stream = greeted(Talk::new(stream)).await?.leave_the_open().await?;
             Talk::new(tls::wrap(stream, server).await?).deliver(server, letter, text).await
         }
-        Privacy::Tls => {
+        MailPrivacy::Tls => {
             let stream = tls::wrap(stream, server).await?;
             greeted(Talk::new(stream)).await?.deliver(server, letter, text).await
         }
@@ -74,7 +74,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Talk<S> {
         Self { stream: BufReader::new(stream) }
     }
 
-    async fn deliver(mut self, server: &Server, letter: &Letter, text: &str) -> Result<(), Failure> {
+    async fn deliver(mut self, server: &MailServer, letter: &Letter, text: &str) -> Result<(), Failure> {
         let offered = self.introduce().await?;
         if let Some(login) = &server.login {
             self.log_in(login, &offered).await?;
@@ -98,7 +98,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Talk<S> {
         }
     }
 
-    async fn log_in(&mut self, login: &Login, offered: &[String]) -> Result<(), Failure> {
+    async fn log_in(&mut self, login: &MailLogin, offered: &[String]) -> Result<(), Failure> {
         let password = login.password.value().map_err(invalid)?;
         let ways: Vec<String> = offered.iter().filter_map(|line| auth_ways(line)).flatten().collect();
         let offers = |way: &str| ways.iter().any(|offered| offered.eq_ignore_ascii_case(way));

@@ -14,10 +14,10 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::super::invalid;
-use longhaul_config::Server;
+use longhaul_config::MailServer;
 
 /// Puts TLS around a connection; the server must be who its address says.
-pub(super) async fn wrap(stream: TcpStream, server: &Server) -> Result<TlsStream<TcpStream>, Failure> {
+pub(super) async fn wrap(stream: TcpStream, server: &MailServer) -> Result<TlsStream<TcpStream>, Failure> {
     let host = server.address.rsplit_once(':').map_or(server.address.as_str(), |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     let name = ServerName::try_from(host).map_err(|_| invalid(format!("`{}` names no host", server.address)))?;

@@ -10,15 +10,15 @@ use std::time::Duration;
 use axum::body::Bytes;
 use longhaul_core::id::RunId;
 use longhaul_core::state::State;
-use longhaul_runtime::{Engine, Error, Pulse};
+use longhaul_runtime::{Engine, EngineEvent, Error};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::board::{Board, Viewer};
-use super::feed::{Batch, Feed, Place};
-use super::tails::Tails;
+use super::ring_buffer::{Batch, Place, RingBuffer};
+use super::run_list::{RunList, Viewer};
+use super::transcript_tail::TranscriptTails;
 use super::{Pieces, SIGN_OF_LIFE, event};
 use crate::http::problem::Problem;
 
@@ -37,7 +37,7 @@ const STREAMS_MAX: usize = 512;
 
 /// Hands what happens to those who watch.
 #[derive(Clone)]
-pub(crate) struct Hub {
+pub(crate) struct Broadcaster {
     inner: Arc<Inner>,
 }
 
@@ -47,19 +47,19 @@ struct Inner {
     feeds: Mutex<Feeds>,
     /// Somebody new watches.
     joined: Notify,
-    board: Board,
+    board: RunList,
     places: Arc<Semaphore>,
 }
 
 #[derive(Default)]
 struct Feeds {
-    by_run: HashMap<RunId, Arc<Feed>>,
+    by_run: HashMap<RunId, Arc<RingBuffer>>,
     is_heard: bool,
 }
 
-impl Hub {
+impl Broadcaster {
     pub(crate) fn new(engine: Engine, stop: CancellationToken) -> Self {
-        let board = Board::new(engine.clone(), stop.clone());
+        let board = RunList::new(engine.clone(), stop.clone());
         let places = Arc::new(Semaphore::new(STREAMS_MAX));
         Self { inner: Arc::new(Inner { engine, stop, feeds: Mutex::default(), joined: Notify::new(), board, places }) }
     }
@@ -94,9 +94,9 @@ impl Inner {
     }
 
     /// The feed of a run, which begins now if there is none.
-    fn join(self: &Arc<Self>, run: &RunId, state: &State) -> Arc<Feed> {
+    fn join(self: &Arc<Self>, run: &RunId, state: &State) -> Arc<RingBuffer> {
         let mut feeds = self.feeds();
-        let feed = feeds.by_run.entry(run.clone()).or_insert_with(|| Arc::new(Feed::new(run.clone(), state)));
+        let feed = feeds.by_run.entry(run.clone()).or_insert_with(|| Arc::new(RingBuffer::new(run.clone(), state)));
         let feed = Arc::clone(feed);
         if !std::mem::replace(&mut feeds.is_heard, true) {
             tokio::spawn(hear(Arc::clone(self)));
@@ -106,12 +106,12 @@ impl Inner {
         feed
     }
 
-    fn find(&self, run: &RunId) -> Option<Arc<Feed>> {
+    fn find(&self, run: &RunId) -> Option<Arc<RingBuffer>> {
         self.feeds().by_run.get(run).cloned()
     }
 
     /// The runs that somebody watches; none, and nobody listens any more.
-    fn watched(&self) -> Vec<Arc<Feed>> {
+    fn watched(&self) -> Vec<Arc<RingBuffer>> {
         let mut feeds = self.feeds();
         feeds.by_run.retain(|_, feed| Arc::strong_count(feed) > 1);
         feeds.is_heard = !feeds.by_run.is_empty();
@@ -123,7 +123,7 @@ impl Inner {
     }
 
     /// Reads what the journal has and a feed does not.
-    async fn look(&self, feed: &Feed) -> Result<(), Error> {
+    async fn look(&self, feed: &RingBuffer) -> Result<(), Error> {
         loop {
             match self.engine.events(&feed.run, feed.seq(), PAGE).await {
                 Ok(page) if page.is_empty() => return Ok(()),
@@ -141,7 +141,7 @@ impl Inner {
 /// Hears what happens for as long as somebody watches.
 async fn hear(hub: Arc<Inner>) {
     let (mut pulse, mut changes) = (hub.engine.pulse(), hub.engine.changes());
-    let mut tails = Tails::new(hub.engine.clone());
+    let mut tails = TranscriptTails::new(hub.engine.clone());
     // Since when something may have been written that no feed has.
     let mut owed: Option<Instant> = Some(Instant::now());
     let mut listen = Instant::now() + LISTEN;
@@ -150,14 +150,14 @@ async fn hear(hub: Arc<Inner>) {
             () = hub.stop.cancelled() => return,
             () = hub.joined.notified() => owed = Some(Instant::now()),
             news = pulse.recv() => match news {
-                Ok(Pulse::Events(run, events)) => {
+                Ok(EngineEvent::Events(run, events)) => {
                     if let Some(feed) = hub.find(&run)
                         && !feed.take(&events)
                     {
                         owed = Some(Instant::now());
                     }
                 }
-                Ok(Pulse::Entry(run, said)) => {
+                Ok(EngineEvent::Entry(run, said)) => {
                     if let Some(feed) = hub.find(&run) {
                         feed.say(&said);
                     }
@@ -191,7 +191,7 @@ async fn hear(hub: Arc<Inner>) {
 }
 
 /// Looks at all that are watched; when to look again, if the store did not answer.
-async fn look_at(hub: &Inner, watched: &[Arc<Feed>]) -> Option<Instant> {
+async fn look_at(hub: &Inner, watched: &[Arc<RingBuffer>]) -> Option<Instant> {
     let mut again = None;
     for feed in watched {
         if hub.look(feed).await.is_err() {
@@ -204,7 +204,7 @@ async fn look_at(hub: &Inner, watched: &[Arc<Feed>]) -> Option<Instant> {
 /// Somebody who watches a run.
 pub(crate) struct Watcher {
     engine: Engine,
-    feed: Arc<Feed>,
+    feed: Arc<RingBuffer>,
     place: Place,
     news: tokio::sync::watch::Receiver<u64>,
     stop: CancellationToken,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use longhaul_core::decide::is_given;
 use longhaul_runtime::{Clock, clock_of};
-use longhaul_store::{Error, Place, Store};
+use longhaul_store::{Error, Store, StoreAddress};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ const OPENING: Duration = Duration::from_secs(10);
 pub type Opened = (Arc<dyn Store>, Arc<dyn Clock>);
 
 /// Opens a store for somebody who may do everything. Blocks; meant for the start of a program.
-pub fn store(place: &Place) -> Result<Opened> {
+pub fn store(place: &StoreAddress) -> Result<Opened> {
     let opened = tokio::task::block_in_place(|| Handle::current().block_on(place.open(OPENING)));
     let opened = told(place, opened)?;
     opened.scope().map_or(Ok(()), |scope| refuse(scope.login()))?;
@@ -36,7 +36,7 @@ fn refuse(login: &str) -> Result<()> {
 }
 
 /// Refuses to go on where there is no store: opening it would make one. Blocks; meant for the start of a program.
-pub fn require(place: &Place) -> Result<()> {
+pub fn require(place: &StoreAddress) -> Result<()> {
     let there = tokio::task::block_in_place(|| Handle::current().block_on(place.is_there(OPENING)));
     match told(place, there)? {
         true => Ok(()),
@@ -49,7 +49,7 @@ pub fn require(place: &Place) -> Result<()> {
 }
 
 /// Opens a store for a worker, as soon as it is there; `None` if `stop` came first.
-pub async fn patiently(place: &Place, stop: &CancellationToken, say: &Say) -> Result<Option<Opened>> {
+pub async fn patiently(place: &StoreAddress, stop: &CancellationToken, say: &Say) -> Result<Option<Opened>> {
     let is_said = AtomicBool::new(false);
     let unanswered = |why: &str| {
         if !is_said.swap(true, Ordering::Relaxed) {
@@ -68,12 +68,12 @@ pub async fn patiently(place: &Place, stop: &CancellationToken, say: &Say) -> Re
     with_clock(place, opened).await.map(Some)
 }
 
-async fn with_clock(place: &Place, store: Arc<dyn Store>) -> Result<Opened> {
+async fn with_clock(place: &StoreAddress, store: Arc<dyn Store>) -> Result<Opened> {
     let clock = told(place, clock_of(&store).await)?;
     Ok((store, clock))
 }
 
-fn told<T>(place: &Place, opened: Result<T, Error>) -> Result<T> {
+fn told<T>(place: &StoreAddress, opened: Result<T, Error>) -> Result<T> {
     opened.with_context(|| format!("{place} cannot be opened"))
 }
 

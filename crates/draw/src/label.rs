@@ -1,6 +1,6 @@
 //! What a node shows, whatever the format: its shape, its lines, its badges.
 
-use crate::graph::Node;
+use crate::graph::GraphNode;
 use crate::text::one_line;
 
 /// The widest title in a box.
@@ -34,7 +34,7 @@ pub(crate) enum Shape {
 }
 
 /// The outline that tells what a node is.
-pub(crate) fn shape(node: &Node) -> Shape {
+pub(crate) fn shape(node: &GraphNode) -> Shape {
     match node.kind.as_str() {
         _ if node.gate => Shape::Hexagon,
         "decision" => Shape::Rhombus,
@@ -46,7 +46,7 @@ pub(crate) fn shape(node: &Node) -> Shape {
 }
 
 /// What is special about a node, without brackets.
-pub(crate) fn badges(node: &Node) -> Vec<String> {
+pub(crate) fn badges(node: &GraphNode) -> Vec<String> {
     let flags = [(node.start, "start"), (node.gate, "gate"), (node.optional, "optional")];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word.to_owned());
     let when = node.when.as_deref().map(|when| format!("when {}", one_line(when, WHEN_COLUMNS_MAX)));
@@ -54,7 +54,7 @@ pub(crate) fn badges(node: &Node) -> Vec<String> {
 }
 
 /// The lines in a box; the first is the title.
-pub(crate) fn lines(node: &Node) -> Vec<String> {
+pub(crate) fn lines(node: &GraphNode) -> Vec<String> {
     let mut lines = vec![title(node), one_line(&about(node), LINE_COLUMNS_MAX)];
     // Of a kind that always asks, the kind already says so.
     let is_asking = matches!(node.kind.as_str(), "approve" | "ask");
@@ -66,7 +66,7 @@ pub(crate) fn lines(node: &Node) -> Vec<String> {
 }
 
 /// The line on the frame of a group.
-pub(crate) fn caption(node: &Node) -> String {
+pub(crate) fn caption(node: &GraphNode) -> String {
     let title = title(node);
     if node.kind == "branch" {
         return title;
@@ -76,20 +76,20 @@ pub(crate) fn caption(node: &Node) -> String {
 }
 
 /// What it is called; never nothing, because a box without text is no valid Mermaid.
-fn title(node: &Node) -> String {
+fn title(node: &GraphNode) -> String {
     let names = [&node.title, &node.id, &node.kind].map(|name| one_line(name, TITLE_COLUMNS_MAX));
     names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "?".to_owned())
 }
 
 /// Everything that fits in a tooltip.
-pub(crate) fn tooltip(node: &Node) -> String {
+pub(crate) fn tooltip(node: &GraphNode) -> String {
     let mut parts = vec![one_line(&node.key, 200), about(node)];
     parts.extend(badges(node));
     one_line(&parts.join(" · "), 400)
 }
 
 /// The kind and what is done; a sub-workflow is titled with its name, so its id is the news.
-fn about(node: &Node) -> String {
+fn about(node: &GraphNode) -> String {
     let kind = if node.kind == "unit" { "workflow" } else { node.kind.as_str() };
     let news = if node.kind == "workflow" { Some(node.id.as_str()) } else { node.detail.as_deref() };
     news.map_or_else(|| kind.to_owned(), |news| format!("{kind} · {news}"))

@@ -10,7 +10,7 @@ use super::{ATTEMPT_VARIABLE, table};
 
 /// The attempts that started this process, the nearest first, and whether an engine is above it at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct Ancestry {
     /// As in their marks: `run/path@attempt`.
     pub attempts: Vec<String>,
     /// Whether one of the processes above is a longhaul, be it an engine, a shim or a guard.
@@ -18,8 +18,8 @@ pub struct Line {
 }
 
 /// Looks at this process and all above it.
-pub fn line() -> Line {
-    let mut line = Line::default();
+pub fn line() -> Ancestry {
+    let mut line = Ancestry::default();
     line.add(std::env::var(ATTEMPT_VARIABLE).ok());
     let (mut seen, mut at) = (HashSet::new(), std::process::id());
     while at > 0 && seen.insert(at) {
@@ -30,7 +30,7 @@ pub fn line() -> Line {
     line
 }
 
-impl Line {
+impl Ancestry {
     fn add(&mut self, attempt: Option<String>) {
         let fresh = attempt.filter(|attempt| !attempt.is_empty() && !self.attempts.contains(attempt));
         self.attempts.extend(fresh);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn runs_are_named_once() {
-        let mut line = Line::default();
+        let mut line = Ancestry::default();
         for attempt in ["r-2/a@1", "r-1/b/c@2", "r-2/d@1", "", "r-2/a@1"] {
             line.add(Some(attempt.to_owned()));
         }

@@ -8,23 +8,23 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Address, Error, Options, Postgres, PostgresOptions, Sqlite, Store};
+use crate::{Address, Error, Postgres, PostgresOptions, Sqlite, SqliteOptions, Store};
 
 /// Where a store is.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum StoreAddress {
     /// `runs.db`, or `sqlite://runs.db`.
     File(PathBuf),
     /// `postgres://…`.
     Database(Box<Address>),
 }
 
-impl Place {
+impl StoreAddress {
     /// Opens it; makes what is missing. Must be called inside a Tokio runtime. A file is opened at once; a database
     /// is waited for, but not longer than `patience`.
     pub async fn open(&self, patience: Duration) -> Result<Arc<dyn Store>, Error> {
         Ok(match self {
-            Self::File(file) => Arc::new(Sqlite::open(file, Options::default())?),
+            Self::File(file) => Arc::new(Sqlite::open(file, SqliteOptions::default())?),
             Self::Database(address) => {
                 let options = PostgresOptions { opening: patience, ..PostgresOptions::default() };
                 as_seen(Postgres::open(address, options).await?).await?
@@ -70,7 +70,7 @@ async fn as_seen(store: Postgres) -> Result<Arc<dyn Store>, Error> {
     })
 }
 
-impl FromStr for Place {
+impl FromStr for StoreAddress {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -97,7 +97,7 @@ fn is_like_an_address(text: &str) -> bool {
     begins || has_password || text.contains("://")
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StoreAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => write!(f, "{}", file.display()),
@@ -121,11 +121,11 @@ mod tests {
             "http://team:hunter2@db",
             "team:hunter2@db/runs",
         ] {
-            let said = text.parse::<Place>().unwrap_err().to_string();
+            let said = text.parse::<StoreAddress>().unwrap_err().to_string();
             assert!(said.contains("no address of a store") && !said.contains("hunter2"), "{text}: {said}");
         }
         for text in ["runs.db", "postgres/runs.db", "/srv/a:b@c/runs.db", "sqlite:///srv/x.db", "./team:x", "@home"] {
-            assert!(text.parse::<Place>().unwrap().file().is_some(), "{text}");
+            assert!(text.parse::<StoreAddress>().unwrap().file().is_some(), "{text}");
         }
     }
 }

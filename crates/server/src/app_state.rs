@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use longhaul_app::workflow::{self, Unplanned};
-use longhaul_app::{App, Command};
+use longhaul_app::{App, RunCommand};
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::origin;
 use longhaul_core::plan::Plan;
 use longhaul_core::shelf::Shelf;
-use longhaul_lang::Report;
-use longhaul_project::kept::Shelves;
-use longhaul_project::{Disk, Entry, Origin, Project};
+use longhaul_lang::CheckReport;
+use longhaul_project::registry::RegistryReader;
+use longhaul_project::{Disk, Project, WorkflowEntry, WorkflowOrigin};
 use longhaul_runtime::{Applied, Engine, Follow, Loaded, Message, Startable};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -27,7 +27,7 @@ use crate::mcp::tools::workflow_check::in_words;
 use crate::mcp::watch;
 
 /// What a server is opened with.
-pub struct Setup {
+pub struct ServerSetup {
     /// Drives runs.
     pub engine: Engine,
     /// Who started the server.
@@ -46,12 +46,12 @@ pub struct Setup {
 
 /// What every call works on.
 #[derive(Clone)]
-pub struct Desk {
+pub struct AppState {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    setup: Setup,
+    setup: ServerSetup,
     drives: TaskTracker,
     driven: Mutex<HashSet<RunId>>,
     /// As it was when the call came.
@@ -63,10 +63,10 @@ struct Inner {
 /// A workflow as lists show it.
 #[derive(Clone)]
 pub(crate) struct Listed {
-    pub(crate) entry: Entry,
+    pub(crate) entry: WorkflowEntry,
     pub(crate) description: String,
     /// Those of the same name that are found later.
-    pub(crate) hides: Vec<Entry>,
+    pub(crate) hides: Vec<WorkflowEntry>,
     /// `None` if it has errors.
     pub(crate) plan: Option<Arc<Plan>>,
 }
@@ -80,9 +80,9 @@ pub(crate) struct Order {
     pub(crate) run: Option<RunId>,
 }
 
-impl Desk {
+impl AppState {
     /// A desk with nothing on it.
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: ServerSetup) -> Self {
         Self {
             inner: Arc::new(Inner {
                 setup,
@@ -130,12 +130,12 @@ impl Desk {
     /// The project as it is now: files change while a server runs.
     pub(crate) fn disk(&self) -> Disk {
         let shelf = Arc::clone(&self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner));
-        Disk::new(self.inner.setup.project.clone()).with_shelves(Shelves::known(&shelf))
+        Disk::new(self.inner.setup.project.clone()).with_registry(RegistryReader::known(&shelf))
     }
 
     /// Reads the shelf: workflows are looked up in many places that can not wait for it.
     pub(crate) async fn refresh_shelf(&self) -> Result<(), Problem> {
-        let shelf = Arc::new(self.engine().shelf().await?);
+        let shelf = Arc::new(self.engine().registry().await?);
         *self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner) = shelf;
         Ok(())
     }
@@ -151,18 +151,18 @@ impl Desk {
     }
 
     /// A workflow of the library, by name alone: a client does not choose files.
-    pub(crate) fn workflow(&self, name: &str) -> Result<(Entry, Report), Problem> {
+    pub(crate) fn workflow(&self, name: &str) -> Result<(WorkflowEntry, CheckReport), Problem> {
         workflow::named(&self.disk(), name).map_err(|why| unplanned(name, &why))
     }
 
     /// Every workflow that can be found, one a name: the first place in which it is found wins.
     pub(crate) fn listed(&self) -> Vec<Listed> {
         let disk = self.disk();
-        let mut names: IndexMap<String, Vec<Entry>> = IndexMap::new();
+        let mut names: IndexMap<String, Vec<WorkflowEntry>> = IndexMap::new();
         for entry in disk.library.all() {
             names.entry(entry.name.clone()).or_default().push(entry);
         }
-        names.retain(|_, entries| !entries.iter().all(Entry::is_part));
+        names.retain(|_, entries| !entries.iter().all(WorkflowEntry::is_part));
         names.sort_keys();
         names.into_values().filter_map(|entries| self.listed_one(&disk, entries)).collect()
     }
@@ -175,10 +175,10 @@ impl Desk {
     }
 
     /// The first entry of a name wins and hides the others.
-    fn listed_one(&self, disk: &Disk, mut entries: Vec<Entry>) -> Option<Listed> {
+    fn listed_one(&self, disk: &Disk, mut entries: Vec<WorkflowEntry>) -> Option<Listed> {
         let hides = entries.split_off(1.min(entries.len()));
         let entry = entries.pop()?;
-        let known = if entry.origin == Origin::Builtin {
+        let known = if entry.origin == WorkflowOrigin::Builtin {
             let mut shipped = self.inner.shipped.lock().unwrap_or_else(PoisonError::into_inner);
             shipped.entry(entry.name.clone()).or_insert_with(|| listed(disk, entry)).clone()
         } else {
@@ -188,12 +188,12 @@ impl Desk {
     }
 
     /// The plan of a workflow that has no errors.
-    pub(crate) fn plan(&self, name: &str) -> Result<(Entry, Plan), Problem> {
+    pub(crate) fn plan(&self, name: &str) -> Result<(WorkflowEntry, Plan), Problem> {
         let (entry, startable) = self.startable(name)?;
         Ok((entry, startable.plan))
     }
 
-    fn startable(&self, name: &str) -> Result<(Entry, Startable), Problem> {
+    fn startable(&self, name: &str) -> Result<(WorkflowEntry, Startable), Problem> {
         let (entry, report) = self.workflow(name)?;
         let startable = workflow::planned(&entry, report).map_err(|why| unplanned(name, &why))?;
         Ok((entry, startable))
@@ -229,7 +229,7 @@ impl Desk {
     ) -> Result<RunId, Problem> {
         let Order { task, inputs, run } = order;
         let trigger = Some(RunTrigger::mcp(&caller.client));
-        let order = longhaul_app::Order { task, inputs, run, trigger, driver };
+        let order = longhaul_app::StartOrder { task, inputs, run, trigger, driver };
         Ok(self.app().start(startable, order, &caller.known()).await?)
     }
 
@@ -247,7 +247,7 @@ impl Desk {
     }
 
     /// Carries a command out. A run that the engine drives has moved on because of it by then, unless that takes too long.
-    pub(crate) async fn command(&self, run: &RunId, command: Command, caller: &Caller) -> Result<Applied, Problem> {
+    pub(crate) async fn command(&self, run: &RunId, command: RunCommand, caller: &Caller) -> Result<Applied, Problem> {
         let applied = self.app().command_within(run, command, &caller.known(), Duration::ZERO).await?;
         self.go_on(&applied).await?;
         Ok(applied)
@@ -297,7 +297,7 @@ fn unplanned(name: &str, why: &Unplanned) -> Problem {
     }
 }
 
-fn listed(disk: &Disk, entry: Entry) -> Listed {
+fn listed(disk: &Disk, entry: WorkflowEntry) -> Listed {
     let report = disk.check(&entry, None).ok();
     let first = report.as_ref().and_then(|report| report.workflows.first());
     let description = first.and_then(|workflow| workflow.native.get("description")?.scalar()).unwrap_or_default();

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_core::id::RunId;
-use longhaul_runtime::{Engine, Said};
+use longhaul_runtime::{Engine, TranscriptLine};
 
-use super::feed::{Feed, Tried};
+use super::ring_buffer::{RingBuffer, Tried};
 use crate::http::attempts::TRANSCRIPT;
 
 /// How much of a transcript is read at once.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The ends of the transcripts of open attempts.
-pub(super) struct Tails {
+pub(super) struct TranscriptTails {
     engine: Engine,
     open: HashMap<(RunId, Tried), Tail>,
 }
@@ -29,20 +29,20 @@ struct Tail {
     next: u64,
 }
 
-impl Tails {
+impl TranscriptTails {
     pub(super) fn new(engine: Engine) -> Self {
         Self { engine, open: HashMap::new() }
     }
 
     /// Reads what was said since the last time.
-    pub(super) fn listen(&mut self, feeds: &[Arc<Feed>]) {
+    pub(super) fn listen(&mut self, feeds: &[Arc<RingBuffer>]) {
         self.open.retain(|(run, _), _| feeds.iter().any(|feed| feed.run == *run));
         for feed in feeds {
             self.listen_to(feed);
         }
     }
 
-    fn listen_to(&mut self, feed: &Feed) {
+    fn listen_to(&mut self, feed: &RingBuffer) {
         let under_way = feed.open();
         for (tried, is_old) in &under_way {
             let folder = || self.engine.attempt_dir(&feed.run, &tried.0, tried.1);
@@ -73,13 +73,13 @@ impl Tail {
         }
     }
 
-    fn tell(&mut self, feed: &Feed, (path, attempt): &Tried) {
+    fn tell(&mut self, feed: &RingBuffer, (path, attempt): &Tried) {
         for line in self.lines().unwrap_or_default() {
             let number = self.next;
             self.next += 1;
             // A version to come may keep more than this one knows.
             if let Ok(entry) = serde_json::from_slice(&line) {
-                feed.say(&Said { path: path.clone(), attempt: *attempt, number, entry });
+                feed.say(&TranscriptLine { path: path.clone(), attempt: *attempt, number, entry });
             }
         }
     }

@@ -8,8 +8,8 @@ use std::cell::OnceCell;
 use longhaul_core::shelf::{Shelf, Text};
 use longhaul_lang::diagnostic::{Severity, render, summary};
 use longhaul_lang::source::FILE_BYTES_MAX;
-use longhaul_lang::{Report, Request, hash};
-use longhaul_store::Place;
+use longhaul_lang::{CheckReport, CheckRequest, hash};
+use longhaul_store::StoreAddress;
 
 use crate::disk::Disk;
 
@@ -18,7 +18,7 @@ const TOLD_MAX: usize = 20;
 
 /// A workflow of the shelf.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shelved {
+pub struct RegistryWorkflow {
     /// The name it is found by.
     pub name: String,
     /// What it says.
@@ -26,18 +26,18 @@ pub struct Shelved {
 }
 
 /// Reads the registry of a store; `None` where there is none, or it cannot be read.
-pub type ReadShelf = fn(&Place) -> Option<Shelf>;
+pub type ReadRegistry = fn(&StoreAddress) -> Option<Shelf>;
 
 /// The shelf of a store, read when somebody asks for it.
 #[derive(Debug, Default)]
-pub struct Shelves {
-    store: Option<(Place, ReadShelf)>,
-    read: OnceCell<Vec<Shelved>>,
+pub struct RegistryReader {
+    store: Option<(StoreAddress, ReadRegistry)>,
+    read: OnceCell<Vec<RegistryWorkflow>>,
 }
 
-impl Shelves {
+impl RegistryReader {
     /// The shelf of a store; of none, an empty one.
-    pub fn of(store: Option<Place>, read: ReadShelf) -> Self {
+    pub fn of(store: Option<StoreAddress>, read: ReadRegistry) -> Self {
         Self { store: store.map(|store| (store, read)), read: OnceCell::new() }
     }
 
@@ -47,7 +47,7 @@ impl Shelves {
     }
 
     /// What is on it.
-    pub fn all(&self) -> &[Shelved] {
+    pub fn all(&self) -> &[RegistryWorkflow] {
         self.read.get_or_init(|| {
             let shelf = self.store.as_ref().and_then(|(store, read)| read(store));
             shelf.as_ref().map(shelved).unwrap_or_default()
@@ -55,7 +55,7 @@ impl Shelves {
     }
 
     /// The workflow with a name.
-    pub fn find(&self, name: &str) -> Option<&Shelved> {
+    pub fn find(&self, name: &str) -> Option<&RegistryWorkflow> {
         self.all().iter().find(|shelved| shelved.name == name)
     }
 }
@@ -67,8 +67,12 @@ impl Disk {
             return Err("the text is larger than a workflow may be: 4 MiB".to_owned());
         }
         let file = format!("{name}.yaml");
-        let request =
-            Request { file: file.clone(), name: name.to_owned(), text: text.to_owned(), ..Request::default() };
+        let request = CheckRequest {
+            file: file.clone(),
+            name: name.to_owned(),
+            text: text.to_owned(),
+            ..CheckRequest::default()
+        };
         let report = longhaul_lang::check(request, self);
         if report.has_errors() || report.workflows.iter().all(|workflow| workflow.plan.is_none()) {
             return Err(in_words(&report));
@@ -78,14 +82,16 @@ impl Disk {
 }
 
 /// The errors, the first ones in full.
-fn in_words(report: &Report) -> String {
+fn in_words(report: &CheckReport) -> String {
     let errors = report.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let told: Vec<String> = errors.take(TOLD_MAX).map(|found| render(found, &report.sources, false)).collect();
     format!("the workflow has errors, and was not kept\n\n{}\n\n{}", told.join("\n\n"), summary(&report.diagnostics))
 }
 
 /// Those that can be started.
-fn shelved(shelf: &Shelf) -> Vec<Shelved> {
+fn shelved(shelf: &Shelf) -> Vec<RegistryWorkflow> {
     let enabled = shelf.workflows().filter(|(_, kept)| kept.about.enabled);
-    enabled.map(|(name, kept)| Shelved { name: name.to_owned(), text: kept.current().text.text.clone() }).collect()
+    enabled
+        .map(|(name, kept)| RegistryWorkflow { name: name.to_owned(), text: kept.current().text.text.clone() })
+        .collect()
 }

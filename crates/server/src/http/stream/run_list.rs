@@ -30,7 +30,7 @@ const ROWS_MAX: usize = 2048;
 
 /// What the list of runs shows.
 #[derive(Clone)]
-pub(super) struct Board {
+pub(super) struct RunList {
     inner: Arc<Inner>,
 }
 
@@ -43,7 +43,7 @@ struct Inner {
     is_kept: AtomicBool,
 }
 
-impl Board {
+impl RunList {
     pub(super) fn new(engine: Engine, stop: CancellationToken) -> Self {
         let (rows, _) = broadcast::channel(ROWS_MAX);
         let (open, is_kept) = (watch::Sender::new(None), AtomicBool::new(false));

@@ -10,14 +10,14 @@ use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::view;
-use longhaul_runtime::{Engine, Pulse};
+use longhaul_runtime::{Engine, EngineEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::{self, Live};
-use crate::{amounts, story, ui};
+use crate::{format_event, numbers, ui};
 
 /// Lists of more items than this are announced.
 const ITEMS_FEW: usize = 20;
@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum OutputMode {
     /// A tree that is drawn anew in place.
     Tree,
     /// What happens, and what agents say and do.
@@ -40,23 +40,23 @@ pub(crate) enum Manner {
 }
 
 /// Shows one run.
-pub(crate) struct Onlooker {
+pub(crate) struct RunPrinter {
     engine: Engine,
     run: RunId,
-    manner: Manner,
+    manner: OutputMode,
     live: Live,
     /// The last event that was shown.
     seen: u64,
 }
 
-impl Onlooker {
+impl RunPrinter {
     /// Shows what happens after an event; all of it after 0.
-    pub(crate) fn new(engine: Engine, run: RunId, manner: Manner, after: u64) -> Self {
+    pub(crate) fn new(engine: Engine, run: RunId, manner: OutputMode, after: u64) -> Self {
         Self { engine, run, manner, live: Live::default(), seen: after }
     }
 
     /// Shows what happens until it is told that nothing more will, and then what is still there.
-    pub(crate) async fn watch(mut self, mut pulse: Receiver<Pulse>, over: CancellationToken) {
+    pub(crate) async fn watch(mut self, mut pulse: Receiver<EngineEvent>, over: CancellationToken) {
         let (mut ticks, mut changes) = (interval(LOOK), self.engine.changes());
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -82,15 +82,15 @@ impl Onlooker {
         self.catch_up(u64::MAX).await;
     }
 
-    async fn see(&mut self, news: Pulse) {
+    async fn see(&mut self, news: EngineEvent) {
         match news {
-            Pulse::Events(run, events) if run == self.run => self.events(&events).await,
-            Pulse::Entry(run, said) if run == self.run => {
+            EngineEvent::Events(run, events) if run == self.run => self.events(&events).await,
+            EngineEvent::Entry(run, said) if run == self.run => {
                 let lines = self.live.lines(&said.path, &said.entry);
                 self.add(lines);
             }
-            Pulse::Alive(run, path, words) if run == self.run => self.add([live::silence(&path, &words)]),
-            Pulse::Notice(run, path, text) if run == self.run && self.manner != Manner::Json => {
+            EngineEvent::Alive(run, path, words) if run == self.run => self.add([live::silence(&path, &words)]),
+            EngineEvent::Notice(run, path, text) if run == self.run && self.manner != OutputMode::Json => {
                 ui::say(format!("{path}: {}", longhaul_lang::diagnostic::plain(&text)));
             }
             _ => {}
@@ -106,7 +106,7 @@ impl Onlooker {
     }
 
     /// Shows what others have recorded. What agents said here before that was recorded comes first.
-    async fn look(&mut self, pulse: &mut Receiver<Pulse>) {
+    async fn look(&mut self, pulse: &mut Receiver<EngineEvent>) {
         let page = self.page().await;
         while let Ok(news) = pulse.try_recv() {
             self.see(news).await;
@@ -139,14 +139,14 @@ impl Onlooker {
             return;
         }
         self.seen = envelope.seq;
-        if self.manner == Manner::Json {
+        if self.manner == OutputMode::Json {
             return print(serde_json::to_string(envelope).ok());
         }
         if let Some(path) = ended(&envelope.event) {
             let lines: Vec<String> = self.live.rest(path).into_iter().chain(cost(&envelope.event, path)).collect();
             self.add(lines);
         }
-        print(story::line(&self.run, envelope));
+        print(format_event::line(&self.run, envelope));
         if let Event::ItemsFound { path, items } = &envelope.event
             && items.len() > ITEMS_FEW
         {
@@ -160,12 +160,12 @@ impl Onlooker {
         let Some(step) = loaded.state.find(path) else { return Ok(None) };
         let (items, slots) = (u64::try_from(items)?, u64::try_from(self.engine.attempts_max())?);
         let to_come = view::forecast((plan, index), &loaded.state, step.step, items, slots);
-        Ok(to_come.map(|to_come| format!("  {path}: {}", amounts::forecast(&to_come))))
+        Ok(to_come.map(|to_come| format!("  {path}: {}", numbers::forecast(&to_come))))
     }
 
     /// What agents say and do, where somebody wants to see it.
     fn add(&self, lines: impl IntoIterator<Item = String>) {
-        if self.manner == Manner::Lively {
+        if self.manner == OutputMode::Lively {
             lines.into_iter().for_each(|line| print(Some(line)));
         }
     }
@@ -182,7 +182,7 @@ fn ended(event: &Event) -> Option<&StepPath> {
 }
 
 fn cost(event: &Event, path: &StepPath) -> Option<String> {
-    live::cost(path, &story::used(event)?)
+    live::cost(path, &format_event::used(event)?)
 }
 
 /// Nobody who reads is no reason to stop the run.

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use longhaul_app::bootstrap::{self, AgentChoice, Opening, WorkerChoice};
-use longhaul_app::{opening, workflow};
+use longhaul_app::{open_store, workflow};
 use longhaul_config::SCRIPTED;
 use longhaul_core::id::RunId;
 use longhaul_project::{Disk, Project, Settings, identity, place};
 use longhaul_runtime::{Collector, Engine, Startable, Wanted};
-use longhaul_store::Place;
+use longhaul_store::StoreAddress;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -133,7 +133,7 @@ fn how(args: &EngineArgs, agents: &AgentArgs, worker: &WorkerArgs) -> Opening {
 /// The same for a command that makes nothing new: a store that was named for it alone has to be there. Must run inside a Tokio runtime.
 pub(crate) fn open_what_is_there(args: &EngineArgs) -> Result<Engine> {
     if args.is_named_here() {
-        opening::require(&store_place(args)?)?;
+        open_store::require(&store_place(args)?)?;
     }
     open(args, &AgentArgs::default())
 }
@@ -171,12 +171,12 @@ pub(crate) fn warn_of_no_project(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-fn place(args: &EngineArgs, project: &Project) -> Result<Place> {
+fn place(args: &EngineArgs, project: &Project) -> Result<StoreAddress> {
     place::of(project, args.store.as_deref())
 }
 
 /// Where the store is that is meant.
-pub(crate) fn store_place(args: &EngineArgs) -> Result<Place> {
+pub(crate) fn store_place(args: &EngineArgs) -> Result<StoreAddress> {
     place(args, &Project::current()?)
 }
 

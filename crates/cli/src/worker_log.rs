@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
-use longhaul_runtime::{Engine, Pulse};
+use longhaul_runtime::{Engine, EngineEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
@@ -15,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 use crate::ui;
 
 /// The steps that a worker is at.
-pub(crate) struct Duties {
+pub(crate) struct WorkerLog {
     host: Option<String>,
     open: HashSet<(RunId, StepPath, u32)>,
 }
 
-impl Duties {
+impl WorkerLog {
     pub(crate) fn of(engine: &Engine) -> Self {
         Self { host: engine.host().map(str::to_owned), open: HashSet::new() }
     }
 
     /// Says what happens until it is told that nothing more will.
-    pub(crate) async fn tell(mut self, mut pulse: Receiver<Pulse>, over: &CancellationToken) {
+    pub(crate) async fn tell(mut self, mut pulse: Receiver<EngineEvent>, over: &CancellationToken) {
         loop {
             let news = tokio::select! {
                 biased;
@@ -34,7 +34,7 @@ impl Duties {
                 () = over.cancelled() => return,
             };
             match news {
-                Ok(Pulse::Events(run, events)) => {
+                Ok(EngineEvent::Events(run, events)) => {
                     events.iter().filter_map(|envelope| self.line(&run, &envelope.event)).for_each(ui::say);
                 }
                 // Who is behind misses some lines; the store has all of it.

@@ -15,7 +15,7 @@ use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::plan::Plan;
 use longhaul_core::state::{Phase, State};
 use longhaul_core::view::{self, Asked};
-use longhaul_runtime::{Clock, Engine, Idle, Message, Options, StartRequest, System};
+use longhaul_runtime::{Clock, Engine, EngineOptions, Idle, Message, StartRequest, System};
 use longhaul_store::Sqlite;
 use tokio_util::sync::CancellationToken;
 
@@ -114,9 +114,9 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
     let (text, script) = test.script()?;
     prepare(&folder, subject, test, &text)?;
     let clock = Arc::new(Wound(AtomicI64::new(System.now_ms())));
-    let store = Sqlite::open(folder.keep().join("longhaul.db"), longhaul_store::Options::default())?;
+    let store = Sqlite::open(folder.keep().join("longhaul.db"), longhaul_store::SqliteOptions::default())?;
     let program = std::env::current_exe()?;
-    let options = Options {
+    let options = EngineOptions {
         runs_dir: folder.keep().join("runs"),
         workspace: folder.workspace(),
         script: Arc::new(script),
@@ -125,7 +125,7 @@ pub(crate) async fn play(subject: &Subject, test: &Test) -> Result<Played> {
         attempts_max: 1,
         guard: Some(program.clone()),
         backends: Backends { program, home: folder.keep().join("agents"), ..Backends::default() },
-        ..Options::default()
+        ..EngineOptions::default()
     };
     let engine = Engine::new(Arc::new(store), Arc::clone(&clock) as Arc<dyn Clock>, options);
     let request = StartRequest {

@@ -11,7 +11,7 @@ use longhaul_core::event::{Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::state::State;
-use longhaul_runtime::Said;
+use longhaul_runtime::TranscriptLine;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -25,7 +25,7 @@ const BYTES_MAX: usize = 8 << 20;
 const BATCH_BYTES: usize = 256 << 10;
 
 /// What was said of one run lately.
-pub(super) struct Feed {
+pub(super) struct RingBuffer {
     pub(super) run: RunId,
     ring: Mutex<Ring>,
     news: watch::Sender<u64>,
@@ -84,7 +84,7 @@ pub(super) enum Batch {
     Gone,
 }
 
-impl Feed {
+impl RingBuffer {
     /// A feed that begins with a run as it is.
     pub(super) fn new(run: RunId, state: &State) -> Self {
         let seq = state.seq;
@@ -138,14 +138,14 @@ impl Feed {
     }
 
     /// Takes in what an agent said, once.
-    pub(super) fn say(&self, said: &Said) {
+    pub(super) fn say(&self, said: &TranscriptLine) {
         let mut ring = self.ring();
         let next = ring.spoken.entry((said.path.clone(), said.attempt)).or_default();
         if said.number < *next {
             return;
         }
         *next = said.number + 1;
-        let Said { path, attempt, number, entry } = said;
+        let TranscriptLine { path, attempt, number, entry } = said;
         let data = json!({"path": path, "attempt": attempt, "number": number, "entry": entry});
         ring.push(Piece::Live(event("live", None, &data)));
         drop(ring);

@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::desk::Desk;
+use crate::app_state::AppState;
 use crate::mcp::sessions::{self, PipeSession};
 use crate::mcp::tool::{Call, Caller, TokenOf, response};
 use crate::mcp::tools::{self, per_workflow};
@@ -27,20 +27,20 @@ At a gate a human decides: show what is to be approved, end your turn, and pass 
 
 /// The server as the protocol sees it.
 #[derive(Clone)]
-pub(crate) struct Face {
-    desk: Desk,
+pub(crate) struct McpServer {
+    desk: AppState,
     /// The session, where there is one client alone.
     pipe: Option<Arc<PipeSession>>,
 }
 
-impl Face {
+impl McpServer {
     /// For clients that say in each request whose it is.
-    pub(crate) fn new(desk: Desk) -> Self {
+    pub(crate) fn new(desk: AppState) -> Self {
         Self { desk, pipe: None }
     }
 
     /// For the one client at the other end of a pipe.
-    pub(crate) fn of_pipe(desk: Desk, pipe: Arc<PipeSession>) -> Self {
+    pub(crate) fn of_pipe(desk: AppState, pipe: Arc<PipeSession>) -> Self {
         Self { desk, pipe: Some(pipe) }
     }
 
@@ -59,7 +59,7 @@ impl Face {
     }
 
     /// Workflows of the shelf as they are now.
-    async fn looked_up(&self) -> Result<&Desk, ErrorData> {
+    async fn looked_up(&self) -> Result<&AppState, ErrorData> {
         self.desk.refresh_shelf().await.map_err(|problem| ErrorData::internal_error(problem.text, None))?;
         Ok(&self.desk)
     }
@@ -82,7 +82,7 @@ impl Face {
     }
 }
 
-impl ServerHandler for Face {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
