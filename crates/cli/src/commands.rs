@@ -232,7 +232,7 @@ struct DialectArg {
     dialect: Option<Dialect>,
 }
 
-/// Prints why a workflow can not be used, and says so in the exit code.
+/// Prints why a workflow cannot be used, and says so in the exit code.
 fn refuse(report: &CheckReport) -> Result<ExitCode> {
     tell(report);
     ui::say(format!("{}; nothing was done", diagnostic::summary(&report.diagnostics)));

@@ -10,10 +10,10 @@ use longhaul_core::plan::Plan;
 use longhaul_runtime::{Message, StartRequest};
 use serde_json::{Value, json};
 
-const GATE: &str = "do:\n  - {id: go, approve: Go on?}\n  - {id: a, run: echo done}\n";
+const GATE: &str = "do:\n  - {id: go, approve: Continue?}\n  - {id: a, run: echo done}\n";
 
 impl Project {
-    /// It goes on waiting, too.
+    /// It continues waiting, too.
     fn stands(&self, args: &[&str], reason: &str) {
         self.refuses(args, reason);
         assert_eq!(self.longhaul(&["resume", RUN]).code, 3, "it waits as before");
@@ -146,7 +146,7 @@ fn another_user_is_told_where_to_answer() {
 
 #[test]
 fn a_role_answers_and_nobody_else() {
-    let gate = GATE.replace("Go on?}", "Go on?, approvals: 'role:release'}");
+    let gate = GATE.replace("Continue?}", "Continue?, approvals: 'role:release'}");
     let project = waiting(&gate);
     project.stands(&["approve", RUN], "only `release` may answer this");
     project.stands(&["approve", RUN, "--override"], "only `release` may answer this");
@@ -160,7 +160,7 @@ fn a_role_answers_and_nobody_else() {
 /// An earlier version called the holder of a secret `token`; what it left in the inbox is as good as before.
 #[test]
 fn a_secret_that_an_earlier_version_took_is_good() {
-    let project = waiting(&GATE.replace("Go on?}", "Go on?, approvals: 'role:release'}"));
+    let project = waiting(&GATE.replace("Continue?}", "Continue?, approvals: 'role:release'}"));
     let (run, path) = (RunId::new(RUN).unwrap(), "go".parse().unwrap());
     let secret = project.inside(async |engine| engine.secret(&run, &path).await.unwrap().unwrap());
     let caller: Caller =
@@ -180,7 +180,7 @@ fn a_secret_that_an_earlier_version_took_is_good() {
 /// At the command line, too, somebody else has to approve, and nobody twice.
 #[test]
 fn who_started_a_run_does_not_approve_what_somebody_else_has_to() {
-    let gate = |rule: &str| GATE.replace("Go on?}", &format!("Go on?, approvals: {rule}}}"));
+    let gate = |rule: &str| GATE.replace("Continue?}", &format!("Continue?, approvals: {rule}}}"));
     let project = waiting(&gate("{not_starter: true}"));
     project.stands(&["approve", RUN], "started this run; somebody else has to answer");
     project.stands(&["approve", RUN, "--override"], "started this run; somebody else has to answer");
@@ -216,7 +216,7 @@ fn a_run_keeps_the_policy_it_was_started_with() {
 
 /// A gate, and beside it a step that tries to answer it. What it is told ends up in a file.
 fn answering_itself(script: &str) -> Project {
-    let project = Project::new("steps:\n  - {id: go, approve: Go on?}\n  - {id: sly, run: {script: sly.sh}}\n");
+    let project = Project::new("steps:\n  - {id: go, approve: Continue?}\n  - {id: sly, run: {script: sly.sh}}\n");
     std::fs::write(project.path("sly.sh"), format!("exec >>$OUT 2>&1\n{script}\necho code $?\nexit 0\n")).unwrap();
     let told = project.longhaul(&["run", "w.yaml", "--run-id", RUN]);
     assert_eq!(told.code, 3, "{}{}", told.stdout, told.stderr);
@@ -249,7 +249,7 @@ echo >start; read go <end; cat orphan; false";
 
 #[test]
 fn a_run_that_a_step_started_is_not_its_to_answer() {
-    let child = "do:\n  - {id: go, approve: Go on?}\n";
+    let child = "do:\n  - {id: go, approve: Continue?}\n";
     let parent = "do:\n  - {id: a, run: '$LONGHAUL run child.yaml --run-id child-1 >>$OUT 2>&1; $LONGHAUL approve child-1 >>$OUT 2>&1; true'}\n";
     let project = Project::new(parent);
     std::fs::write(project.path("child.yaml"), child).unwrap();

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::state::{Phase, Question, QueuedAttempt, State, StepInst};
 use crate::view;
 
-/// Why something does not go on.
+/// Why something does not continue.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Explanation {
     /// The step; `None` if it is about the run.
@@ -59,7 +59,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
                 missed.host,
                 moment(missed.since)
             ),
-            None => format!("the run is paused{limit}; nothing new starts until it is told to go on"),
+            None => format!("the run is paused{limit}; nothing new starts until it is told to continue"),
         });
     }
     let ready = state.ready();
@@ -80,7 +80,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
 /// An attempt that waits for its machine, or for what its agent does in the background.
 fn delayed(step: &StepInst) -> Option<Explanation> {
     let why = step.delayed()?;
-    let text = format!("`{}` waits: {why}; it then goes on by itself", step.path);
+    let text = format!("`{}` waits: {why}; it then continues by itself", step.path);
     Some(Explanation { path: Some(step.path.clone()), text })
 }
 
@@ -106,7 +106,7 @@ fn waits(now: i64, step: &StepInst) -> String {
         Phase::Hosted(_) => hosted(now, step),
         Phase::Queued(queued) => waits_for(&step.path, &queued.labels),
         Phase::Ready | Phase::Attempt(_) | Phase::Inside | Phase::Judge | Phase::Done => {
-            format!("`{path}` goes on")
+            format!("`{path}` continues")
         }
     }
 }

@@ -87,7 +87,7 @@ pub fn check(request: CheckRequest, world: &dyn World) -> CheckReport {
         }
         let broken = has_errors(&found) || has_errors(&own);
         if broken {
-            // Of what can not run at all nobody need know which part of it would have no effect.
+            // Of what cannot run at all nobody need know which part of it would have no effect.
             own.retain(|found| found.code != NO_EFFECT);
         }
         found.append(&mut own);

@@ -91,7 +91,7 @@ describe("an agent that talks", () => {
     await run.whole("succeeded");
   });
 
-  it("goes on while the server is killed, and the page catches up without a gap when it is back", async () => {
+  it("continues while the server is killed, and the page catches up without a gap when it is back", async () => {
     await begin();
     at.longhaul.say("Before.");
     await said("Before.").waitFor();

@@ -9,7 +9,7 @@ use crate::serve::{AGENT_COMMAND, Ask, Line};
 /// This binary, as the agent.
 pub(super) fn found(logged_in: bool) -> Result<InstalledAgent, MissingAgent> {
     let program = std::env::current_exe().map_err(|error| MissingAgent {
-        what: format!("this program can not be found: {error}"),
+        what: format!("this program cannot be found: {error}"),
         remedy: "install it again".to_owned(),
     })?;
     Ok(InstalledAgent { program, version: env!("CARGO_PKG_VERSION").to_owned(), logged_in })
@@ -23,7 +23,7 @@ pub(super) fn invocation(
     ask: &Ask,
 ) -> Result<Invocation, UnsupportedTurn> {
     let mut stdin = serde_json::to_vec(ask)
-        .map_err(|error| UnsupportedTurn(format!("the turn can not be written down: {error}")))?;
+        .map_err(|error| UnsupportedTurn(format!("the turn cannot be written down: {error}")))?;
     stdin.push(b'\n');
     Ok(Invocation {
         program: found.program.clone(),

@@ -161,14 +161,14 @@ impl Conversation<'_> {
         } else {
             return Err(AgentTrouble::named(
                 "session_not_found",
-                "this agent can not take up a session; begin a new one",
+                "this agent cannot take up a session; begin a new one",
             ));
         };
         let options = options.map_err(|error| lost(id, &error))?;
         Ok((id.clone(), options.unwrap_or_default()))
     }
 
-    /// Sets one of the choices that the agent offers. What can not be chosen is said, and left as it is.
+    /// Sets one of the choices that the agent offers. What cannot be chosen is said, and left as it is.
     async fn choose(
         &self,
         id: &str,
@@ -201,7 +201,7 @@ impl Conversation<'_> {
         let answered = tokio::select! {
             answered = &mut answer => answered,
             () = self.job.cancel.cancelled() => {
-                // If it can not be told, it is ended.
+                // If it cannot be told, it is ended.
                 let _ = self.agent.send_notification(CancelNotification::new(id));
                 drop(tokio::time::timeout(GRACE, answer).await);
                 return Err(AgentTrouble::stopped());
@@ -260,7 +260,7 @@ fn lost(id: &str, error: &Error) -> AgentTrouble {
     if told.code.as_deref() == Some("auth_required") {
         return told;
     }
-    AgentTrouble::named("session_not_found", format!("session `{id}` can not be taken up: {}", told.message))
+    AgentTrouble::named("session_not_found", format!("session `{id}` cannot be taken up: {}", told.message))
 }
 
 /// What an agent says went wrong. Details are where the real reason is.
@@ -280,7 +280,7 @@ fn told_by(error: &Error) -> AgentTrouble {
 
 fn stopped(reason: &str) -> Result<(), AgentTrouble> {
     let trouble = match reason {
-        "refusal" => AgentTrouble::named("refusal", "the agent refused to go on"),
+        "refusal" => AgentTrouble::named("refusal", "the agent refused to continue"),
         "max_tokens" => AgentTrouble::named("max_tokens", "the agent wrote as much as it may, and was not done"),
         "max_turn_requests" => AgentTrouble::named("max_rounds", "the agent asked its model as often as it may"),
         "cancelled" => AgentTrouble::stopped(),

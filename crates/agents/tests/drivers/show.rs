@@ -38,7 +38,7 @@ fn one(entry: &TranscriptEntry) -> String {
         TranscriptEntry::Notice { text } => format!("notice   {}", line(text)),
         TranscriptEntry::Usage { meter } => format!("usage    {}", measured(meter)),
         TranscriptEntry::Background { tasks } => format!("behind   {}", tasks.join(", ")),
-        TranscriptEntry::GoesOn => "goes on".to_owned(),
+        TranscriptEntry::GoesOn => "continues".to_owned(),
         TranscriptEntry::Alive => unreachable!("counted"),
         TranscriptEntry::Result => "over".to_owned(),
     }

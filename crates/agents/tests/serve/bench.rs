@@ -229,7 +229,7 @@ fn line(entry: &TranscriptEntry) -> Option<String> {
         TranscriptEntry::Notice { text } => format!("notice {text}"),
         TranscriptEntry::Usage { .. } | TranscriptEntry::Alive => return None,
         TranscriptEntry::Background { tasks } => format!("background {}", tasks.join(", ")),
-        TranscriptEntry::GoesOn => "goes on".to_owned(),
+        TranscriptEntry::GoesOn => "continues".to_owned(),
         TranscriptEntry::Result => "result".to_owned(),
     })
 }

@@ -293,7 +293,7 @@ fn read_from(file: &Path, from: u64, most: u64) -> Result<Vec<u8>> {
     let mut opened = match std::fs::File::open(file) {
         Ok(opened) => opened,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(bytes),
-        Err(error) => return Err(error).with_context(|| format!("{} can not be read", file.display())),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", file.display())),
     };
     opened.seek(SeekFrom::Start(from))?;
     opened.take(most).read_to_end(&mut bytes)?;

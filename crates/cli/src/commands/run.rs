@@ -203,16 +203,14 @@ fn over(run: &RunId, state: &State) -> Result<ExitCode> {
 
 fn parse_id(text: &str) -> Result<RunId> {
     RunId::new(text).with_context(|| {
-        format!(
-            "`{text}` can not be the id of a run: 4 to 40 small letters and digits, with single dashes between them"
-        )
+        format!("`{text}` cannot be the id of a run: 4 to 40 small letters and digits, with single dashes between them")
     })
 }
 
 fn given(args: &Args, plan: &Plan) -> Result<IndexMap<String, Json>> {
     let mut given: IndexMap<String, Json> = match &args.inputs_file {
         Some(file) => {
-            let text = std::fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
+            let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
             serde_json::from_str(&text).with_context(|| format!("{} is not a JSON object", file.display()))?
         }
         None => IndexMap::new(),
@@ -279,7 +277,7 @@ async fn drive(engine: &Engine, run: &RunId, stop: &CancellationToken, patience:
     Ok(engine.drive(run, stop.clone(), patient).await?)
 }
 
-/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it go on.
+/// Whether a limit has paused the run to ask. Who pauses it by hand is there to let it continue.
 fn asks_by_a_pause(plan: &Plan, state: &State) -> bool {
     let asks = plan.units.iter().any(|unit| unit.limits.on_exceed == OnExceed::Ask);
     state.paused && asks && !state.account.limits_reached.is_empty() && state.open_attempts().next().is_none()
@@ -299,7 +297,7 @@ fn queued(plan: &Plan, state: &State) -> String {
     let group = state.started.as_ref().and_then(|started| group(plan, started)?.ok()).unwrap_or_default();
     let max = plan.main().concurrency.as_ref().map_or(1, |concurrency| concurrency.max);
     format!(
-        "queued: at most {} of the group `{}` at once; it goes on when one is over (longhaul runs shows them)",
+        "queued: at most {} of the group `{}` at once; it continues when one is over (longhaul runs shows them)",
         ui::count(usize::try_from(max).unwrap_or(usize::MAX), "run"),
         diagnostic::plain(&group)
     )
@@ -327,7 +325,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
                     .last()
                     .map_or_else(String::new, |limit| format!(" at the limit on {limit}"));
                 ui::say(format!(
-                    "{run} is paused{limit}; let it go on: longhaul unpause {run}; then: longhaul resume {run}"
+                    "{run} is paused{limit}; let it continue: longhaul unpause {run}; then: longhaul resume {run}"
                 ));
                 return Ok(ExitCode::from(WAITING));
             }

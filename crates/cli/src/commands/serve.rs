@@ -95,7 +95,7 @@ fn site(args: &Args, engine: &Engine, place: &Place, stop: &CancellationToken, k
     Ok(Site { desk: AppState::new(setup), keys, hosts, store, drives: !args.no_drive })
 }
 
-/// Does the work of runs and lets schedules go off, until it is stopped.
+/// Does the work of runs and lets schedules fire, until it is stopped.
 async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     if args.no_drive {
         return;

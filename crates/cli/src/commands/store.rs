@@ -165,7 +165,7 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
             open_store::require(&place)?;
             // It must be a store, and what was left of a crash must be put right: reading alone does neither.
             let store =
-                Sqlite::open(from, SqliteOptions::default()).with_context(|| format!("{place} can not be opened"))?;
+                Sqlite::open(from, SqliteOptions::default()).with_context(|| format!("{place} cannot be opened"))?;
             Sqlite::back_up(from, file)?;
             drop(store);
         }
@@ -193,7 +193,7 @@ async fn move_all(from: &str, to: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says of runs that are not over that their files are here: from now on other machines could go on with them.
+/// Says of runs that are not over that their files are here: from now on other machines could continue with them.
 async fn settle(file: &Path, to: &StoreAddress) -> Result<()> {
     let (store, clock) = open_store::store(to)?;
     let folder = std::path::absolute(file)?;

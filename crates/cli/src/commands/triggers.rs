@@ -131,7 +131,7 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
         }
     }
     if schedules {
-        ui::say("schedules go off while `longhaul worker` or `longhaul serve` is at work, and only then");
+        ui::say("schedules fire while `longhaul worker` or `longhaul serve` is running, and only then");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -171,7 +171,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     if let Some(workflow) = &args.workflow {
         disk.find(workflow)?;
     }
-    // One with mistakes may be mended before the trigger goes off.
+    // One with mistakes may be fixed before the trigger fires.
     let plan = args.workflow.as_ref().and_then(|workflow| engine_args::plan(disk, workflow).ok());
     let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
@@ -195,7 +195,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     let times = match times.as_slice() {
         [] => String::new(),
         times => format!(
-            "; next: {}; it goes off while `longhaul worker` or `longhaul serve` is at work, and only then",
+            "; next: {}; it fires while `longhaul worker` or `longhaul serve` is running, and only then",
             times.join(", ")
         ),
     };
@@ -221,9 +221,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     let shelf = engine.registry().await?;
     let Some((id, armed)) = shelf.trigger(name) else { return Err(shelf.no_trigger(name).into()) };
     let trigger = &armed.trigger;
-    let Some(workflow) = &trigger.workflow else {
-        bail!("`{name}` starts no workflow; it goes off at its times alone")
-    };
+    let Some(workflow) = &trigger.workflow else { bail!("`{name}` starts no workflow; it fires at its times alone") };
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }

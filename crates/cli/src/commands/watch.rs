@@ -1,4 +1,4 @@
-//! `longhaul watch` and `longhaul top`: looking at runs while they go on.
+//! `longhaul watch` and `longhaul top`: looking at runs while they continue.
 
 use std::process::ExitCode;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         engine_args::stop_on_signals(stop.clone())?;
         Watch::new(engine.clone(), run.clone(), "leave").observe(false, stop).await?;
         if !engine.load(&run).await?.state.is_finished() {
-            ui::say(format!("{run} is as it was; if nothing drives it: longhaul resume {run}"));
+            ui::say(format!("{run} is as it was; if no engine is running it: longhaul resume {run}"));
         }
         Ok(ExitCode::SUCCESS)
     })

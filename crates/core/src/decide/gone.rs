@@ -15,7 +15,7 @@ pub(crate) const WAIT: &str = "wait";
 const ABANDON: &str = "abandon";
 /// The word for it in earlier versions.
 const LEAVE: &str = "leave";
-/// To go on elsewhere with the files as they were last recorded.
+/// To continue elsewhere with the files as they were last recorded.
 const REBUILD: &str = "rebuild";
 /// To stop.
 const CANCEL: &str = "cancel";
@@ -109,7 +109,7 @@ fn text(state: &State, missed: &LostHost) -> String {
     )
 }
 
-/// Why the files can not be made again elsewhere, where they can not.
+/// Why the files cannot be made again elsewhere, where they cannot.
 fn unrecorded(state: &State) -> String {
     let why = match &state.placement.uncarried {
         _ if state.placement.carried.is_some() => return String::new(),

@@ -1,4 +1,4 @@
-//! LH0416: an entry of `fallback` that is a slip of an agent's name. LH0417: nobody to go on with at a limit.
+//! LH0416: an entry of `fallback` that is a slip of an agent's name. LH0417: nobody to continue with at a limit.
 
 use std::collections::HashSet;
 

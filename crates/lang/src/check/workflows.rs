@@ -121,7 +121,7 @@ fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Which units can go on into others for ever: those that are left when all that end are taken away.
+/// Which units can continue into others for ever: those that are left when all that end are taken away.
 fn endless(uses: &[Vec<UnitIx>]) -> Vec<bool> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); uses.len()];
     for (at, used) in uses.iter().enumerate() {

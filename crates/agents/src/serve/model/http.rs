@@ -80,7 +80,7 @@ impl Client {
 
     fn unreachable(&self, error: &reqwest::Error) -> AgentTrouble {
         let code = if error.is_timeout() { "timeout" } else { "unreachable" };
-        AgentTrouble::named(code, format!("`{}` can not be reached: {}", self.address, chain(error)))
+        AgentTrouble::named(code, format!("`{}` cannot be reached: {}", self.address, chain(error)))
     }
 }
 

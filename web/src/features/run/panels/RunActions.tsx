@@ -30,7 +30,7 @@ export function RunActions({ head: { run, status } }: { head: Head }) {
         )}
         {is("paused") && (
           <Button look="main" disabled={tell.isPending} onClick={() => tell.mutate({ verb: "unpause" })}>
-            Go on
+            Continue
           </Button>
         )}
         {is("failed", "cancelled") && (

@@ -84,7 +84,7 @@ export function story(envelope: Envelope): string {
     case "paused":
       return "paused: nothing new starts";
     case "unpaused":
-      return "goes on";
+      return "continues";
     case "reopened":
       return `starts again${event.from ? ` from ${event.from}` : ""}; finished steps are kept`;
     case "run_finished":

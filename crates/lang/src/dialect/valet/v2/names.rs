@@ -192,7 +192,7 @@ impl Output<'_> {
     }
 }
 
-/// The native name under which a step publishes its output, if it does. Steps whose id can not be a
+/// The native name under which a step publishes its output, if it does. Steps whose id cannot be a
 /// name are read through `steps`, unless they stand where `steps` does not reach.
 pub(super) fn published(names: &Names, key: &str, producer: &Producer) -> Option<String> {
     let name = names.output_name(key);
