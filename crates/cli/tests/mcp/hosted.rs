@@ -66,24 +66,24 @@ fn a_wrong_submission_harms_nothing() {
 fn the_server_can_be_killed_between_any_two_calls() {
     let project = Project::new();
     // A new server for every call, and each is killed with it.
-    let again = |tool: &str, arguments: Value| project.pipes("ed").call(tool, arguments);
-    let first = again("start", json!({"workflow": "relay", "task": "a house"}));
+    let fresh = |tool: &str, arguments: Value| project.pipes("ed").call(tool, arguments);
+    let first = fresh("start", json!({"workflow": "relay", "task": "a house"}));
     let run = first["run"].clone();
     let over = do_all(first, |step| {
-        let again = again("next", json!({"run": run}));
+        let again = fresh("next", json!({"run": run}));
         assert_eq!(again["ready"][0], *step, "the same step under the same attempt");
-        again("heartbeat", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "hint": "at it"}));
+        fresh("heartbeat", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "hint": "at it"}));
         let output = format!("{} is done", step["step"].as_str().unwrap());
         let after =
-            again("submit", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "output": output}));
+            fresh("submit", json!({"run": run, "step": step["path"], "attempt": step["attempt"], "output": output}));
         if after["status"] != "awaiting-approval" {
             return after;
         }
-        again("status", json!({"run": run}));
-        again("answer", json!({"run": run, "decision": "yes"}))
+        fresh("status", json!({"run": run}));
+        fresh("answer", json!({"run": run, "decision": "yes"}))
     });
     assert_eq!(over["status"], "succeeded", "{over}");
-    assert_eq!(again("output", json!({"run": run, "step": "built"}))["value"], "build is done");
+    assert_eq!(fresh("output", json!({"run": run, "step": "built"}))["value"], "build is done");
     let begun = project.longhaul(&["events", run.as_str().unwrap(), "--json"]).stdout;
     let begun = begun.lines().filter(|line| line.contains("attempt_succeeded")).count();
     assert_eq!(begun, 3, "every step was done once");
