@@ -203,7 +203,7 @@ async fn commit(shared: &Arc<Shared>, run: &RunId, loaded: Loaded, event: Event)
 
 /// Everything that follows, if no engine is needed for it; else the command alone.
 fn decided(planner: Planner<'_>, before: &State, event: Event, at: i64) -> Result<(State, Advance, bool), Error> {
-    let damaged = |illegal: longhaul_core::state::Illegal| Error::Damaged(illegal.0);
+    let damaged = |error: longhaul_core::state::Error| Error::Damaged(error.0);
     let waits_in_line = planner.plan.main().concurrency.is_some() && before.is_untouched();
     let mut state = before.clone();
     let decide = if waits_in_line { take_in } else { advance };

@@ -2,7 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, misfit};
-use longhaul_core::event::{Answer, Event, Gone};
+use longhaul_core::event::{Answer, Event, OnHostLost};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use longhaul_core::rejection::Rejection;
@@ -82,7 +82,7 @@ pub enum Message {
         since: i64,
         /// What is done about it.
         #[serde(default)]
-        then: Gone,
+        then: OnHostLost,
     },
     /// Continue elsewhere, without the files that are on a machine.
     Leave {

@@ -3,7 +3,7 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::{Planner, gone, hosted};
+use super::{Planner, host_lost, hosted};
 use crate::Json;
 use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
@@ -19,7 +19,7 @@ use crate::view;
 const SCHEMA_CHARS_MAX: usize = 300;
 
 /// The event that is recorded in the place of one that somebody tells the run.
-pub(super) fn held(planner: Planner<'_>, state: &State, event: Event) -> Event {
+pub(super) fn checked(planner: Planner<'_>, state: &State, event: Event) -> Event {
     let Some(what) = word(&event) else { return event };
     match (misfit(planner, state, &event), event) {
         (Some(why), _) => Event::Refused { what: what.to_owned(), why: why.to_string() },
@@ -55,7 +55,7 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
-        Event::Claimed { .. } => "claim",
+        Event::HostedClaimed { .. } => "claim",
         Event::HeartbeatSeen { .. } => "heartbeat",
         _ => return None,
     })
@@ -87,7 +87,7 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Reje
         {
             Some(Rejection::untimely(format!("its files are not on `{host}`")))
         }
-        Event::HostMissed { host, then, .. } => gone::misfit(state, host, *then),
+        Event::HostMissed { host, then, .. } => host_lost::misfit(state, host, *then),
         Event::Unpaused { .. } if !state.paused => Some(Rejection::untimely("it is not paused")),
         _ => hosted::misfit(planner, state, event),
     }
@@ -225,7 +225,7 @@ fn meant(question: &Question, answer: Answer) -> Answer {
 
 fn chosen(question: &Question, value: &Json) -> bool {
     let is_one = |word: &str| question.choices.iter().any(|choice| choice == word);
-    value.as_str().is_some_and(|word| is_one(word) || is_one(gone::current(word, question.kind)))
+    value.as_str().is_some_and(|word| is_one(word) || is_one(host_lost::current(word, question.kind)))
 }
 
 fn no_choice(question: &Question, value: &Json) -> Option<String> {

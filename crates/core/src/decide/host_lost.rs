@@ -4,7 +4,7 @@
 //! One question is open at a time, however many steps wait for the machine.
 
 use super::Decision;
-use crate::event::{Event, Gone, QuestionKind};
+use crate::event::{Event, OnHostLost, QuestionKind};
 use crate::explain::moment;
 use crate::rejection::Rejection;
 use crate::state::{LostHost, State, StepInst};
@@ -27,14 +27,14 @@ pub(super) fn current(word: &str, kind: QuestionKind) -> &str {
 
 /// What is to be recorded about a machine that is missed; `None` if nobody has to do anything.
 pub(super) fn decide(state: &State) -> Option<Decision> {
-    let missed = state.placement.lost.as_ref().filter(|missed| missed.then != Gone::Pause)?;
-    if missed.is_back {
-        return Some(Decision::of([Event::HostSeen { host: missed.host.clone() }]));
+    let lost = state.placement.lost.as_ref().filter(|lost| lost.then != OnHostLost::Pause)?;
+    if lost.is_back {
+        return Some(Decision::of([Event::HostSeen { host: lost.host.clone() }]));
     }
-    match &missed.chosen {
-        Some((word, by)) => Some(chosen(state, missed, word, by.as_deref())),
-        None if missed.then == Gone::Rebuild && is_whole(state) => Some(left(state, missed, true, None)),
-        None => ask(state, missed),
+    match &lost.chosen {
+        Some((word, by)) => Some(chosen(state, lost, word, by.as_deref())),
+        None if lost.then == OnHostLost::Rebuild && is_whole(state) => Some(left(state, lost, true, None)),
+        None => ask(state, lost),
     }
 }
 
@@ -44,43 +44,43 @@ fn is_whole(state: &State) -> bool {
 }
 
 /// Why a run has no use for the news that its machine is missed.
-pub(super) fn misfit(state: &State, host: &str, then: Gone) -> Option<Rejection> {
+pub(super) fn misfit(state: &State, host: &str, then: OnHostLost) -> Option<Rejection> {
     match then {
-        Gone::Pause => None,
+        OnHostLost::Pause => None,
         _ if state.placement.lost.is_some() => Some(Rejection::conflict(format!("that `{host}` is missed is known"))),
         _ if state.waiting_for(host).is_empty() => Some(Rejection::untimely(format!("nothing waits for `{host}`"))),
-        Gone::Ask | Gone::Rebuild => None,
+        OnHostLost::Ask | OnHostLost::Rebuild => None,
     }
 }
 
-fn chosen(state: &State, missed: &LostHost, word: &str, by: Option<&str>) -> Decision {
+fn chosen(state: &State, lost: &LostHost, word: &str, by: Option<&str>) -> Decision {
     match word {
-        ABANDON | LEAVE => left(state, missed, false, by),
-        REBUILD => left(state, missed, true, by),
+        ABANDON | LEAVE => left(state, lost, false, by),
+        REBUILD => left(state, lost, true, by),
         _ => Decision::of([Event::CancelRequested {
             by: by.map(str::to_owned),
-            reason: Some(format!("the machine `{}` is gone", missed.host)),
+            reason: Some(format!("the machine `{}` is gone", lost.host)),
         }]),
     }
 }
 
-fn left(state: &State, missed: &LostHost, with_files: bool, by: Option<&str>) -> Decision {
+fn left(state: &State, lost: &LostHost, with_files: bool, by: Option<&str>) -> Decision {
     Decision::of([Event::HostLeft {
-        host: missed.host.clone(),
+        host: lost.host.clone(),
         by: by.map(str::to_owned),
         carried: state.placement.carried.clone().filter(|_| with_files),
     }])
 }
 
 /// The step that has waited for the longest asks for all of them.
-fn ask(state: &State, missed: &LostHost) -> Option<Decision> {
-    let waiting: Vec<&StepInst> = state.waiting_for(&missed.host).into_iter().map(|at| state.step(at)).collect();
+fn ask(state: &State, lost: &LostHost) -> Option<Decision> {
+    let waiting: Vec<&StepInst> = state.waiting_for(&lost.host).into_iter().map(|at| state.step(at)).collect();
     let is_asked = waiting.iter().any(|step| step.asks().is_some());
     let first = waiting.first().filter(|_| !is_asked)?;
     Some(Decision::of([Event::QuestionAsked {
         path: first.path.clone(),
         kind: QuestionKind::Machine,
-        text: text(state, missed),
+        text: text(state, lost),
         choices: choices(state),
         schema: None,
         due: None,
@@ -89,7 +89,7 @@ fn ask(state: &State, missed: &LostHost) -> Option<Decision> {
     }]))
 }
 
-fn text(state: &State, missed: &LostHost) -> String {
+fn text(state: &State, lost: &LostHost) -> String {
     let rebuild = state.placement.carried.as_ref().map_or_else(String::new, |carried| {
         let commit: String = carried.commit.chars().take(10).collect();
         let without = state
@@ -103,8 +103,8 @@ fn text(state: &State, missed: &LostHost) -> String {
         "The machine `{}` has been silent since {}, and the files of the run are on it. If you start a worker on it, the run \
          continues there. `{WAIT}` waits longer, `{ABANDON}` continues on another machine without the files{rebuild}, `{CANCEL}` \
          ends the run.{}",
-        missed.host,
-        moment(missed.since),
+        lost.host,
+        moment(lost.since),
         unrecorded(state)
     )
 }
