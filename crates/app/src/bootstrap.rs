@@ -9,7 +9,7 @@ use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_config::{AUTO, Backends, SCRIPTED};
 use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
-use longhaul_core::event::Gone;
+use longhaul_core::event::OnHostLost;
 use longhaul_project::registry::RegistryReader;
 use longhaul_project::{Disk, Fleet, Project, Settings, identity, place, state};
 use longhaul_runtime::{Engine, EngineOptions, Membership, is_dead};
@@ -183,7 +183,7 @@ fn member(place: &StoreAddress, root: &Path, worker: &WorkerChoice, fleet: Fleet
         labels,
         caps: fleet.caps,
         host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
-        when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
+        when_gone: fleet.when_host_gone.unwrap_or(OnHostLost::Ask),
         carry: fleet.carry,
     }
 }
