@@ -8,7 +8,7 @@ use longhaul_agents::contract::{AgentTrouble, Ending, Exit, Meter, Stopped};
 use longhaul_agents::notice::{EndedTurn, Fault, Now, Signatures, judge};
 use longhaul_core::event::Event;
 use longhaul_core::plan::ErrorClass;
-use longhaul_testkit::World;
+use longhaul_testkit::VirtualWorld;
 use proptest::prelude::*;
 
 const LIMITS: &str = include_str!("../../../tests/notices/limits.txt");
@@ -418,7 +418,7 @@ fn begun(fault: &Fault) -> Vec<i64> {
     let after = fault.retry_at_ms.map_or_else(String::new, |at| format!(" retry_after {}ms", (at - now()).max(0)));
     let script =
         format!("session a@1 s1\na@1 -> slow 0s fail {} used up{after}\na@2 -> ok \"done\"", class.as_str().unwrap());
-    let mut world = World::new("do: [{id: a, prompt: Do it.}]", &script).unwrap();
+    let mut world = VirtualWorld::new("do: [{id: a, prompt: Do it.}]", &script).unwrap();
     world.run().unwrap();
     assert_eq!(world.state.status().word(), "succeeded", "{}", world.text());
     let zero = world.history[0].at;

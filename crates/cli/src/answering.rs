@@ -10,8 +10,8 @@ use crate::inputs;
 pub(crate) fn fitting(text: &str, loaded: &Loaded, make: impl Fn(Json) -> Result<Message>) -> Result<Message> {
     let written = || make(Json::String(text.to_owned()));
     let parsed = make(inputs::typed(text).map_err(anyhow::Error::msg)?)?;
-    match parsed.misfit(loaded) {
-        Some(_) => Ok(Some(written()?).filter(|text| text.misfit(loaded).is_none()).unwrap_or(parsed)),
+    match parsed.rejection(loaded) {
+        Some(_) => Ok(Some(written()?).filter(|text| text.rejection(loaded).is_none()).unwrap_or(parsed)),
         None => Ok(parsed),
     }
 }

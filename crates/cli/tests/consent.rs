@@ -3,7 +3,7 @@
 //! **Invariant:** a run that its owner starts asks nothing that its workflow does not declare to be of high risk or to be asked for.
 
 use crate::binary::project::{Project, RUN};
-use longhaul_core::consent::{Ledger, Request};
+use longhaul_core::consent::{ConsentRequest, Ledger};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Face, Origin};
 use longhaul_core::plan::{Plan, Risk};
@@ -163,8 +163,8 @@ fn grants_are_listed_and_taken_back() {
     assert!(project.longhaul(&["consent", "grant", "workflow_run:w:r-1"]).stderr.contains("by being started"));
 }
 
-fn wanted(session: &str) -> Request {
-    Request { session: Some(session.to_owned()), ..Request::new("github:merge", Risk::High) }
+fn wanted(session: &str) -> ConsentRequest {
+    ConsentRequest { session: Some(session.to_owned()), ..ConsentRequest::new("github:merge", Risk::High) }
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub enum Shape {
 
 /// A kind of step: the one action key that it carries.
 #[derive(Debug, Clone, Copy)]
-pub struct Kind {
+pub struct StepKindEntry {
     /// The action key.
     pub key: &'static str,
     /// What it does, in a few words.
@@ -123,7 +123,7 @@ pub struct Kind {
 }
 
 /// The kind with this action key.
-pub fn kind(key: &str) -> Option<&'static Kind> {
+pub fn kind(key: &str) -> Option<&'static StepKindEntry> {
     kinds::ALL.iter().find(|kind| kind.key == key).copied()
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Risk;
 use crate::policy::{Action, Policy, Verdict};
 
-pub use check::Decision;
+pub use check::ConsentDecision;
 pub use ledger::{Ledger, Pending};
 
 const MINUTE_MS: i64 = 60_000;
@@ -35,7 +35,7 @@ pub const RUN_MS: i64 = 3 * 60 * MINUTE_MS;
 /// What a grant is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-pub enum Key {
+pub enum ConsentKey {
     /// One action, by its whole name.
     Action(String),
     /// What runs of a workflow do: `workflow_class:NAME`.
@@ -49,7 +49,7 @@ pub enum Key {
     },
 }
 
-impl From<String> for Key {
+impl From<String> for ConsentKey {
     fn from(text: String) -> Self {
         let run = text.strip_prefix("workflow_run:").and_then(|rest| rest.rsplit_once(':'));
         match (run, text.strip_prefix("workflow_class:")) {
@@ -60,13 +60,13 @@ impl From<String> for Key {
     }
 }
 
-impl From<Key> for String {
-    fn from(key: Key) -> Self {
+impl From<ConsentKey> for String {
+    fn from(key: ConsentKey) -> Self {
         key.to_string()
     }
 }
 
-impl FromStr for Key {
+impl FromStr for ConsentKey {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -74,7 +74,7 @@ impl FromStr for Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for ConsentKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Action(name) => f.write_str(name),
@@ -87,7 +87,7 @@ impl fmt::Display for Key {
 /// How often and how long a grant can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Span {
+pub enum GrantSpan {
     /// One time.
     Once,
     /// For a few minutes.
@@ -98,7 +98,7 @@ pub enum Span {
     Always,
 }
 
-impl Span {
+impl GrantSpan {
     /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
@@ -110,10 +110,10 @@ impl Span {
     }
 
     /// When a grant ends by itself; `ttl_ms` goes before what is usual.
-    pub fn until(self, key: &Key, now: i64, ttl_ms: Option<i64>) -> Option<i64> {
+    pub fn until(self, key: &ConsentKey, now: i64, ttl_ms: Option<i64>) -> Option<i64> {
         let usual = match (self, key) {
             (Self::Session, _) => None,
-            (Self::Temporary, Key::Class(_)) => Some(CLASS_MS),
+            (Self::Temporary, ConsentKey::Class(_)) => Some(CLASS_MS),
             (Self::Temporary, _) => Some(TEMPORARY_MS),
             (Self::Once | Self::Always, _) => Some(ALWAYS_MS),
         };
@@ -125,9 +125,9 @@ impl Span {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// What for.
-    pub key: Key,
+    pub key: ConsentKey,
     /// How often and how long.
-    pub span: Span,
+    pub span: GrantSpan,
     /// For this session alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -144,7 +144,7 @@ pub struct Grant {
 
 /// Something that a caller wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ConsentRequest {
     /// What.
     #[serde(flatten)]
     pub action: Action,
@@ -162,7 +162,7 @@ pub struct Request {
     pub replayed: bool,
 }
 
-impl Request {
+impl ConsentRequest {
     /// A request that comes from no run and no session.
     pub fn new(name: impl Into<String>, risk: Risk) -> Self {
         Self { action: Action::new(name, risk), session: None, fingerprint: None, run: None, replayed: false }
@@ -198,12 +198,12 @@ pub struct RunGrant {
 /// Something that happened to consent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "consent", rename_all = "snake_case")]
-pub enum Entry {
+pub enum ConsentEntry {
     /// An action was held to policy and grants. One that must be asked for stays pending under the number of this entry.
     Decided {
         /// What was wanted.
         #[serde(flatten)]
-        request: Request,
+        request: ConsentRequest,
         /// What came of it.
         verdict: Verdict,
         /// By which rule or grant.
@@ -236,7 +236,7 @@ pub enum Entry {
         grant: Option<u64>,
         /// For what.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        key: Option<Key>,
+        key: Option<ConsentKey>,
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,

@@ -35,14 +35,14 @@ pub use consent::{actions, run_grant};
 pub use hooks::on_failure;
 pub(crate) use host_lost::WAIT;
 pub use hosted::{claims, held_until, named};
-pub use inbound::misfit;
+pub use inbound::rejection;
 pub use placement::{
     Place, agent_label, agent_of_label, host_label, host_of_label, is_given, no_project_label, place, project_label,
     project_of_label,
 };
 pub use seal::seal;
 pub use share::goes_first;
-pub use start::{Start, Turn, start_of};
+pub use start::{AgentTurn, Start, start_of};
 pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
@@ -115,7 +115,7 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
 }
 
 /// Takes news in for a run that must not begin yet: nothing is decided but its end.
-pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, state::Error> {
+pub fn absorb(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, state::Error> {
     let mut advance = Advance::default();
     for event in news {
         let event = inbound::checked(planner, state, event);

@@ -19,7 +19,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Expression, Template, UndefinedBehavior, Value};
 
 use outside::Notes;
-pub use outside::{Given, Key, Root, Slot, Source, fill};
+pub use outside::{Given, OutsideSource, PathKey, Root, Slot, fill};
 
 use crate::Json;
 use crate::plan::{Arg, Compat};
@@ -33,7 +33,7 @@ const REMEMBERED_MAX: usize = 20_000;
 
 /// Why a text could not be evaluated, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem(pub String);
+pub struct EvalProblem(pub String);
 
 /// Where values come from: each text asks only for the roots it names.
 pub trait Names {
@@ -70,18 +70,18 @@ impl EvalMode {
 
     /// Evaluates strictly; where that meets a name that is not set in a text that provides for it (`v.notes | default('none')`),
     /// once more so that parts of nothing are nothing. What would print nothing is a mistake all the same.
-    fn evaluate<T>(self, provides: bool, evaluate: impl Fn(Self) -> Result<T, Problem>) -> Result<T, Problem> {
+    fn evaluate<T>(self, provides: bool, evaluate: impl Fn(Self) -> Result<T, EvalProblem>) -> Result<T, EvalProblem> {
         match evaluate(self) {
-            Err(Problem(said)) if provides && !self.lenient && said.starts_with(NOT_SET) => {
-                evaluate(Self { patient: true, ..self }).map_err(|_| Problem(said))
+            Err(EvalProblem(said)) if provides && !self.lenient && said.starts_with(NOT_SET) => {
+                evaluate(Self { patient: true, ..self }).map_err(|_| EvalProblem(said))
             }
             strictly => strictly,
         }
     }
 
     /// Whether a text may come to nothing because what it reads is not set.
-    fn nothing(self, text: &str) -> Result<(), Problem> {
-        if self.lenient { Ok(()) } else { Err(Problem(format!("{NOT_SET}: `{text}` is undefined"))) }
+    fn nothing(self, text: &str) -> Result<(), EvalProblem> {
+        if self.lenient { Ok(()) } else { Err(EvalProblem(format!("{NOT_SET}: `{text}` is undefined"))) }
     }
 
     fn environment(self) -> &'static Environment<'static> {
@@ -134,15 +134,15 @@ fn syntax() -> SyntaxConfig {
 }
 
 /// The value of an expression.
-pub fn value(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Json, Problem> {
+pub fn value(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Json, EvalProblem> {
     Ok(given_value(text, mode, names)?.value)
 }
 
-fn given_value(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Problem> {
+fn given_value(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, EvalProblem> {
     mode.evaluate(provides(text), |mode| value_in(text, mode, names))
 }
 
-fn value_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Problem> {
+fn value_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, EvalProblem> {
     let compiled = remembered(text, mode)?;
     let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
@@ -159,19 +159,19 @@ fn value_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Prob
 }
 
 /// Refuses what is nested too deeply to be kept.
-fn shallow(given: Given) -> Result<Given, Problem> {
+fn shallow(given: Given) -> Result<Given, EvalProblem> {
     match crate::value::is_too_deep(&given.value) {
         false => Ok(given),
-        true => Err(Problem(crate::value::TOO_DEEP.to_owned())),
+        true => Err(EvalProblem(crate::value::TOO_DEEP.to_owned())),
     }
 }
 
 /// Whether an expression holds.
-pub fn holds(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, Problem> {
+pub fn holds(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, EvalProblem> {
     mode.evaluate(provides(text), |mode| holds_in(text, mode, names))
 }
 
-fn holds_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, Problem> {
+fn holds_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, EvalProblem> {
     let compiled = remembered(text, mode)?;
     let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
@@ -188,7 +188,7 @@ pub fn text(
     mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
-) -> Result<String, Problem> {
+) -> Result<String, EvalProblem> {
     Ok(written(source, mode, names, templates)?.0)
 }
 
@@ -200,7 +200,7 @@ fn written(
     mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
-) -> Result<Written, Problem> {
+) -> Result<Written, EvalProblem> {
     let provides = provides(source) || templates.values().any(|template| provides(template));
     mode.evaluate(provides, |mode| text_in(source, mode, names, templates))
 }
@@ -210,7 +210,7 @@ fn text_in(
     mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
-) -> Result<Written, Problem> {
+) -> Result<Written, EvalProblem> {
     if templates.is_empty() {
         let environment = mode.environment();
         let template = environment.template_from_str(source).map_err(|error| problem(&error))?;
@@ -229,14 +229,14 @@ fn text_in(
     render_with(&template, roots.context(names))
 }
 
-fn render(template: &Template<'_, '_>, names: &dyn Names) -> Result<Written, Problem> {
+fn render(template: &Template<'_, '_>, names: &dyn Names) -> Result<Written, EvalProblem> {
     render_with(template, Roots::of(template.undeclared_variables(true)).context(names))
 }
 
-fn render_with(template: &Template<'_, '_>, (context, notes): Context) -> Result<Written, Problem> {
+fn render_with(template: &Template<'_, '_>, (context, notes): Context) -> Result<Written, EvalProblem> {
     let mut out = Bounded { bytes: Vec::new(), notes: notes.clone() };
     template.render_captured_to(context, &mut out).map_err(|error| problem(&error))?;
-    let text = String::from_utf8(out.bytes).map_err(|_| Problem("the text is not UTF-8".to_owned()))?;
+    let text = String::from_utf8(out.bytes).map_err(|_| EvalProblem("the text is not UTF-8".to_owned()))?;
     match notes {
         Some(notes) => notes.cut(text),
         None => Ok((text, Vec::new())),
@@ -244,7 +244,7 @@ fn render_with(template: &Template<'_, '_>, (context, notes): Context) -> Result
 }
 
 /// A value that may have to be computed.
-pub fn arg(arg: &Arg, mode: EvalMode, names: &dyn Names) -> Result<Json, Problem> {
+pub fn arg(arg: &Arg, mode: EvalMode, names: &dyn Names) -> Result<Json, EvalProblem> {
     Ok(given(arg, mode, names, &indexmap::IndexMap::new())?.value)
 }
 
@@ -254,7 +254,7 @@ pub fn given(
     mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
-) -> Result<Given, Problem> {
+) -> Result<Given, EvalProblem> {
     let inner = |arg: &Arg| given(arg, mode, names, &indexmap::IndexMap::new());
     match arg {
         Arg::Json(value) => Ok(value.clone().into()),
@@ -265,16 +265,16 @@ pub fn given(
         }
         Arg::List(items) => {
             let mut slots = Vec::new();
-            let item = |(index, item): (usize, &Arg)| Ok(inner(item)?.into_part(&Key::Index(index), &mut slots));
-            let items = items.iter().enumerate().map(item).collect::<Result<_, Problem>>()?;
+            let item = |(index, item): (usize, &Arg)| Ok(inner(item)?.into_part(&PathKey::Index(index), &mut slots));
+            let items = items.iter().enumerate().map(item).collect::<Result<_, EvalProblem>>()?;
             shallow(Given { value: Json::Array(items), slots })
         }
         Arg::Map(entries) => {
             let mut slots = Vec::new();
             let entry = |(key, item): (&String, &Arg)| {
-                Ok((key.clone(), inner(item)?.into_part(&Key::Name(key.clone()), &mut slots)))
+                Ok((key.clone(), inner(item)?.into_part(&PathKey::Name(key.clone()), &mut slots)))
             };
-            let entries = entries.iter().map(entry).collect::<Result<_, Problem>>()?;
+            let entries = entries.iter().map(entry).collect::<Result<_, EvalProblem>>()?;
             shallow(Given { value: Json::Object(entries), slots })
         }
     }
@@ -289,7 +289,7 @@ type Memory = HashMap<(EvalMode, String), Arc<Compiled>>;
 
 static MEMORY: LazyLock<Mutex<Memory>> = LazyLock::new(Mutex::default);
 
-fn remembered(text: &str, mode: EvalMode) -> Result<Arc<Compiled>, Problem> {
+fn remembered(text: &str, mode: EvalMode) -> Result<Arc<Compiled>, EvalProblem> {
     let key = (mode, text.to_owned());
     if let Ok(memory) = MEMORY.lock()
         && let Some(compiled) = memory.get(&key)
@@ -374,13 +374,13 @@ fn from_json(value: &Json) -> Value {
     Value::from(Serde(value))
 }
 
-fn to_json(value: &Value) -> Result<Json, Problem> {
-    serde_json::to_value(value).map_err(|error| Problem(format!("the value cannot be kept: {error}")))
+fn to_json(value: &Value) -> Result<Json, EvalProblem> {
+    serde_json::to_value(value).map_err(|error| EvalProblem(format!("the value cannot be kept: {error}")))
 }
 
-fn problem(error: &Error) -> Problem {
+fn problem(error: &Error) -> EvalProblem {
     let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
-    Problem(match error.kind() {
+    EvalProblem(match error.kind() {
         ErrorKind::UndefinedError => format!("{NOT_SET}: {detail}"),
         ErrorKind::OutOfFuel => "it takes too long to compute".to_owned(),
         ErrorKind::WriteFailure => format!("the text is larger than {} MiB", OUTPUT_BYTES_MAX >> 20),
@@ -447,7 +447,7 @@ mod tests {
         value(text, STRICTLY, &names()).unwrap()
     }
 
-    fn rendered(text: &str, mode: EvalMode) -> Result<String, Problem> {
+    fn rendered(text: &str, mode: EvalMode) -> Result<String, EvalProblem> {
         self::text(text, mode, &names(), &indexmap::IndexMap::new())
     }
 

@@ -22,7 +22,7 @@ use crate::plan::Outcome;
 use crate::recovery::RecoveryAction;
 use crate::task::TimerId;
 
-pub use about::Subject;
+pub use about::EventSubject;
 pub use attempt::{Failure, Result, Session, Usage};
 pub use context::{RunContext, RunTrigger, TriggerKind};
 pub use machine::{Carried, OnHostLost};

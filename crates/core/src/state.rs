@@ -37,7 +37,7 @@ pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
 pub use hosted::HostedLease;
 pub use layout::LAYOUT;
-pub use names::Scope;
+pub use names::StateScope;
 pub(crate) use phase::Answered;
 pub use phase::{HostedAttempt, OpenAttempt, Phase, Question, QueuedAttempt};
 pub use placement::{LostHost, Placement};

@@ -16,7 +16,7 @@ mod timeline;
 mod trace;
 
 pub use attempts::{Attempt, attempts};
-pub use brief::{Brief, Line, brief};
+pub use brief::{Brief, RunLine, brief};
 pub use cost::{Cost, Limit, Spent, cost};
 pub use critical::critical_path;
 pub use forecast::{Forecast, forecast};
@@ -24,8 +24,8 @@ pub use hosted::{AutoRan, Held, SILENT_MS, auto_ran, counted, free, held, output
 pub use questions::{Asked, questions};
 pub(crate) use questions::{progress, shown};
 pub use run::{Progress, Run, run};
-pub use step::{AtWork, Step, steps};
-pub use timeline::{Span, Spanned, timeline};
+pub use step::{AtWork, StepView, steps};
+pub use timeline::{Spanned, TimelineSpan, timeline};
 pub use trace::{Trace, Traced, trace};
 
 use crate::event::QuestionKind;

@@ -4,7 +4,7 @@
 //! the one of their place, so giving them that one changes nothing.
 
 use longhaul_core::Json;
-use longhaul_core::shelf::Text;
+use longhaul_core::registry::WorkflowText;
 use serde_json::Map;
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ use crate::source::{self, Format, Node, Sources};
 const INNER: [&str; 3] = ["then", "else", "steps"];
 
 /// A text with what it is known by; `None` if it cannot be read.
-pub fn known(file: &str, text: &str) -> Option<Text> {
+pub fn known(file: &str, text: &str) -> Option<WorkflowText> {
     let mut sources = Sources::default();
     let id = sources.add(file, text);
     let node = source::read(&sources, id, Format::of(file), &mut Vec::new())?;
@@ -25,7 +25,7 @@ pub fn known(file: &str, text: &str) -> Option<Text> {
         name_steps(&mut value, "step");
     }
     let hash = sha256(canonical(&value).as_bytes());
-    Some(Text {
+    Some(WorkflowText {
         hash,
         raw: sha256(text.as_bytes()),
         self_modification: !is_valet || allows(&node),

@@ -9,7 +9,7 @@ mod load;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use longhaul_core::catalog::Kind;
+use longhaul_core::catalog::StepKindEntry;
 use longhaul_core::plan::{BodyIx, Compat, StepIx, UnitIx};
 
 use crate::diagnostic::Diagnostic;
@@ -88,7 +88,7 @@ pub(crate) enum Action<'n> {
     /// Only `next`.
     Decide,
     /// One action key and its value.
-    Is(&'static Kind, &'n Node),
+    Is(&'static StepKindEntry, &'n Node),
 }
 
 impl<'n> Action<'n> {

@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use longhaul_core::shelf::{Shelf, Text};
+use longhaul_core::registry::{Registry, WorkflowText};
 use longhaul_lang::diagnostic::{Severity, render, summary};
 use longhaul_lang::source::FILE_BYTES_MAX;
 use longhaul_lang::{CheckReport, CheckRequest, hash};
@@ -26,7 +26,7 @@ pub struct RegistryWorkflow {
 }
 
 /// Reads the registry of a store; `None` where there is none, or it cannot be read.
-pub type ReadRegistry = fn(&StoreAddress) -> Option<Shelf>;
+pub type ReadRegistry = fn(&StoreAddress) -> Option<Registry>;
 
 /// The shelf of a store, read when somebody asks for it.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl RegistryReader {
     }
 
     /// A shelf that was read.
-    pub fn known(shelf: &Shelf) -> Self {
+    pub fn known(shelf: &Registry) -> Self {
         Self { store: None, read: OnceCell::from(shelved(shelf)) }
     }
 
@@ -62,7 +62,7 @@ impl RegistryReader {
 
 impl Disk {
     /// A text that may stand on the shelf, with what it is known by; else everything that is wrong with it.
-    pub fn shelve(&self, name: &str, text: &str) -> Result<Text, String> {
+    pub fn shelve(&self, name: &str, text: &str) -> Result<WorkflowText, String> {
         if text.len() > FILE_BYTES_MAX {
             return Err("the text is larger than a workflow may be: 4 MiB".to_owned());
         }
@@ -89,7 +89,7 @@ fn in_words(report: &CheckReport) -> String {
 }
 
 /// Those that can be started.
-fn shelved(shelf: &Shelf) -> Vec<RegistryWorkflow> {
+fn shelved(shelf: &Registry) -> Vec<RegistryWorkflow> {
     let enabled = shelf.workflows().filter(|(_, kept)| kept.about.enabled);
     enabled
         .map(|(name, kept)| RegistryWorkflow { name: name.to_owned(), text: kept.current().text.text.clone() })

@@ -21,9 +21,9 @@ use longhaul_core::origin::{Caller, Origin};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Compat, Plan, Unit};
 use longhaul_core::policy::Policy;
+use longhaul_core::registry::Registry;
 use longhaul_core::rejection::{Rejection, Remedy};
 use longhaul_core::schema::mismatch;
-use longhaul_core::shelf::Shelf;
 use longhaul_core::state::State;
 use longhaul_core::value::{TOO_DEEP, is_too_deep};
 use longhaul_store::{Blob, Hash, NewMessage, Posted, Query, RunRow, Store, WorkerId};
@@ -263,7 +263,7 @@ pub(crate) struct Shared {
     /// What is known of consent so far.
     pub(crate) ledger: Mutex<Ledger>,
     /// What is known of the shelf so far.
-    pub(crate) shelf: Mutex<Shelf>,
+    pub(crate) shelf: Mutex<Registry>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
@@ -606,7 +606,7 @@ impl Shared {
         if let Some(paused) = self.told_to_pause(run, &message).await? {
             loaded.state.paused = paused;
         }
-        if let Some(why) = message.misfit(&loaded) {
+        if let Some(why) = message.rejection(&loaded) {
             return Err(why.into());
         }
         let body = serde_json::to_string(&message).map_err(Error::encoding)?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use longhaul_agents::private;
 use longhaul_core::Json;
-use longhaul_core::decide::{Planner, claims, held_until, misfit, named};
+use longhaul_core::decide::{Planner, claims, held_until, named, rejection};
 use longhaul_core::event::{Envelope, Event, Failure, Result as Left, Usage};
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
@@ -223,7 +223,7 @@ impl Engine {
             let mut loaded = self.hosted(run).await?;
             let (path, event) = said(&loaded)?;
             let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
-            if let Some(why) = misfit(planner, &loaded.state, &event) {
+            if let Some(why) = rejection(planner, &loaded.state, &event) {
                 return Err(why.into());
             }
             match record_alone(&self.shared, run, &mut loaded, std::slice::from_ref(&event)).await {

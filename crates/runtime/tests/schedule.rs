@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use longhaul_core::shelf::schedule::at;
-use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger};
-use longhaul_core::shelf::{Arming, Change};
+use longhaul_core::registry::schedule::at;
+use longhaul_core::registry::trigger::{Schedule, Target, Trigger, TriggerDefinition};
+use longhaul_core::registry::{Arming, Change};
 use longhaul_lang::world::Bare;
 use longhaul_lang::{CheckRequest, check, hash};
 use longhaul_runtime::{Clock, Engine, EngineOptions, Message, Startable, Wanted};
@@ -72,7 +72,7 @@ impl Bench {
     async fn deliveries(&self, engine: &Engine) -> Vec<String> {
         let shelf = engine.registry().await.unwrap();
         let (_, armed) = shelf.trigger("five").unwrap();
-        let told = |delivery: &longhaul_core::shelf::Delivery| {
+        let told = |delivery: &longhaul_core::registry::Delivery| {
             let reason = delivery.reason.as_ref().map_or_else(String::new, |reason| format!(" {reason}"));
             format!("{} {}{reason}", &delivery.key[delivery.key.len() - 5..], delivery.outcome.word())
         };
@@ -85,7 +85,7 @@ fn trigger(enabled: bool) -> Trigger {
         name: "five".to_owned(),
         enabled,
         workflow: Some("waits".to_owned()),
-        kind: Kind::Schedule(Schedule {
+        kind: TriggerDefinition::Schedule(Schedule {
             cron: "*/5 * * * *".to_owned(),
             timezone: "America/Denver".to_owned(),
             both_days: false,
@@ -137,7 +137,7 @@ async fn two_who_keep_the_same_time_start_one_run() {
     assert_eq!(told, ["10:05 duplicate", "10:05 matched"]);
     let shelf = one.registry().await.unwrap();
     let newest = shelf.trigger("t2").unwrap().1.newest().unwrap();
-    assert_eq!(newest.1.outcome, longhaul_core::shelf::Outcome::Matched, "whoever said so last");
+    assert_eq!(newest.1.outcome, longhaul_core::registry::DeliveryOutcome::Matched, "whoever said so last");
 }
 
 #[tokio::test]

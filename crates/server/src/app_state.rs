@@ -13,7 +13,7 @@ use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
 use longhaul_core::origin;
 use longhaul_core::plan::Plan;
-use longhaul_core::shelf::Shelf;
+use longhaul_core::registry::Registry;
 use longhaul_lang::CheckReport;
 use longhaul_project::registry::RegistryReader;
 use longhaul_project::{Disk, Project, WorkflowEntry, WorkflowOrigin};
@@ -55,7 +55,7 @@ struct Inner {
     drives: TaskTracker,
     driven: Mutex<HashSet<RunId>>,
     /// As it was when the call came.
-    shelf: Mutex<Arc<Shelf>>,
+    shelf: Mutex<Arc<Registry>>,
     /// What ships inside the binary, as lists show it: that does not change while it runs.
     shipped: Mutex<HashMap<String, Listed>>,
 }

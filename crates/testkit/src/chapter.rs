@@ -1,6 +1,6 @@
 //! A chapter of `tests/spec`: words, a workflow, a script, and the events that must come of them.
 
-use crate::World;
+use crate::VirtualWorld;
 
 /// One chapter.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Chapter {
 
     /// What comes of the chapter; in its place, what did not hold.
     pub fn run(&self) -> Result<String, String> {
-        let mut world = World::new(&self.workflow, &self.script)?;
+        let mut world = VirtualWorld::new(&self.workflow, &self.script)?;
         world.run()?;
         Ok(world.text())
     }

@@ -54,7 +54,7 @@ pub struct Size {
 
 /// What a fleet has come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct FleetReport {
     /// Events recorded.
     pub events: u64,
     /// Commits.
@@ -105,17 +105,17 @@ struct Fleet {
     caps: Caps,
     now: i64,
     numbers: u64,
-    report: Report,
+    report: FleetReport,
     size: Size,
 }
 
 /// Plays a fleet around the reference; in the place of its report, what did not hold.
-pub fn play(seed: u64, size: Size) -> Result<Report, String> {
+pub fn play(seed: u64, size: Size) -> Result<FleetReport, String> {
     play_on(Arc::new(Memory::new()), seed, size)
 }
 
 /// Plays a fleet around a store in which nothing is; what it waits for must be done by other threads.
-pub fn play_on(store: Arc<dyn Store>, seed: u64, size: Size) -> Result<Report, String> {
+pub fn play_on(store: Arc<dyn Store>, seed: u64, size: Size) -> Result<FleetReport, String> {
     let plan = crate::plan(WORKFLOW)?;
     let mut fleet = Fleet {
         index: Index::of(&plan),
@@ -129,7 +129,7 @@ pub fn play_on(store: Arc<dyn Store>, seed: u64, size: Size) -> Result<Report, S
         caps: Caps { all: None, labels: [("gpu".to_owned(), gpu_max(size))].into() },
         now: 1_767_225_600_000,
         numbers: 0,
-        report: Report::default(),
+        report: FleetReport::default(),
         size,
     };
     fleet.begin();
@@ -237,7 +237,7 @@ impl Fleet {
             && !self.happenings.iter().any(|Reverse((_, _, what))| matches!(what, Happening::Arrives(_)))
     }
 
-    fn ended(self) -> Result<Report, String> {
+    fn ended(self) -> Result<FleetReport, String> {
         let left = now(self.store.expired(i64::MAX, 10))?.len() + now(self.store.unheld(10))?.len();
         match (self.runs.len(), left) {
             (0, 0) => Ok(self.report),

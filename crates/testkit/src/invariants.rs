@@ -9,7 +9,7 @@ mod units;
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_core::decide::{Planner, Start, decide, misfit};
+use longhaul_core::decide::{Planner, Start, decide, rejection};
 use longhaul_core::event::{Ended, Envelope, Event};
 use longhaul_core::path::{Segment, StepPath};
 use longhaul_core::plan::{Form, Outcome};
@@ -100,7 +100,7 @@ impl Witness {
                 | Event::AttemptSucceeded { .. }
                 | Event::AttemptFailed { .. }
         );
-        if let Some(why) = misfit(planner, &self.replayed, &read.event).filter(|_| told) {
+        if let Some(why) = rejection(planner, &self.replayed, &read.event).filter(|_| told) {
             return Err(format!("what does not fit was recorded: {why}"));
         }
         let before = matches!(read.event, Event::Refused { .. }).then(|| self.replayed.clone());

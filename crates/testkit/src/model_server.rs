@@ -43,7 +43,6 @@
 mod answer;
 mod api;
 mod body;
-mod desk;
 mod failure;
 mod log;
 mod play;
@@ -52,10 +51,11 @@ mod request;
 mod script;
 mod serve;
 mod side;
+mod state;
 mod tools;
 mod wire;
 mod words;
 
-pub use log::{Entry, Outcome};
-pub use script::{Error, Script};
+pub use log::{RequestLog, RequestOutcome};
+pub use script::{EndpointScript, Error};
 pub use serve::{ModelServer, serve};

@@ -66,7 +66,7 @@ pub(crate) enum Act {
 
 /// What the outside world does.
 #[derive(Debug, Clone, Default)]
-pub struct Script {
+pub struct OutsideScript {
     pub(crate) task: String,
     /// The client that hosts the run, if one does.
     pub(crate) host: Option<String>,
@@ -81,7 +81,7 @@ pub struct Script {
     pub(crate) then: Vec<Act>,
 }
 
-impl Script {
+impl OutsideScript {
     /// Reads a script; in its place, the line that is not one.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut script = Self::default();

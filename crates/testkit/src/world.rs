@@ -15,7 +15,7 @@ use longhaul_core::task::TaskKey;
 use serde_json::Map;
 
 use crate::invariants::Witness;
-use crate::script::{Act, Reply, Script};
+use crate::script::{Act, OutsideScript, Reply};
 use crate::show;
 use crate::whole::advance;
 
@@ -26,7 +26,7 @@ const ZERO: i64 = 1_767_225_600_000;
 
 /// A run, and the world around it.
 #[derive(Debug)]
-pub struct World {
+pub struct VirtualWorld {
     /// What the run follows.
     pub plan: Plan,
     /// Where the run is.
@@ -36,7 +36,7 @@ pub struct World {
     /// The history for people, with what was refused.
     pub lines: Vec<String>,
     index: Index,
-    script: Script,
+    script: OutsideScript,
     witness: Witness,
     now: i64,
     /// What will happen by itself: attempts and answers, in the order in which they were begun.
@@ -47,11 +47,11 @@ pub struct World {
     machine: Option<String>,
 }
 
-impl World {
+impl VirtualWorld {
     /// A run that has not been started; in its place, what is wrong with the texts.
     pub fn new(workflow: &str, script: &str) -> Result<Self, String> {
         let plan = crate::plan(workflow)?;
-        let mut script = Script::parse(script)?;
+        let mut script = OutsideScript::parse(script)?;
         script.at.sort_by_key(|(at, _)| *at);
         Ok(Self {
             index: Index::of(&plan),

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use longhaul_store::conformance::server;
 use longhaul_store::{Postgres, PostgresOptions, Sqlite, SqliteOptions, Synchronous};
-use longhaul_testkit::fleet::{Report, Size, play, play_on};
+use longhaul_testkit::fleet::{FleetReport, Size, play, play_on};
 
-fn played(seed: u64) -> Report {
+fn played(seed: u64) -> FleetReport {
     play(seed, Size { workers: 20, runs: 400 }).unwrap()
 }
 

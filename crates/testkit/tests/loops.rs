@@ -1,9 +1,9 @@
 //! Loops in which nothing is done end, and say so; loops in which something is done continue.
-use longhaul_testkit::World;
+use longhaul_testkit::VirtualWorld;
 
 /// What a workflow comes to, and in how many events.
 fn run(workflow: &str, script: &str) -> (String, usize) {
-    let mut world = World::new(workflow, script).unwrap();
+    let mut world = VirtualWorld::new(workflow, script).unwrap();
     world.run().unwrap();
     let text = world.text();
     let said = text.lines().rev().find(|line| line.contains(" run ")).unwrap_or_default().to_owned();

@@ -5,25 +5,26 @@ use longhaul_core::index::Index;
 use longhaul_core::plan::StepIx;
 use longhaul_core::status::{Awaited, RunStatus};
 use longhaul_core::view::{
-    Span, Spanned, Step, attempts, brief, cost, critical_path, forecast, questions, run, steps, timeline, trace,
+    Spanned, StepView, TimelineSpan, attempts, brief, cost, critical_path, forecast, questions, run, steps, timeline,
+    trace,
 };
-use longhaul_testkit::World;
+use longhaul_testkit::VirtualWorld;
 use serde_json::json;
 
-fn after(ms: i64, workflow: &str, script: &str) -> World {
-    let mut world = World::new(workflow, script).unwrap();
+fn after(ms: i64, workflow: &str, script: &str) -> VirtualWorld {
+    let mut world = VirtualWorld::new(workflow, script).unwrap();
     world.run_for(ms).unwrap();
     world
 }
 
-fn ended(workflow: &str, script: &str) -> World {
-    let mut world = World::new(workflow, script).unwrap();
+fn ended(workflow: &str, script: &str) -> VirtualWorld {
+    let mut world = VirtualWorld::new(workflow, script).unwrap();
     world.run().unwrap();
     world
 }
 
-fn outline(steps: &[Step]) -> String {
-    let line = |step: &Step| {
+fn outline(steps: &[StepView]) -> String {
+    let line = |step: &StepView| {
         let inner = if step.steps.is_empty() { String::new() } else { format!("({})", outline(&step.steps)) };
         let replaced = if step.replaced { "*" } else { "" };
         format!("{}{replaced}={}{inner}", step.path, step.status)
@@ -195,7 +196,7 @@ go <- approve
 "#;
     let world = ended(workflow, script);
     let zero = world.history[0].at;
-    let line = |span: &Span| {
+    let line = |span: &TimelineSpan| {
         let what = match span.what {
             Spanned::Attempt(number) => format!("@{number}"),
             Spanned::Pause(number) => format!(" pause @{number}"),
@@ -236,7 +237,7 @@ fn an_agent_at_work_is_named_with_the_rung_it_stands_on() {
 fn to_come(inside: &str) -> String {
     let workflow =
         format!("limits: {{parallel: 10}}\ndo: [{{id: all, for_each: \"[]\", parallel: 3, do: [{inside}]}}]");
-    let world = World::new(&workflow, "").unwrap();
+    let world = VirtualWorld::new(&workflow, "").unwrap();
     let at = world.plan.steps.iter().position(|step| step.id.as_str() == "all").unwrap();
     let index = Index::of(&world.plan);
     match forecast((&world.plan, &index), &world.state, StepIx(u32::try_from(at).unwrap()), 30, 100) {
@@ -367,7 +368,7 @@ fn an_attempt_waits_for_a_worker_until_one_takes_it_and_then_says_who_and_where(
     assert_eq!(told(4), r#"running since 3 by ("bert", "beta")"#);
     assert_eq!(told(5), r#"succeeded since 3 by ("bert", "beta")"#);
     assert_eq!(attempts(&history, &"near".parse().unwrap())[0].host.as_deref(), Some("alpha"));
-    let line = |span: &Span| {
+    let line = |span: &TimelineSpan| {
         let who = (span.worker.as_deref().unwrap_or_default(), span.host.as_deref().unwrap_or_default());
         format!("{} {:?} {:?} {:?}", span.path, span.what, span.to.map(|to| to / 1_000), who)
     };

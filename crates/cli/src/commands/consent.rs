@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use longhaul_core::consent::{Entry, Grant, Key, Span};
+use longhaul_core::consent::{ConsentEntry, ConsentKey, Grant, GrantSpan};
 use longhaul_core::duration::parse_ms;
 use longhaul_core::explain::moment;
 use longhaul_runtime::{Engine, Recorded, RunConsent};
@@ -108,7 +108,7 @@ async fn give(engine: &Engine, args: &GrantArgs, by: Option<String>, json: bool)
             return tell(json, &json!({"dismissed": operation}), &format!("{operation} is denied"));
         }
         (Some(operation), _) => {
-            let span = if args.always { Span::Always } else { Span::Once };
+            let span = if args.always { GrantSpan::Always } else { GrantSpan::Once };
             let grant = engine.ledger().await?.grant_for(operation, span, now, by);
             grant.with_context(|| format!("nothing is pending under {operation}; see: longhaul consent list"))?
         }
@@ -121,17 +121,17 @@ async fn give(engine: &Engine, args: &GrantArgs, by: Option<String>, json: bool)
     tell(json, &with_id(value, id), &format!("{said}; take it back with: longhaul consent revoke {id}"))
 }
 
-fn span(args: &GrantArgs) -> Span {
+fn span(args: &GrantArgs) -> GrantSpan {
     match (args.once, args.always, &args.ttl, &args.session) {
-        (true, ..) => Span::Once,
-        (_, true, ..) => Span::Always,
-        (_, _, None, Some(_)) => Span::Session,
-        _ => Span::Temporary,
+        (true, ..) => GrantSpan::Once,
+        (_, true, ..) => GrantSpan::Always,
+        (_, _, None, Some(_)) => GrantSpan::Session,
+        _ => GrantSpan::Temporary,
     }
 }
 
-fn named(args: &GrantArgs, key: Key, span: Span, now: i64, by: Option<String>) -> Result<Grant> {
-    if let Key::Run { .. } = key {
+fn named(args: &GrantArgs, key: ConsentKey, span: GrantSpan, now: i64, by: Option<String>) -> Result<Grant> {
+    if let ConsentKey::Run { .. } = key {
         bail!("a run has its consent by being started; grant `workflow_class:NAME`, or the action");
     }
     let ttl = args.ttl.as_deref().map(|text| parse_ms(text).with_context(|| format!("`{text}` is not a duration")));
@@ -195,16 +195,18 @@ async fn log(engine: &Engine, limit: usize, json: bool) -> Result<()> {
 fn line(recorded: &Recorded) -> String {
     let by = |by: &Option<String>| by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
     let said = match &recorded.entry {
-        Entry::Decided { request, verdict, rule, .. } => {
+        ConsentEntry::Decided { request, verdict, rule, .. } => {
             let run = request.run.as_ref().map_or_else(String::new, |run| format!(" in {run}"));
             let session = request.session.as_ref().map_or_else(String::new, |session| format!(" in session {session}"));
             format!("{} {}, {} risk{run}{session} ({rule})", verdict.word(), request.action.name, request.action.risk)
         }
-        Entry::Granted { grant, .. } => format!("granted {} for {}{}", grant.span.word(), grant.key, by(&grant.by)),
-        Entry::Dismissed { operation, by: who } => format!("denied {operation}{}", by(who)),
-        Entry::Revoked { grant: Some(id), by: who, .. } => format!("revoked grant {id}{}", by(who)),
-        Entry::Revoked { key, by: who, .. } => {
-            format!("revoked {}{}", key.as_ref().map_or_else(String::new, Key::to_string), by(who))
+        ConsentEntry::Granted { grant, .. } => {
+            format!("granted {} for {}{}", grant.span.word(), grant.key, by(&grant.by))
+        }
+        ConsentEntry::Dismissed { operation, by: who } => format!("denied {operation}{}", by(who)),
+        ConsentEntry::Revoked { grant: Some(id), by: who, .. } => format!("revoked grant {id}{}", by(who)),
+        ConsentEntry::Revoked { key, by: who, .. } => {
+            format!("revoked {}{}", key.as_ref().map_or_else(String::new, ConsentKey::to_string), by(who))
         }
     };
     format!("{:>5}  {}  {said}", recorded.id, moment(recorded.at / 1000 * 1000))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use longhaul_core::explain::moment;
-use longhaul_core::shelf::{Change, EXPIRY_MS, Proposal, Proposing, Shelf};
+use longhaul_core::registry::{Change, EXPIRY_MS, Proposal, Proposing, Registry};
 use longhaul_project::Disk;
 use longhaul_runtime::Engine;
 use serde_json::{Value, json};
@@ -183,7 +183,7 @@ async fn apply(engine: &Engine, disk: &Disk, decide: &Decide, json: bool) -> Res
     )
 }
 
-fn workflow_of(shelf: &Shelf, id: u64) -> Result<String> {
+fn workflow_of(shelf: &Registry, id: u64) -> Result<String> {
     match shelf.proposal(id) {
         Some(proposal) => Ok(proposal.workflow.clone()),
         None => bail!("{}", unknown(id)),

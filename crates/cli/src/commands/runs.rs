@@ -234,7 +234,7 @@ async fn hosts(engine: &Engine, run: &RunId) -> Result<HashMap<StepPath, String>
     Ok(hosts)
 }
 
-fn add_step(page: &mut String, step: &view::Step, hosts: &HashMap<StepPath, String>, depth: usize) {
+fn add_step(page: &mut String, step: &view::StepView, hosts: &HashMap<StepPath, String>, depth: usize) {
     // What waits for somebody to make it has not begun.
     let is_queued = matches!(step.waiting_for, Some(Awaited::Worker | Awaited::Machine));
     let begun = step.attempts.saturating_sub(u32::from(is_queued));

@@ -8,9 +8,9 @@ use longhaul_core::Json;
 use longhaul_core::event::RunTrigger;
 use longhaul_core::explain::moment;
 use longhaul_core::plan::Plan;
-use longhaul_core::shelf::schedule::Times;
-use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger, Webhook};
-use longhaul_core::shelf::{Armed, Arming};
+use longhaul_core::registry::schedule::Times;
+use longhaul_core::registry::trigger::{Schedule, Target, Trigger, TriggerDefinition, Webhook};
+use longhaul_core::registry::{Armed, Arming};
 use longhaul_project::disk::Disk;
 use longhaul_runtime::Engine;
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
     let mut schedules = false;
     for (id, armed) in shelf.triggers() {
         let trigger = &armed.trigger;
-        schedules |= trigger.enabled && matches!(trigger.kind, Kind::Schedule(_));
+        schedules |= trigger.enabled && matches!(trigger.kind, TriggerDefinition::Schedule(_));
         let starts = trigger.workflow.as_deref().unwrap_or("a prompt");
         let off = if trigger.enabled { "" } else { "  (disabled)" };
         let (name, kind) = (ui::bold(&trigger.name), trigger.kind.word());
@@ -136,20 +136,22 @@ async fn list(engine: &Engine, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn detail(kind: &Kind) -> String {
+fn detail(kind: &TriggerDefinition) -> String {
     match kind {
-        Kind::Manual {} => String::new(),
-        Kind::Schedule(schedule) => {
+        TriggerDefinition::Manual {} => String::new(),
+        TriggerDefinition::Schedule(schedule) => {
             let words = Times::of(schedule).map(|times| times.in_words()).unwrap_or_default();
             format!("  {} ({words}, {})", schedule.cron, schedule.timezone)
         }
-        Kind::Webhook(webhook) => format!("  {} /webhooks/{}", webhook.method, webhook.path.trim_matches('/')),
+        TriggerDefinition::Webhook(webhook) => {
+            format!("  {} /webhooks/{}", webhook.method, webhook.path.trim_matches('/'))
+        }
     }
 }
 
 fn next(armed: &Armed, now: i64) -> Vec<i64> {
     match &armed.trigger.kind {
-        Kind::Schedule(schedule) if armed.trigger.enabled => {
+        TriggerDefinition::Schedule(schedule) if armed.trigger.enabled => {
             Times::of(schedule).map(|times| times.next(now, NEXT_SHOWN)).unwrap_or_default()
         }
         _ => Vec::new(),
@@ -202,9 +204,9 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     tell(json, &row(&id, armed, now), &format!("the trigger `{}` is {id}{times}", args.name))
 }
 
-fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<Kind> {
+fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<TriggerDefinition> {
     Ok(match (&args.cron, &args.webhook) {
-        (Some(cron), _) => Kind::Schedule(Schedule {
+        (Some(cron), _) => TriggerDefinition::Schedule(Schedule {
             cron: cron.clone(),
             timezone: args.timezone.clone(),
             both_days: args.both_days,
@@ -212,8 +214,10 @@ fn kind(args: &AddArgs, plan: Option<&Plan>) -> Result<Kind> {
             prompt: args.prompt.clone(),
             variables: inputs::read(&args.input, plan)?,
         }),
-        (None, Some(path)) => Kind::Webhook(Webhook { path: path.clone(), method: "POST".to_owned(), secret: None }),
-        (None, None) => Kind::Manual {},
+        (None, Some(path)) => {
+            TriggerDefinition::Webhook(Webhook { path: path.clone(), method: "POST".to_owned(), secret: None })
+        }
+        (None, None) => TriggerDefinition::Manual {},
     })
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use longhaul_core::explain::moment;
-use longhaul_core::shelf::{Change, Kept, Source, Text, Version};
+use longhaul_core::registry::{Change, RegisteredWorkflow, Version, VersionSource, WorkflowText};
 use longhaul_project::disk::{Disk, text_of};
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
     let text = checked(&engine_args::disk(&args.engine)?, &name, &args.file)?;
     let hash = text.hash.clone();
     let (base, notes) = (args.base.clone(), args.notes.clone());
-    let change = Change { text: Some(text), base, notes, by, source: Source::Sync, ..Change::default() };
+    let change = Change { text: Some(text), base, notes, by, source: VersionSource::Sync, ..Change::default() };
     engine_args::block_on(async {
         let engine = engine_args::open(&args.engine, &AgentArgs::default())?;
         let changed = engine
@@ -129,7 +129,7 @@ pub(crate) fn shelve(args: &ShelveArgs) -> Result<ExitCode> {
 }
 
 /// The text of a file that has no errors.
-pub(super) fn checked(disk: &Disk, name: &str, file: &Path) -> Result<Text> {
+pub(super) fn checked(disk: &Disk, name: &str, file: &Path) -> Result<WorkflowText> {
     let text = text_of(file)?;
     disk.shelve(name, &text).map_err(anyhow::Error::msg)
 }
@@ -160,9 +160,9 @@ pub(crate) fn list_all(args: &ListArgs) -> Result<ExitCode> {
     })
 }
 
-fn print_all(all: &[(&str, &Kept)], json: bool) -> Result<ExitCode> {
+fn print_all(all: &[(&str, &RegisteredWorkflow)], json: bool) -> Result<ExitCode> {
     if json {
-        let row = |(name, kept): &(&str, &Kept)| json!({"workflow": name, "hash": kept.current().text.hash, "version": kept.version, "versions": kept.versions.len()});
+        let row = |(name, kept): &(&str, &RegisteredWorkflow)| json!({"workflow": name, "hash": kept.current().text.hash, "version": kept.version, "versions": kept.versions.len()});
         ui::print_json(&all.iter().map(row).collect::<Vec<_>>())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -178,7 +178,7 @@ fn print_all(all: &[(&str, &Kept)], json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(kept: &Kept, json: bool) -> Result<ExitCode> {
+fn list(kept: &RegisteredWorkflow, json: bool) -> Result<ExitCode> {
     let newest = || kept.versions.iter().enumerate().rev();
     if json {
         let rows: Vec<Value> = newest().map(|(at, version)| row(version, at == kept.at)).collect();

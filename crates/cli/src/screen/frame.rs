@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, RunStatus, StepStatus};
-use longhaul_core::view::{Asked, Run, Step};
+use longhaul_core::view::{Asked, Run, StepView};
 
 use super::act::{self, Mode, Purpose, Ui};
 use super::line::{Line, Tone};
@@ -28,7 +28,7 @@ const WIDEST: usize = 140;
 pub(crate) struct Seen {
     pub(crate) name: String,
     pub(crate) run: Run,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<StepView>,
     pub(crate) asked: Vec<Asked>,
     /// The last line of each agent.
     pub(crate) said: HashMap<StepPath, String>,

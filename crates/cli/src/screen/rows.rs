@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use longhaul_core::event::Usage;
 use longhaul_core::path::StepPath;
 use longhaul_core::status::{Awaited, StepStatus};
-use longhaul_core::view::Step;
+use longhaul_core::view::StepView;
 
 use super::line::{Line, Tone};
 use crate::numbers;
@@ -31,7 +31,7 @@ impl Turned {
 /// A row.
 #[derive(Debug, Clone)]
 pub(crate) struct Row<'s> {
-    pub(crate) step: &'s Step,
+    pub(crate) step: &'s StepView,
     depth: usize,
     /// Set for what has something inside: whether that is shown.
     pub(crate) open: Option<bool>,
@@ -40,13 +40,13 @@ pub(crate) struct Row<'s> {
 }
 
 /// The rows that are shown.
-pub(crate) fn rows<'s>(steps: &'s [Step], turned: &Turned) -> Vec<Row<'s>> {
+pub(crate) fn rows<'s>(steps: &'s [StepView], turned: &Turned) -> Vec<Row<'s>> {
     let mut rows = Vec::new();
     steps.iter().for_each(|step| add(&mut rows, step, 0, None, turned));
     rows
 }
 
-fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s Step, depth: usize, index: Option<u32>, turned: &Turned) {
+fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s StepView, depth: usize, index: Option<u32>, turned: &Turned) {
     let is_turned = turned.0.contains(&step.path);
     let usual = !is_over(step) || step.status == StepStatus::Failed;
     let open = (!step.steps.is_empty()).then_some(usual != is_turned);
@@ -64,12 +64,12 @@ fn add<'s>(rows: &mut Vec<Row<'s>>, step: &'s Step, depth: usize, index: Option<
 }
 
 /// Which item or round of a step another one belongs to.
-fn round(of: &Step, inner: &Step) -> Option<u32> {
+fn round(of: &StepView, inner: &StepView) -> Option<u32> {
     inner.path.segments().get(of.path.segments().len() - 1)?.index
 }
 
 /// Items and rounds of which everything is over and well; the last one stays while nothing else is there.
-fn finished(step: &Step) -> BTreeSet<u32> {
+fn finished(step: &StepView) -> BTreeSet<u32> {
     let rounds: BTreeSet<u32> = step.steps.iter().filter_map(|inner| round(step, inner)).collect();
     let is_done = |number: &u32| {
         let mut inside = step.steps.iter().filter(|inner| round(step, inner) == Some(*number));
@@ -84,7 +84,7 @@ fn finished(step: &Step) -> BTreeSet<u32> {
     done
 }
 
-fn is_over(step: &Step) -> bool {
+fn is_over(step: &StepView) -> bool {
     step.status.is_over()
 }
 
@@ -158,13 +158,13 @@ impl Row<'_> {
 }
 
 /// What a step and everything inside it used.
-fn total(step: &Step) -> Usage {
+fn total(step: &StepView) -> Usage {
     let mut all = step.usage;
     step.steps.iter().for_each(|inner| all += total(inner));
     all
 }
 
-fn mark(step: &Step, tick: usize) -> (Tone, &'static str) {
+fn mark(step: &StepView, tick: usize) -> (Tone, &'static str) {
     match step.status {
         StepStatus::Succeeded => (Tone::Good, "✓"),
         StepStatus::Failed => (Tone::Bad, "✗"),

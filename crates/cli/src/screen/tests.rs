@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use longhaul_core::status::RunStatus;
 use longhaul_core::view;
-use longhaul_testkit::World;
+use longhaul_testkit::VirtualWorld;
 
 use super::act::{Around, Deed, Ui, press};
 use super::frame::{self, Seen};
@@ -15,7 +15,7 @@ use super::table::{self, Entry, Place, Wish};
 
 /// A run after so many milliseconds.
 fn seen(workflow: &str, script: &str, ms: i64) -> Seen {
-    let mut world = World::new(workflow, script).unwrap();
+    let mut world = VirtualWorld::new(workflow, script).unwrap();
     world.run_for(ms).unwrap();
     Seen {
         name: "r-1".to_owned(),

@@ -349,7 +349,7 @@ fn pass(seen: &mut Seen, now: i64) {
     }
 }
 
-fn age(steps: &mut [view::Step], passed: i64) {
+fn age(steps: &mut [view::StepView], passed: i64) {
     for step in steps.iter_mut().filter(|step| step.ended_at.is_none()) {
         step.duration_ms += passed;
         age(&mut step.steps, passed);
@@ -357,7 +357,7 @@ fn age(steps: &mut [view::Step], passed: i64) {
 }
 
 /// Steps at which an agent is running, and which attempt that is.
-fn at_work(steps: &[view::Step], found: &mut Vec<(StepPath, u32)>) {
+fn at_work(steps: &[view::StepView], found: &mut Vec<(StepPath, u32)>) {
     for step in steps {
         if step.agent.is_some() {
             found.push((step.path.clone(), step.attempts));

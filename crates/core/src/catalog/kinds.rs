@@ -1,6 +1,6 @@
 //! One file for each kind of step.
 
-use super::Kind;
+use super::StepKindEntry;
 
 pub mod approve;
 pub mod ask;
@@ -20,7 +20,7 @@ pub mod wait;
 pub mod workflow;
 
 /// Every kind, in the order of the manual.
-pub const ALL: &[&Kind] = &[
+pub const ALL: &[&StepKindEntry] = &[
     &prompt::KIND,
     &run::KIND,
     &tool::KIND,

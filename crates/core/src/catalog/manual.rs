@@ -1,6 +1,6 @@
 //! The catalogue as a page of the manual, Markdown.
 
-use super::{Field, Kind, Shape, kinds, modifiers, names, top};
+use super::{Field, Shape, StepKindEntry, kinds, modifiers, names, top};
 
 /// The reference of every key: step kinds, modifiers, the top level, and what templates can call.
 pub fn manual() -> String {
@@ -26,7 +26,7 @@ This page is generated from the catalogue that the checker and the editor schema
 explains how the parts work together.
 ";
 
-fn section(kind: &Kind) -> String {
+fn section(kind: &StepKindEntry) -> String {
     let action = Field { key: kind.key, shape: kind.shape, required: true, doc: "The action." };
     let fields: Vec<Field> = std::iter::once(action).chain(kind.fields.iter().copied()).collect();
     let doc = kind.doc.replace('\n', " ");

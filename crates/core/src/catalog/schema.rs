@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::{Field, Kind, Shape, kinds, modifiers, top};
+use super::{Field, Shape, StepKindEntry, kinds, modifiers, top};
 use crate::Json;
 
 /// The JSON Schema of a workflow file.
@@ -23,7 +23,7 @@ pub fn workflow() -> Json {
     })
 }
 
-fn step_of(kind: &Kind) -> Json {
+fn step_of(kind: &StepKindEntry) -> Json {
     let mut properties = properties(modifiers::ALL);
     properties.extend(properties_of(kind.fields));
     properties.insert(kind.key.to_owned(), documented(&kind.shape, kind.doc));

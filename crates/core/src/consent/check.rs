@@ -3,13 +3,13 @@
 //! The order is fixed: what a run may never do; the policy; a grant for the action itself; the grant of the run; a grant for
 //! its workflow.
 
-use super::{Grant, Key, Ledger, Request, RunGrant};
+use super::{ConsentKey, ConsentRequest, Grant, Ledger, RunGrant};
 use crate::plan::Risk;
 use crate::policy::{Policy, Verdict};
 
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct ConsentDecision {
     /// What is to happen.
     pub verdict: Verdict,
     /// By which rule or grant.
@@ -18,7 +18,7 @@ pub struct Decision {
     pub used: Option<u64>,
 }
 
-impl Decision {
+impl ConsentDecision {
     fn new(verdict: Verdict, rule: impl Into<String>) -> Self {
         Self { verdict, rule: rule.into(), used: None }
     }
@@ -26,52 +26,59 @@ impl Decision {
 
 impl Ledger {
     /// Whether an action may be done now, by which rule, and which grant that uses.
-    pub fn decide(&self, policy: &Policy, request: &Request, run: Option<&RunGrant>, now: i64) -> Decision {
+    pub fn decide(
+        &self,
+        policy: &Policy,
+        request: &ConsentRequest,
+        run: Option<&RunGrant>,
+        now: i64,
+    ) -> ConsentDecision {
         if request.run.is_some() && changes_itself(&request.action.name) {
             let rule = "no run changes workflows, triggers or proposals; let a person do it outside of the run";
-            return Decision::new(Verdict::Deny, rule);
+            return ConsentDecision::new(Verdict::Deny, rule);
         }
         let ruling = policy.judge(&request.action);
         if ruling.verdict != Verdict::Ask {
-            return Decision::new(ruling.verdict, ruling.rule);
+            return ConsentDecision::new(ruling.verdict, ruling.rule);
         }
         if let Some((id, grant)) = self.live(now).find(|(_, grant)| covers(grant, request)) {
             let rule = format!("grant {id}: {} for {}", grant.span.word(), grant.key);
-            return Decision { used: Some(id), ..Decision::new(Verdict::Allow, rule) };
+            return ConsentDecision { used: Some(id), ..ConsentDecision::new(Verdict::Allow, rule) };
         }
         match run.and_then(|run| self.by_workflow(request, run, now)) {
             Some(decision) => decision,
-            None => Decision::new(Verdict::Ask, ruling.rule),
+            None => ConsentDecision::new(Verdict::Ask, ruling.rule),
         }
     }
 
     /// What the grants of a run and of its workflow let pass.
-    fn by_workflow(&self, request: &Request, run: &RunGrant, now: i64) -> Option<Decision> {
+    fn by_workflow(&self, request: &ConsentRequest, run: &RunGrant, now: i64) -> Option<ConsentDecision> {
         let own = request.action.risk >= Risk::High || request.fingerprint.is_some() || request.replayed;
         if own || run.suspended {
             return None;
         }
         if run.live {
             let id = request.run.as_deref().unwrap_or_default();
-            let key = Key::Run { workflow: run.workflow.clone(), run: id.to_owned() };
-            return Some(Decision::new(Verdict::Allow, format!("grant of the run: {key}")));
+            let key = ConsentKey::Run { workflow: run.workflow.clone(), run: id.to_owned() };
+            return Some(ConsentDecision::new(Verdict::Allow, format!("grant of the run: {key}")));
         }
         let (id, grant) = self.class(&run.workflow, request.session.as_deref(), now)?;
         let rule = format!("grant {id}: {} for {}", grant.span.word(), grant.key);
-        Some(Decision { used: Some(id), ..Decision::new(Verdict::Allow, rule) })
+        Some(ConsentDecision { used: Some(id), ..ConsentDecision::new(Verdict::Allow, rule) })
     }
 
     /// The grant for runs of a workflow that holds now.
     pub fn class(&self, workflow: &str, session: Option<&str>, now: i64) -> Option<(u64, &Grant)> {
-        let fits =
-            |grant: &Grant| matches!(&grant.key, Key::Class(name) if name == workflow) && of_session(grant, session);
+        let fits = |grant: &Grant| {
+            matches!(&grant.key, ConsentKey::Class(name) if name == workflow) && of_session(grant, session)
+        };
         self.live(now).find(|(_, grant)| fits(grant))
     }
 }
 
 /// Whether a grant is for the action itself. A call that is consented to by itself needs a grant for itself.
-fn covers(grant: &Grant, request: &Request) -> bool {
-    let names_it = matches!(&grant.key, Key::Action(name) if *name == request.action.name);
+fn covers(grant: &Grant, request: &ConsentRequest) -> bool {
+    let names_it = matches!(&grant.key, ConsentKey::Action(name) if *name == request.action.name);
     names_it && grant.fingerprint == request.fingerprint && of_session(grant, request.session.as_deref())
 }
 

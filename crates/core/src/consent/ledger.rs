@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Entry, Grant, Key, Request, Span};
+use super::{ConsentEntry, ConsentKey, ConsentRequest, Grant, GrantSpan};
 use crate::policy::Verdict;
 
 /// An action that nobody has answered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// What is wanted.
-    pub request: Request,
+    pub request: ConsentRequest,
     /// Why it must be asked for.
     pub rule: String,
     /// Since when.
@@ -27,10 +27,10 @@ pub struct Ledger {
 
 impl Ledger {
     /// Takes in the next entry.
-    pub fn apply(&mut self, seq: u64, at: i64, entry: &Entry) {
+    pub fn apply(&mut self, seq: u64, at: i64, entry: &ConsentEntry) {
         self.seq = seq;
         match entry {
-            Entry::Decided { request, verdict, rule, used } => {
+            ConsentEntry::Decided { request, verdict, rule, used } => {
                 if let Some(used) = used {
                     self.use_up(*used);
                 }
@@ -39,12 +39,12 @@ impl Ledger {
                     self.pending.insert(seq, pending);
                 }
             }
-            Entry::Granted { grant, operation } => {
+            ConsentEntry::Granted { grant, operation } => {
                 self.grants.insert(seq, grant.clone());
                 operation.map(|operation| self.pending.remove(&operation));
             }
-            Entry::Dismissed { operation, .. } => drop(self.pending.remove(operation)),
-            Entry::Revoked { grant, key, .. } => {
+            ConsentEntry::Dismissed { operation, .. } => drop(self.pending.remove(operation)),
+            ConsentEntry::Revoked { grant, key, .. } => {
                 let goes = |id: u64, held: &Grant| Some(id) == *grant || Some(&held.key) == key.as_ref();
                 self.grants.retain(|id, held| !goes(*id, held));
             }
@@ -52,7 +52,7 @@ impl Ledger {
     }
 
     fn use_up(&mut self, id: u64) {
-        let is_single = |grant: &Grant| grant.span == Span::Once || grant.fingerprint.is_some();
+        let is_single = |grant: &Grant| grant.span == GrantSpan::Once || grant.fingerprint.is_some();
         if self.grants.get(&id).is_some_and(is_single) {
             self.grants.remove(&id);
         }
@@ -75,9 +75,9 @@ impl Ledger {
     }
 
     /// The grant that answers a pending action: for the session that asked, and for the very call where it is one of those.
-    pub fn grant_for(&self, operation: u64, span: Span, now: i64, by: Option<String>) -> Option<Grant> {
+    pub fn grant_for(&self, operation: u64, span: GrantSpan, now: i64, by: Option<String>) -> Option<Grant> {
         let request = &self.pending.get(&operation)?.request;
-        let key = Key::Action(request.action.name.clone());
+        let key = ConsentKey::Action(request.action.name.clone());
         let until = span.until(&key, now, None);
         let (session, fingerprint) = (request.session.clone(), request.fingerprint.clone());
         Some(Grant { key, span, session, fingerprint, until, by })

@@ -1,7 +1,7 @@
 //! Consent as a script: who grants what when, what is wanted, and what comes of it.
 
 use super::check::changes_itself;
-use super::{Entry, Grant, Key, Ledger, Request, RunGrant, Span};
+use super::{ConsentEntry, ConsentKey, ConsentRequest, Grant, GrantSpan, Ledger, RunGrant};
 use crate::plan::Risk;
 use crate::policy::{Action, Policy};
 
@@ -28,7 +28,9 @@ impl Play {
         let said = match words[1] {
             "grant" => self.grant(words[2], words[3], after("in"), after("call")),
             "answer" => self.answer(words[2].parse().unwrap(), words[3]),
-            "revoke" => self.record(Entry::Revoked { grant: None, key: Some(words[2].parse().unwrap()), by: None }),
+            "revoke" => {
+                self.record(ConsentEntry::Revoked { grant: None, key: Some(words[2].parse().unwrap()), by: None })
+            }
             "run" => {
                 let run =
                     RunGrant { workflow: "w".to_owned(), live: words[2] != "over", suspended: words[2] == "suspended" };
@@ -39,18 +41,18 @@ impl Play {
                 let run = words.contains(&"inside").then(|| "r-1".to_owned());
                 let action = Action::new(words[2], Risk::read(words[3]).unwrap());
                 let replayed = words.contains(&"replayed");
-                self.want(Request { action, session: after("in"), fingerprint: after("call"), run, replayed })
+                self.want(ConsentRequest { action, session: after("in"), fingerprint: after("call"), run, replayed })
             }
         };
         format!("{line} -> {said}")
     }
 
     fn grant(&mut self, span: &str, key: &str, session: Option<String>, fingerprint: Option<String>) -> String {
-        let spans = [Span::Once, Span::Temporary, Span::Session, Span::Always];
+        let spans = [GrantSpan::Once, GrantSpan::Temporary, GrantSpan::Session, GrantSpan::Always];
         let span = spans.into_iter().find(|known| known.word() == span).unwrap();
-        let key: Key = key.parse().unwrap();
+        let key: ConsentKey = key.parse().unwrap();
         let until = span.until(&key, self.now, None);
-        self.record(Entry::Granted {
+        self.record(ConsentEntry::Granted {
             grant: Grant { key, span, session, fingerprint, until, by: None },
             operation: None,
         })
@@ -58,27 +60,27 @@ impl Play {
 
     fn answer(&mut self, operation: u64, word: &str) -> String {
         if word == "no" {
-            return self.record(Entry::Dismissed { operation, by: None });
+            return self.record(ConsentEntry::Dismissed { operation, by: None });
         }
-        match self.ledger.grant_for(operation, Span::Once, self.now, None) {
-            Some(grant) => self.record(Entry::Granted { grant, operation: Some(operation) }),
+        match self.ledger.grant_for(operation, GrantSpan::Once, self.now, None) {
+            Some(grant) => self.record(ConsentEntry::Granted { grant, operation: Some(operation) }),
             None => "nothing is pending".to_owned(),
         }
     }
 
-    fn want(&mut self, request: Request) -> String {
+    fn want(&mut self, request: ConsentRequest) -> String {
         let run = self.run.as_ref().filter(|_| request.run.is_some());
         let decision = self.ledger.decide(&Policy::default(), &request, run, self.now);
         let said = format!("{} ({})", decision.verdict.word(), decision.rule);
         let (verdict, rule, used) = (decision.verdict, decision.rule, decision.used);
-        self.record(Entry::Decided { request, verdict, rule, used });
+        self.record(ConsentEntry::Decided { request, verdict, rule, used });
         said
     }
 
-    fn record(&mut self, entry: Entry) -> String {
+    fn record(&mut self, entry: ConsentEntry) -> String {
         self.seq += 1;
         let text = serde_json::to_string(&entry).unwrap();
-        assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry, "{text}");
+        assert_eq!(serde_json::from_str::<ConsentEntry>(&text).unwrap(), entry, "{text}");
         self.ledger.apply(self.seq, self.now, &entry);
         format!("{}", self.seq)
     }
@@ -231,8 +233,8 @@ fn a_run_does_not_change_what_runs() {
 #[test]
 fn keys_read_back() {
     for text in ["github:merge", "workflow_class:release", "workflow_run:a:b:r-1"] {
-        assert_eq!(text.parse::<Key>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<ConsentKey>().unwrap().to_string(), text);
     }
-    let run = Key::Run { workflow: "a:b".to_owned(), run: "r-1".to_owned() };
-    assert_eq!("workflow_run:a:b:r-1".parse::<Key>().unwrap(), run);
+    let run = ConsentKey::Run { workflow: "a:b".to_owned(), run: "r-1".to_owned() };
+    assert_eq!("workflow_run:a:b:r-1".parse::<ConsentKey>().unwrap(), run);
 }

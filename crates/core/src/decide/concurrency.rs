@@ -4,13 +4,13 @@ use indexmap::IndexMap;
 use serde_json::{Map, json};
 
 use crate::Json;
-use crate::eval::{self, EvalMode, Problem};
+use crate::eval::{self, EvalMode, EvalProblem};
 use crate::event::RunStarted;
 use crate::plan::Plan;
 
 /// The group whose runs count together; `None` if the workflow has none. It depends on nothing but the start, so it stays
 /// what it is for as long as the run lives.
-pub fn group(plan: &Plan, started: &RunStarted) -> Option<Result<String, Problem>> {
+pub fn group(plan: &Plan, started: &RunStarted) -> Option<Result<String, EvalProblem>> {
     let unit = plan.main();
     let concurrency = unit.concurrency.as_ref()?;
     Some(eval::text(&concurrency.group.0, EvalMode::of(&unit.compat), &AtStart(started), &IndexMap::new()))

@@ -10,7 +10,7 @@ use crate::Json;
 use crate::eval;
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
 use crate::plan::{Approve, ErrorClass, Form, OnDeny, OnTimeout};
-use crate::state::{Scope, State, StepNo};
+use crate::state::{State, StateScope, StepNo};
 
 pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
@@ -24,7 +24,7 @@ pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
         }
         _ => return succeeded(planner, state, at, End::plain(Ended::Succeeded)),
     };
-    let scope = Scope::at(planner.plan, planner.index, state, at);
+    let scope = StateScope::at(planner.plan, planner.index, state, at);
     match eval::text(&text.0, mode(planner, state, at), &scope, &IndexMap::new()) {
         Ok(text) => {
             let due = timeout_ms.and_then(|ms| state.now.checked_add(i64::try_from(ms).ok()?));

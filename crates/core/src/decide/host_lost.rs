@@ -44,7 +44,7 @@ fn is_whole(state: &State) -> bool {
 }
 
 /// Why a run has no use for the news that its machine is missed.
-pub(super) fn misfit(state: &State, host: &str, then: OnHostLost) -> Option<Rejection> {
+pub(super) fn rejection(state: &State, host: &str, then: OnHostLost) -> Option<Rejection> {
     match then {
         OnHostLost::Pause => None,
         _ if state.placement.lost.is_some() => Some(Rejection::conflict(format!("that `{host}` is missed is known"))),

@@ -49,7 +49,7 @@ pub(super) fn is_handed_out(planner: Planner<'_>, state: &State, at: StepNo) -> 
 }
 
 /// Why something that a client says about an attempt does not fit; `None` if it does, or if it is about something else.
-pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
+pub(super) fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::AttemptSucceeded { path, attempt, result } if result.by.is_some() => {
             closed(planner, state, path, *attempt).or_else(|| unfit(planner, state, path, &result.output))

@@ -21,7 +21,7 @@ const SCHEMA_CHARS_MAX: usize = 300;
 /// The event that is recorded in the place of one that somebody tells the run.
 pub(super) fn checked(planner: Planner<'_>, state: &State, event: Event) -> Event {
     let Some(what) = word(&event) else { return event };
-    match (misfit(planner, state, &event), event) {
+    match (rejection(planner, state, &event), event) {
         (Some(why), _) => Event::Refused { what: what.to_owned(), why: why.to_string() },
         (None, Event::Answered { path, answer, by, caller, comment, key, .. }) => {
             let asking = asking(state, &path);
@@ -62,7 +62,7 @@ fn word(event: &Event) -> Option<&'static str> {
 }
 
 /// Why something that a run is told does not fit, and what would; `None` if it does.
-pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
+pub fn rejection(planner: Planner<'_>, state: &State, event: &Event) -> Option<Rejection> {
     match event {
         Event::Reopened { .. } => stays_shut(planner, state, event),
         _ if state.is_finished() => Some(over(state)),
@@ -87,9 +87,9 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Reje
         {
             Some(Rejection::untimely(format!("its files are not on `{host}`")))
         }
-        Event::HostMissed { host, then, .. } => host_lost::misfit(state, host, *then),
+        Event::HostMissed { host, then, .. } => host_lost::rejection(state, host, *then),
         Event::Unpaused { .. } if !state.paused => Some(Rejection::untimely("it is not paused")),
-        _ => hosted::misfit(planner, state, event),
+        _ => hosted::rejection(planner, state, event),
     }
 }
 

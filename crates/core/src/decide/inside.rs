@@ -11,7 +11,7 @@ use crate::eval::{self, EvalMode, Names};
 use crate::event::{End, Ended, Event, Failure};
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Form, OnExhausted, OnItemError, Outcome, UnitIx};
-use crate::state::{BodyNo, Scope, State, StepInst, StepNo};
+use crate::state::{BodyNo, State, StateScope, StepInst, StepNo};
 
 pub(super) fn inside(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
@@ -106,7 +106,7 @@ fn round(
         return inner_failure(planner, state, at);
     }
     let unit = planner.plan.unit(state.body(inst.body).unit);
-    let scope = Scope::in_body(planner.plan, planner.index, state, last);
+    let scope = StateScope::in_body(planner.plan, planner.index, state, last);
     let names = || inst.container.left.last().into_iter().flat_map(names_left).collect();
     match eval::holds(until, EvalMode::of(&unit.compat), &scope) {
         Ok(true) => succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) }),
@@ -156,13 +156,13 @@ pub(super) fn outputs(
     state: &State,
     body: BodyNo,
     unit: UnitIx,
-) -> Result<IndexMap<String, Json>, eval::Problem> {
+) -> Result<IndexMap<String, Json>, eval::EvalProblem> {
     let unit = planner.plan.unit(unit);
     if unit.outputs.is_empty() {
         let names = state.body(body).names.iter().filter(|(name, _)| *name != "inputs");
         return Ok(names.map(|(name, value)| (name.clone(), value.clone())).collect());
     }
-    let scope = Scope::in_body(planner.plan, planner.index, state, body);
+    let scope = StateScope::in_body(planner.plan, planner.index, state, body);
     let mode = EvalMode::of(&unit.compat);
     unit.outputs.iter().map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, mode, &scope)?))).collect()
 }
@@ -172,12 +172,12 @@ pub(super) fn inputs_of(
     planner: Planner<'_>,
     unit: UnitIx,
     given: Map<String, Json>,
-    scope: &Scope<'_>,
+    scope: &StateScope<'_>,
 ) -> Result<Map<String, Json>, String> {
     let mut inputs = Map::new();
     inputs.insert("task".to_owned(), scope.root("task").unwrap_or_default());
     for (name, input) in &planner.plan.unit(unit).inputs {
-        if let Some(why) = given.get(name.as_str()).and_then(|value| input.misfit(value)) {
+        if let Some(why) = given.get(name.as_str()).and_then(|value| input.mismatch(value)) {
             return Err(format!("the input `{name}` does not fit: {why}"));
         }
         inputs.insert(name.as_str().to_owned(), input.default.clone().unwrap_or_default());

@@ -6,12 +6,12 @@ use serde_json::Map;
 use super::start::{broken, mode};
 use super::{Decision, Planner, budget, degrade, gate, recovery};
 use crate::Json;
-use crate::eval::{self, Problem};
+use crate::eval::{self, EvalProblem};
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
 use crate::id::StepId;
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Form, OnError, OnExhausted, Order, Retry, Rewind, Step, Text};
-use crate::state::{Answered, Scope, State, StepInst, StepNo};
+use crate::state::{Answered, State, StateScope, StepInst, StepNo};
 
 /// How often work that was lost with its worker is begun again before a person is asked.
 const LOST_MAX: u32 = 3;
@@ -287,7 +287,7 @@ fn back(planner: Planner<'_>, inst: &StepInst, rewind: &Rewind) -> Decision {
 fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text, &End)) -> Decision {
     let inst = state.step(at);
     let own = own_names(planner, inst, ended);
-    let scope = Scope::at(planner.plan, planner.index, state, at).with(&own).after(at, ended);
+    let scope = StateScope::at(planner.plan, planner.index, state, at).with(&own).after(at, ended);
     match eval::text(&text.0, mode(planner, state, at), &scope, &IndexMap::new()) {
         Ok(text) => Decision::of([Event::QuestionAsked {
             path: inst.path.clone(),
@@ -410,20 +410,22 @@ struct After<'a> {
 }
 
 impl After<'_> {
-    fn scope(&self) -> Scope<'_> {
-        Scope::at(self.planner.plan, self.planner.index, self.state, self.at).with(self.own).after(self.at, self.end)
+    fn scope(&self) -> StateScope<'_> {
+        StateScope::at(self.planner.plan, self.planner.index, self.state, self.at)
+            .with(self.own)
+            .after(self.at, self.end)
     }
 
-    fn value(&self, text: &str) -> Result<Json, Problem> {
+    fn value(&self, text: &str) -> Result<Json, EvalProblem> {
         eval::value(text, mode(self.planner, self.state, self.at), &self.scope())
     }
 
-    fn holds(&self, text: &str) -> Result<bool, Problem> {
+    fn holds(&self, text: &str) -> Result<bool, EvalProblem> {
         eval::holds(text, mode(self.planner, self.state, self.at), &self.scope())
     }
 
     /// The first way on that holds.
-    fn route(&self, step: &Step) -> Result<Option<StepId>, Problem> {
+    fn route(&self, step: &Step) -> Result<Option<StepId>, EvalProblem> {
         for route in &step.next {
             if route.when.as_ref().map_or(Ok(true), |when| self.holds(&when.0))? {
                 return Ok(Some(self.planner.plan.step(route.to).id.clone()));
@@ -433,7 +435,7 @@ impl After<'_> {
     }
 
     /// Back to an earlier step, or the end of the rounds; `None` means that it holds and the step is over.
-    fn rewind(&self, step: &Step) -> Result<Option<Decision>, Problem> {
+    fn rewind(&self, step: &Step) -> Result<Option<Decision>, EvalProblem> {
         let inst = self.state.step(self.at);
         let operated = inst.answered.as_ref().is_some_and(|answered| answered.kind == QuestionKind::Operator);
         let Some(rewind) = step.rewind.as_ref().filter(|_| !operated) else {

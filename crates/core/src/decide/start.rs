@@ -7,11 +7,11 @@ use super::consent::Held;
 use super::inbound::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
-use crate::eval::{self, EvalMode, Key, Problem, Slot};
+use crate::eval::{self, EvalMode, EvalProblem, PathKey, Slot};
 use crate::event::{self, End, Ended, Event, Failure, Skip};
 use crate::path::StepPath;
 use crate::plan::{Arg, ErrorClass, Expr, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work, WorkKind};
-use crate::state::{Scope, State, StepInst, StepNo};
+use crate::state::{State, StateScope, StepInst, StepNo};
 
 /// Leaf work with everything rendered: nothing is left to decide.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Start {
     /// Where the machine fills in what only it knows.
     pub outside: Outside,
     /// Of an agent: how it is called.
-    pub turn: Turn,
+    pub turn: AgentTurn,
 }
 
 /// Places for values of the machine, in each part of the work. They stand beside the values, so no value can be taken for one.
@@ -53,7 +53,7 @@ pub struct Outside {
 
 /// How an agent is called.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Turn {
+pub struct AgentTurn {
     /// Who takes over, as the workflow names it; the step's own agent without one.
     pub agent: Option<String>,
     /// The conversation that continues.
@@ -77,7 +77,7 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
     let step = planner.plan.step(inst.step);
     // A retry has asked already.
     if let Some(when) = step.when.as_ref().filter(|_| inst.attempts == 0) {
-        match eval::holds(&when.0, mode(planner, state, at), &Scope::at(planner.plan, planner.index, state, at)) {
+        match eval::holds(&when.0, mode(planner, state, at), &StateScope::at(planner.plan, planner.index, state, at)) {
             Ok(true) => {}
             Ok(false) => return super::judge::left_out(planner, state, at, Skip::When),
             Err(problem) => return broken(planner, state, at, "`when` cannot be evaluated", &problem),
@@ -96,7 +96,7 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
 pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step) -> Decision {
     let inst = state.step(at);
     let path = inst.path.clone();
-    let scope = || Scope::at(planner.plan, planner.index, state, at);
+    let scope = || StateScope::at(planner.plan, planner.index, state, at);
     let mode = mode(planner, state, at);
     match &step.form {
         Form::Work(_) => attempt(planner, state, at),
@@ -123,7 +123,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
         Form::Repeat { .. } => open(path, 0, IndexMap::from([("iteration".to_owned(), Json::from(0))])),
         Form::Parallel { .. } => open(path, 0, IndexMap::new()),
         Form::Workflow { unit, with } => {
-            let given: Result<Map<String, Json>, Problem> = with
+            let given: Result<Map<String, Json>, EvalProblem> = with
                 .iter()
                 .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, mode, &scope())?)))
                 .collect();
@@ -138,7 +138,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
         Form::Approve(_) | Form::Ask { .. } => super::gate::ask(planner, state, at),
         Form::Wait(wait) => wait_for(planner, state, at, wait),
         Form::Set { names } => {
-            let values: Result<IndexMap<String, Json>, Problem> = names
+            let values: Result<IndexMap<String, Json>, EvalProblem> = names
                 .iter()
                 .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, mode, &scope())?)))
                 .collect();
@@ -223,25 +223,25 @@ pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<
     Some(start)
 }
 
-pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
+pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, EvalProblem> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     let mode = mode(planner, state, at);
-    let scope = || Scope::at(planner.plan, planner.index, state, at);
+    let scope = || StateScope::at(planner.plan, planner.index, state, at);
     let none = IndexMap::new();
     let mut outside = Outside::default();
     let (kind, mut params) = match &step.form {
         Form::Work(work) => (work.kind.clone(), params(planner, state, at, work, &mut outside.params)?),
         Form::ForEach { items, .. } => match list(items, mode, &scope())? {
             Found::Glob(pattern) => (WorkKind::Glob, Map::from_iter([("pattern".to_owned(), Json::String(pattern))])),
-            Found::Items(_) => return Err(Problem("nothing to look up".to_owned())),
+            Found::Items(_) => return Err(EvalProblem("nothing to look up".to_owned())),
         },
-        _ => return Err(Problem("not leaf work".to_owned())),
+        _ => return Err(EvalProblem("not leaf work".to_owned())),
     };
     let mut env = Map::new();
     for (name, arg) in &step.env {
         let given = eval::given(arg, mode, &ForWork(&scope()), &none)?;
-        env.insert(name.clone(), given.into_part(&Key::Name(name.clone()), &mut outside.env));
+        env.insert(name.clone(), given.into_part(&PathKey::Name(name.clone()), &mut outside.env));
     }
     let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, mode, &scope(), &none)).transpose()?;
     let cache = step.cache.as_ref().filter(|_| matches!(step.form, Form::Work(_)));
@@ -257,11 +257,16 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
     Ok(Start { path, attempt, step: inst.step, kind, params, env, cwd, timeout, cache_inputs, outside, turn })
 }
 
-fn cached(inputs: &[Expr], mode: EvalMode, names: &ForWork<'_>, slots: &mut Vec<Slot>) -> Result<Vec<Json>, Problem> {
+fn cached(
+    inputs: &[Expr],
+    mode: EvalMode,
+    names: &ForWork<'_>,
+    slots: &mut Vec<Slot>,
+) -> Result<Vec<Json>, EvalProblem> {
     let none = IndexMap::new();
     let value = |(index, expr): (usize, &Expr)| {
         let given = eval::given(&Arg::Expr(expr.clone()), mode, names, &none)?;
-        Ok(given.into_part(&Key::Index(index), slots))
+        Ok(given.into_part(&PathKey::Index(index), slots))
     };
     inputs.iter().enumerate().map(value).collect()
 }
@@ -273,10 +278,10 @@ fn params(
     at: StepNo,
     work: &Work,
     slots: &mut Vec<Slot>,
-) -> Result<Map<String, Json>, Problem> {
+) -> Result<Map<String, Json>, EvalProblem> {
     let mode = mode(planner, state, at);
     let unit = planner.plan.unit(state.body(state.step(at).body).unit);
-    let scope = || Scope::at(planner.plan, planner.index, state, at);
+    let scope = || StateScope::at(planner.plan, planner.index, state, at);
     let own = match work.params.get("with") {
         Some(with) => eval::arg(with, mode, &scope())?,
         None => Json::Null,
@@ -291,14 +296,14 @@ fn params(
             true => eval::given(arg, mode, &scope, &unit.templates)?,
             false => eval::given(arg, mode, &ForWork(&scope), &unit.templates)?,
         };
-        params.insert(name.clone(), given.into_part(&Key::Name(name.clone()), slots));
+        params.insert(name.clone(), given.into_part(&PathKey::Name(name.clone()), slots));
     }
     Ok(params)
 }
 
 /// The names that work can read: also `env.X` and `secrets.X`, which the runtime fills in where the work is done, so that
 /// neither values nor secrets reach the journal.
-struct ForWork<'a>(&'a Scope<'a>);
+struct ForWork<'a>(&'a StateScope<'a>);
 
 impl eval::Names for ForWork<'_> {
     fn root(&self, name: &str) -> Option<Json> {
@@ -323,7 +328,7 @@ enum Found {
     Glob(String),
 }
 
-fn list(items: &Items, mode: EvalMode, scope: &Scope<'_>) -> Result<Found, Problem> {
+fn list(items: &Items, mode: EvalMode, scope: &StateScope<'_>) -> Result<Found, EvalProblem> {
     let value = match items {
         Items::Expr(expr) => eval::value(&expr.0, mode, scope)?,
         Items::List(arg) => eval::arg(arg, mode, scope)?,
@@ -331,14 +336,14 @@ fn list(items: &Items, mode: EvalMode, scope: &Scope<'_>) -> Result<Found, Probl
     };
     match value {
         Json::Array(items) => Ok(Found::Items(items)),
-        other => Err(Problem(format!("{other} is not a list"))),
+        other => Err(EvalProblem(format!("{other} is not a list"))),
     }
 }
 
 fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Decision {
     let path = state.step(at).path.clone();
     let mode = mode(planner, state, at);
-    let scope = Scope::at(planner.plan, planner.index, state, at);
+    let scope = StateScope::at(planner.plan, planner.index, state, at);
     let started = match wait {
         Wait::For(arg) => {
             eval::arg(arg, mode, &scope).and_then(|value| span(&value)).map(|ms| (Some(state.now + ms), None))
@@ -364,20 +369,20 @@ fn early_misfits(planner: Planner<'_>, state: &State, at: StepNo, name: &str) ->
     refused.map(|(name, why)| Event::SignalRefused { name: name.clone(), why }).collect()
 }
 
-fn span(value: &Json) -> Result<i64, Problem> {
+fn span(value: &Json) -> Result<i64, EvalProblem> {
     let ms = value.as_str().and_then(crate::duration::parse_ms).and_then(|ms| i64::try_from(ms).ok());
-    ms.ok_or_else(|| Problem(format!("{value} is not a time span")))
+    ms.ok_or_else(|| EvalProblem(format!("{value} is not a time span")))
 }
 
 /// Milliseconds since 1970 of an RFC 3339 text; a number is taken as it is.
-fn moment(value: &Json) -> Result<i64, Problem> {
+fn moment(value: &Json) -> Result<i64, EvalProblem> {
     let parsed =
         value.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok()).map(|moment| moment.as_millisecond());
-    parsed.or_else(|| value.as_i64()).ok_or_else(|| Problem(format!("{value} is not a moment")))
+    parsed.or_else(|| value.as_i64()).ok_or_else(|| EvalProblem(format!("{value} is not a moment")))
 }
 
 /// A text of a step that cannot be evaluated: nobody knows what the step means, so a person is asked.
-pub(super) fn broken(planner: Planner<'_>, state: &State, at: StepNo, what: &str, problem: &Problem) -> Decision {
+pub(super) fn broken(planner: Planner<'_>, state: &State, at: StepNo, what: &str, problem: &EvalProblem) -> Decision {
     let error = Failure::unusable(ErrorClass::Invalid, format!("{what}: {}", problem.0));
     super::judge::failed(planner, state, at, error)
 }

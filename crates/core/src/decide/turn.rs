@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use super::start::Turn;
+use super::start::AgentTurn;
 use crate::Json;
 use crate::event::Session;
 use crate::plan::{OnInterrupt, Step};
@@ -10,9 +10,9 @@ use crate::recovery::{self, Recovery, RecoveryAction};
 use crate::state::{State, StepInst};
 
 /// The call, and in `params` what the agent is told.
-pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map<String, Json>) -> Turn {
+pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map<String, Json>) -> AgentTurn {
     if !step.is_agent() {
-        return Turn::default();
+        return AgentTurn::default();
     }
     let none = Recovery::default();
     let recovery = inst.recovery.as_deref().unwrap_or(&none);
@@ -28,7 +28,7 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     // Whoever continues in a conversation continues with what was recorded before that began.
     let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
     let (agent, compact) = (latest_fallback(step, recovery), recovery.action == Some(RecoveryAction::Compact));
-    Turn { agent, session, compact, keep, restore, usd_left: None }
+    AgentTurn { agent, session, compact, keep, restore, usd_left: None }
 }
 
 /// What every conversation of the workflow begins with.

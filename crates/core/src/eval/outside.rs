@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use minijinja::value::{Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{Error, Output, State, Value};
 
-use super::{Problem, to_json};
+use super::{EvalProblem, to_json};
 use crate::Json;
 
 /// What is written to learn whether it reaches the text; it is taken out again.
@@ -41,7 +41,7 @@ impl Root {
 
 /// A value that only the machine knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct OutsideSource {
     /// Where it is kept.
     pub root: Root,
     /// What it is called there.
@@ -50,7 +50,7 @@ pub struct Source {
     pub default: Option<String>,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for OutsideSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.root.word(), self.name)
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Source {
 
 /// One step of the way into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Key {
+pub enum PathKey {
     /// Of a mapping.
     Name(String),
     /// Of a list.
@@ -69,16 +69,16 @@ pub enum Key {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
     /// The way to a text of the value.
-    pub at: Vec<Key>,
+    pub at: Vec<PathKey>,
     /// How many bytes of that text come before it.
     pub offset: usize,
     /// What goes there.
-    pub source: Source,
+    pub source: OutsideSource,
 }
 
 impl Slot {
     /// The same, seen from one level further out.
-    fn below(mut self, key: Key) -> Self {
+    fn below(mut self, key: PathKey) -> Self {
         self.at.insert(0, key);
         self
     }
@@ -95,7 +95,7 @@ pub struct Given {
 
 impl Given {
     /// The value of a part, whose slots become those of the whole.
-    pub fn into_part(self, key: &Key, slots: &mut Vec<Slot>) -> Json {
+    pub fn into_part(self, key: &PathKey, slots: &mut Vec<Slot>) -> Json {
         slots.extend(self.slots.into_iter().map(|slot| slot.below(key.clone())));
         self.value
     }
@@ -111,17 +111,17 @@ impl From<Json> for Given {
 pub fn fill(
     value: &mut Json,
     slots: &[Slot],
-    known: impl Fn(&Source) -> Result<String, Problem>,
-) -> Result<(), Problem> {
+    known: impl Fn(&OutsideSource) -> Result<String, EvalProblem>,
+) -> Result<(), EvalProblem> {
     for slot in slots.iter().rev() {
         let text = known(&slot.source)?;
         let target = slot.at.iter().try_fold(&mut *value, |value, key| match key {
-            Key::Name(name) => value.get_mut(name),
-            Key::Index(index) => value.get_mut(index),
+            PathKey::Name(name) => value.get_mut(name),
+            PathKey::Index(index) => value.get_mut(index),
         });
         match target {
             Some(Json::String(target)) if target.is_char_boundary(slot.offset) => target.insert_str(slot.offset, &text),
-            _ => return Err(Problem(format!("there is no place for `{}`", slot.source))),
+            _ => return Err(EvalProblem(format!("there is no place for `{}`", slot.source))),
         }
     }
     Ok(())
@@ -132,7 +132,7 @@ pub fn fill(
 pub(super) struct Notes {
     /// Bytes that have reached the text.
     written: AtomicUsize,
-    slots: Mutex<Vec<(usize, Source)>>,
+    slots: Mutex<Vec<(usize, OutsideSource)>>,
     /// The first reference that was used in a way that cannot be noted.
     misused: Mutex<Option<String>>,
 }
@@ -142,17 +142,17 @@ impl Notes {
         self.written.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn misuse(&self, source: &Source) {
+    fn misuse(&self, source: &OutsideSource) {
         let mut misused = self.misused.lock().unwrap_or_else(PoisonError::into_inner);
         misused.get_or_insert_with(|| source.to_string());
     }
 
     /// Refuses what was evaluated if a reference was used in another way than to be written.
-    pub(super) fn check(&self) -> Result<(), Problem> {
+    pub(super) fn check(&self) -> Result<(), EvalProblem> {
         let misused = self.misused.lock().unwrap_or_else(PoisonError::into_inner);
         match &*misused {
             None => Ok(()),
-            Some(name) => Err(Problem(format!(
+            Some(name) => Err(EvalProblem(format!(
                 "`{name}` can only be written as it is, as in `{{{{ {name} }}}}`: it is not known before the work begins, so no \
                  filter, test, macro or operator can use it"
             ))),
@@ -160,12 +160,12 @@ impl Notes {
     }
 
     /// The text without probes, and what goes where.
-    pub(super) fn cut(&self, text: String) -> Result<(String, Vec<Slot>), Problem> {
+    pub(super) fn cut(&self, text: String) -> Result<(String, Vec<Slot>), EvalProblem> {
         self.check()?;
         let noted = std::mem::take(&mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner));
         let (mut out, mut slots, mut from) = (String::with_capacity(text.len()), Vec::new(), 0);
         for (at, source) in noted {
-            out.push_str(text.get(from..at).ok_or_else(|| Problem("a reference stands nowhere".to_owned()))?);
+            out.push_str(text.get(from..at).ok_or_else(|| EvalProblem("a reference stands nowhere".to_owned()))?);
             slots.push(Slot { at: Vec::new(), offset: out.len(), source });
             from = at + PROBE.len();
         }
@@ -177,7 +177,7 @@ impl Notes {
 /// A value of the machine, as the template engine sees it.
 #[derive(Debug)]
 struct Reference {
-    source: Source,
+    source: OutsideSource,
     notes: Arc<Notes>,
 }
 
@@ -195,7 +195,7 @@ impl Object for Reference {
 
 /// A reference, for the context of a text.
 pub(super) fn reference(root: Root, name: &str, notes: &Arc<Notes>) -> Value {
-    let source = Source { root, name: name.to_owned(), default: None };
+    let source = OutsideSource { root, name: name.to_owned(), default: None };
     Value::from_object(Reference { source, notes: Arc::clone(notes) })
 }
 
@@ -205,7 +205,7 @@ pub(super) fn default(state: &State<'_, '_>, value: &Value, args: Rest<Value>) -
         return minijinja::filters::default(state, value, args);
     };
     let text = args.first().map_or_else(String::new, ToString::to_string);
-    let source = Source { default: Some(text), ..reference.source.clone() };
+    let source = OutsideSource { default: Some(text), ..reference.source.clone() };
     Ok(Value::from_object(Reference { source, notes: Arc::clone(&reference.notes) }))
 }
 
@@ -228,13 +228,13 @@ pub(super) fn write(out: &mut Output<'_>, value: &Value) -> Option<Result<(), Er
 }
 
 /// A value that may be or hold references, and their places.
-pub(super) fn given(value: &Value) -> Result<Given, Problem> {
+pub(super) fn given(value: &Value) -> Result<Given, EvalProblem> {
     let mut slots = Vec::new();
     let value = walk(value, &mut Vec::new(), &mut slots)?;
     Ok(Given { value, slots })
 }
 
-fn walk(value: &Value, at: &mut Vec<Key>, slots: &mut Vec<Slot>) -> Result<Json, Problem> {
+fn walk(value: &Value, at: &mut Vec<PathKey>, slots: &mut Vec<Slot>) -> Result<Json, EvalProblem> {
     if let Some(reference) = value.downcast_object_ref::<Reference>() {
         slots.push(Slot { at: at.clone(), offset: 0, source: reference.source.clone() });
         return Ok(Json::String(String::new()));
@@ -242,7 +242,7 @@ fn walk(value: &Value, at: &mut Vec<Key>, slots: &mut Vec<Slot>) -> Result<Json,
     match value.kind() {
         ValueKind::Seq | ValueKind::Iterable => {
             let items = value.try_iter().map_err(|error| super::problem(&error))?;
-            let item = |(index, item): (usize, Value)| inside(&item, Key::Index(index), at, slots);
+            let item = |(index, item): (usize, Value)| inside(&item, PathKey::Index(index), at, slots);
             items.enumerate().map(item).collect::<Result<_, _>>().map(Json::Array)
         }
         ValueKind::Map => {
@@ -250,7 +250,7 @@ fn walk(value: &Value, at: &mut Vec<Key>, slots: &mut Vec<Slot>) -> Result<Json,
             let entry = |key: Value| {
                 let item = value.get_item(&key).map_err(|error| super::problem(&error))?;
                 let name = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
-                Ok((name.clone(), inside(&item, Key::Name(name), at, slots)?))
+                Ok((name.clone(), inside(&item, PathKey::Name(name), at, slots)?))
             };
             keys.map(entry).collect::<Result<_, _>>().map(Json::Object)
         }
@@ -258,7 +258,7 @@ fn walk(value: &Value, at: &mut Vec<Key>, slots: &mut Vec<Slot>) -> Result<Json,
     }
 }
 
-fn inside(value: &Value, key: Key, at: &mut Vec<Key>, slots: &mut Vec<Slot>) -> Result<Json, Problem> {
+fn inside(value: &Value, key: PathKey, at: &mut Vec<PathKey>, slots: &mut Vec<Slot>) -> Result<Json, EvalProblem> {
     at.push(key);
     let value = walk(value, at, slots);
     at.pop();

@@ -6,7 +6,7 @@ use crate::task::TaskKey;
 
 /// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject<'a> {
+pub enum EventSubject<'a> {
     /// The run as a whole.
     Run,
     /// A step.
@@ -17,7 +17,7 @@ pub enum Subject<'a> {
 
 impl Event {
     /// What it is about.
-    pub fn subject(&self) -> Subject<'_> {
+    pub fn subject(&self) -> EventSubject<'_> {
         match self {
             Self::AttemptStarted { path, attempt, .. }
             | Self::AttemptClaimed { path, attempt, .. }
@@ -34,7 +34,7 @@ impl Event {
             | Self::CarryFailed { path, attempt, .. }
             | Self::HostedClaimed { path, attempt, .. }
             | Self::HeartbeatSeen { path, attempt, .. }
-            | Self::HostedReturned { path, attempt } => Subject::Attempt(path, *attempt),
+            | Self::HostedReturned { path, attempt } => EventSubject::Attempt(path, *attempt),
             Self::RetryScheduled { path, .. }
             | Self::StepSkipped { path, .. }
             | Self::ItemsFound { path, .. }
@@ -48,8 +48,8 @@ impl Event {
             | Self::Routed { path, .. }
             | Self::Rewound { path, .. }
             | Self::UnitStopped { path, .. }
-            | Self::LimitReached { path: Some(path), .. } => Subject::Step(path),
-            Self::TimerFired { timer } => timer.path().map_or(Subject::Run, Subject::Step),
+            | Self::LimitReached { path: Some(path), .. } => EventSubject::Step(path),
+            Self::TimerFired { timer } => timer.path().map_or(EventSubject::Run, EventSubject::Step),
             Self::RunStarted(_)
             | Self::HostSettled { .. }
             | Self::HostMissed { .. }
@@ -67,23 +67,23 @@ impl Event {
             | Self::RunFinished { .. }
             | Self::OnFailureStarted { .. }
             | Self::Imported { .. }
-            | Self::OnFailureEnded { .. } => Subject::Run,
+            | Self::OnFailureEnded { .. } => EventSubject::Run,
         }
     }
 
     /// The step that it is about.
     pub fn path(&self) -> Option<&StepPath> {
         match self.subject() {
-            Subject::Run => None,
-            Subject::Step(path) | Subject::Attempt(path, _) => Some(path),
+            EventSubject::Run => None,
+            EventSubject::Step(path) | EventSubject::Attempt(path, _) => Some(path),
         }
     }
 
     /// The attempt that it is about.
     pub fn attempt(&self) -> Option<(&StepPath, u32)> {
         match self.subject() {
-            Subject::Attempt(path, attempt) => Some((path, attempt)),
-            Subject::Run | Subject::Step(_) => None,
+            EventSubject::Attempt(path, attempt) => Some((path, attempt)),
+            EventSubject::Run | EventSubject::Step(_) => None,
         }
     }
 
@@ -141,8 +141,8 @@ mod tests {
         let claimed = read(json!({"event": "claimed", "path": "a", "attempt": 1, "by": "ed", "until": 5}));
         assert!(claimed.attempt().is_some() && claimed.ended_task().is_none() && !claimed.is_of_maker());
         let fired = read(json!({"event": "timer_fired", "timer": "retry:a"}));
-        assert_eq!(fired.subject(), Subject::Step(&"a".parse().unwrap()));
-        assert_eq!(read(json!({"event": "timer_fired", "timer": "deadline"})).subject(), Subject::Run);
+        assert_eq!(fired.subject(), EventSubject::Step(&"a".parse().unwrap()));
+        assert_eq!(read(json!({"event": "timer_fired", "timer": "deadline"})).subject(), EventSubject::Run);
     }
 
     #[test]

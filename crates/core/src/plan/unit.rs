@@ -70,7 +70,7 @@ pub struct Input {
 
 impl Input {
     /// Why a value cannot be given, in words. Nothing can be given for what is not required.
-    pub fn misfit(&self, value: &Json) -> Option<String> {
+    pub fn mismatch(&self, value: &Json) -> Option<String> {
         let is_left_out = value.is_null() && !self.is_required();
         if is_left_out { None } else { mismatch(&self.schema, value) }
     }

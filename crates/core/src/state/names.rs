@@ -11,7 +11,7 @@ use crate::plan::{Form, Plan, UnitIx};
 use crate::status::StepStatus;
 
 /// The names that can be read at a step.
-pub struct Scope<'a> {
+pub struct StateScope<'a> {
     plan: &'a Plan,
     index: &'a Index,
     state: &'a State,
@@ -22,7 +22,7 @@ pub struct Scope<'a> {
     ending: Option<(StepNo, &'a End)>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> StateScope<'a> {
     /// The names at a step.
     pub(crate) fn at(plan: &'a Plan, index: &'a Index, state: &'a State, step: StepNo) -> Self {
         Self { plan, index, state, body: state.step(step).body, own: None, ending: None }
@@ -68,7 +68,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-impl Names for Scope<'_> {
+impl Names for StateScope<'_> {
     fn root(&self, name: &str) -> Option<Json> {
         if let Some(value) = self.own.and_then(|own| own.get(name)) {
             return Some(value.clone());

@@ -16,7 +16,7 @@ const TASK_CHARS_MAX: usize = 200;
 /// What a list says of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Summary")]
-pub struct Line {
+pub struct RunLine {
     /// The beginning of the text it was started with.
     pub task: String,
     /// Steps that ended well.
@@ -52,7 +52,7 @@ fn of_today<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D:
 pub struct Brief {
     /// What lists say of it.
     #[serde(flatten)]
-    pub line: Line,
+    pub line: RunLine,
     /// Tokens, read and written.
     pub tokens: u64,
     /// Attempts begun.
@@ -68,7 +68,7 @@ pub struct Brief {
 pub fn brief(plan: &Plan, state: &State) -> Brief {
     let (started, finished) = (state.started.as_ref(), state.finished.as_ref());
     let is_still = state.open_attempts().next().is_none() && finished.is_none();
-    let line = Line {
+    let line = RunLine {
         task: started.map(|started| started.task.chars().take(TASK_CHARS_MAX).collect()).unwrap_or_default(),
         done: state.succeeded,
         started_at: state.started_at,
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn words_of_other_versions_stay_readable() {
         let written = r#"{"task":"t","done":1,"started_at":2,"usd":0.5,"waiting_for":["host","oracle","timer"]}"#;
-        let line: Line = serde_json::from_str(written).unwrap();
+        let line: RunLine = serde_json::from_str(written).unwrap();
         assert_eq!(line.waiting_for, ["client", "oracle", "timer"]);
     }
 }

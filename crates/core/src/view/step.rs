@@ -19,7 +19,7 @@ const OUTPUT_CHARS_MAX: usize = 2_000;
 
 /// A step, and what is inside it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Step {
+pub struct StepView {
     /// Its address.
     pub path: StepPath,
     /// What people see instead of the id.
@@ -70,7 +70,7 @@ pub struct Step {
     pub items: Option<usize>,
     /// What is inside it, one item or round after the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepView>,
 }
 
 /// An agent at work.
@@ -86,7 +86,7 @@ pub struct AtWork {
 }
 
 /// The steps of a run, as they are at a moment.
-pub fn steps(plan: &Plan, state: &State, now: i64) -> Vec<Step> {
+pub fn steps(plan: &Plan, state: &State, now: i64) -> Vec<StepView> {
     if state.started.is_none() {
         return Vec::new();
     }
@@ -105,9 +105,9 @@ struct Fold<'a> {
 }
 
 impl Fold<'_> {
-    fn body(&self, body: BodyNo, inside: Option<&StepPath>) -> Vec<Step> {
+    fn body(&self, body: BodyNo, inside: Option<&StepPath>) -> Vec<StepView> {
         let reached = self.of_body.get(&body).map(Vec::as_slice).unwrap_or_default();
-        let mut steps: Vec<Step> = reached.iter().map(|at| self.step(*at)).collect();
+        let mut steps: Vec<StepView> = reached.iter().map(|at| self.step(*at)).collect();
         let beside = reached.first().map(|at| &self.state.step(*at).path);
         if let Some(path) = beside.or(inside).filter(|_| !self.state.is_finished()) {
             steps.extend(self.unreached(body, path));
@@ -116,7 +116,7 @@ impl Fold<'_> {
     }
 
     /// Steps of the body that may still come.
-    fn unreached(&self, body: BodyNo, beside: &StepPath) -> Vec<Step> {
+    fn unreached(&self, body: BodyNo, beside: &StepPath) -> Vec<StepView> {
         let inst = self.state.body(body);
         let slots = self.plan.body(inst.body).steps.iter().zip(&inst.slots);
         let open = slots.filter(|(_, slot)| slot.current.is_none() && !inst.ended && inst.live > 0);
@@ -130,7 +130,7 @@ impl Fold<'_> {
         .collect()
     }
 
-    fn step(&self, at: StepNo) -> Step {
+    fn step(&self, at: StepNo) -> StepView {
         let inst = self.state.step(at);
         let slots = &self.state.body(inst.body).slots;
         let mut shown = self.shown(inst);
@@ -139,9 +139,9 @@ impl Fold<'_> {
         shown
     }
 
-    fn shown(&self, inst: &StepInst) -> Step {
+    fn shown(&self, inst: &StepInst) -> StepView {
         let plan = self.plan.step(inst.step);
-        Step {
+        StepView {
             path: inst.path.clone(),
             name: plan.name.clone(),
             kind: plan.form.word().to_owned(),

@@ -10,7 +10,7 @@ use crate::path::StepPath;
 
 /// Something that took time.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Span {
+pub struct TimelineSpan {
     /// Which step.
     pub path: StepPath,
     /// What took the time.
@@ -46,7 +46,7 @@ pub enum Spanned {
 }
 
 /// The spans of a run, in the order in which they began.
-pub fn timeline(history: &[Envelope]) -> Vec<Span> {
+pub fn timeline(history: &[Envelope]) -> Vec<TimelineSpan> {
     let mut fold = Fold::default();
     for envelope in history {
         fold.event(envelope);
@@ -56,7 +56,7 @@ pub fn timeline(history: &[Envelope]) -> Vec<Span> {
 
 #[derive(Default)]
 struct Fold {
-    spans: Vec<Span>,
+    spans: Vec<TimelineSpan>,
     /// The open span of each step.
     open: HashMap<StepPath, usize>,
 }
@@ -103,7 +103,7 @@ impl Fold {
             self.give_up(from, |other| *other == before || other.is_inside(&before));
         }
         self.open.insert(path.clone(), self.spans.len());
-        self.spans.push(Span { path: path.clone(), what, from, to: None, end: None, worker: None, host: None });
+        self.spans.push(TimelineSpan { path: path.clone(), what, from, to: None, end: None, worker: None, host: None });
     }
 
     /// Who makes what was begun last.

@@ -1,14 +1,14 @@
 //! Steps: exactly one action, its companions, the modifiers; and the bodies they stand in.
 
-use longhaul_core::catalog::{self, Field, Kind, kinds, modifiers, top};
+use longhaul_core::catalog::{self, Field, StepKindEntry, kinds, modifiers, top};
 
 use super::Conform;
 use crate::diagnostic::{Diagnostic, closest};
 use crate::source::{Node, Value};
 
 /// The action keys of a step, in catalogue order. `parallel` beside `for_each` is a companion.
-pub(crate) fn actions(step: &Node) -> Vec<(&'static Kind, &Node, &Node)> {
-    let present = |kind: &&'static Kind| step.entry(kind.key).map(|(key, value)| (*kind, key, value));
+pub(crate) fn actions(step: &Node) -> Vec<(&'static StepKindEntry, &Node, &Node)> {
+    let present = |kind: &&'static StepKindEntry| step.entry(kind.key).map(|(key, value)| (*kind, key, value));
     let mut found: Vec<_> = kinds::ALL.iter().filter_map(present).collect();
     if found.iter().any(|(kind, ..)| kind.key == "for_each") {
         found.retain(|(kind, ..)| kind.key != "parallel");
@@ -78,7 +78,7 @@ impl Conform<'_> {
         }
     }
 
-    fn one_action(&mut self, node: &Node, kind: &'static Kind) {
+    fn one_action(&mut self, node: &Node, kind: &'static StepKindEntry) {
         let misnamed = kind.key == "if" && node.get("do").is_some();
         if !misnamed {
             self.required(node, kind.fields, &a_step(kind));
@@ -122,7 +122,7 @@ impl Conform<'_> {
         }
     }
 
-    fn step_key(&mut self, key: &Node, value: &Node, kind: Option<&'static Kind>) {
+    fn step_key(&mut self, key: &Node, value: &Node, kind: Option<&'static StepKindEntry>) {
         let word = key.scalar().unwrap_or_default();
         if let Some(field) = kind.and_then(|kind| kind.fields.iter().find(|field| field.key == word)) {
             return self.field(field, value);
@@ -164,7 +164,7 @@ impl Conform<'_> {
         );
     }
 
-    fn several_actions(&mut self, first: (&str, &Node), rest: &[(&'static Kind, &Node, &Node)]) {
+    fn several_actions(&mut self, first: (&str, &Node), rest: &[(&'static StepKindEntry, &Node, &Node)]) {
         for (kind, key, _) in rest {
             self.out.push(
                 Diagnostic::error(
@@ -186,11 +186,11 @@ pub(crate) fn is_body_mapping(node: &Node) -> bool {
     is_body && actions(node).is_empty()
 }
 
-fn has_field(kind: &Kind, word: &str) -> bool {
+fn has_field(kind: &StepKindEntry, word: &str) -> bool {
     kind.fields.iter().any(|field| field.key == word)
 }
 
-fn known_keys(kind: Option<&'static Kind>) -> Vec<&'static str> {
+fn known_keys(kind: Option<&'static StepKindEntry>) -> Vec<&'static str> {
     let modifiers = modifiers::ALL.iter().map(|field| field.key);
     match kind {
         Some(kind) => kind.fields.iter().map(|field| field.key).chain(modifiers).collect(),
@@ -199,14 +199,14 @@ fn known_keys(kind: Option<&'static Kind>) -> Vec<&'static str> {
 }
 
 /// The kind of step that a key which does not exist probably means.
-fn slip_of(key: &Node) -> Option<&'static Kind> {
+fn slip_of(key: &Node) -> Option<&'static StepKindEntry> {
     let word = key.scalar().unwrap_or_default();
     let exists =
         modifiers::ALL.iter().any(|field| field.key == word) || kinds::ALL.iter().any(|kind| has_field(kind, word));
     closest(word, &known_keys(None)).filter(|_| !exists).and_then(catalog::kind)
 }
 
-fn a_step(kind: &Kind) -> String {
+fn a_step(kind: &StepKindEntry) -> String {
     let article = if kind.key.starts_with(['a', 'e', 'i', 'h']) { "an" } else { "a" };
     format!("{article} `{}` step", kind.key)
 }

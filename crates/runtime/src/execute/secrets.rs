@@ -7,7 +7,7 @@ use longhaul_agents::drivers;
 use longhaul_agents::redact::{Redaction, names_a_secret};
 use longhaul_core::Json;
 use longhaul_core::decide::Start;
-use longhaul_core::eval::{self, Problem, Root, Slot, Source};
+use longhaul_core::eval::{self, EvalProblem, OutsideSource, Root, Slot};
 use longhaul_core::event::RunStarted;
 use longhaul_core::origin::Face;
 use serde_json::Map;
@@ -121,7 +121,7 @@ impl Readable {
     }
 
     /// What a source holds on this machine.
-    fn value(&self, source: &Source) -> Result<String, Problem> {
+    fn value(&self, source: &OutsideSource) -> Result<String, EvalProblem> {
         let name = &source.name;
         let value = match source.root {
             Root::Secrets => std::env::var(format!("{PREFIX}{name}")).ok(),
@@ -132,15 +132,15 @@ impl Readable {
     }
 }
 
-fn not_listed(name: &str) -> Problem {
-    Problem(format!(
+fn not_listed(name: &str) -> EvalProblem {
+    EvalProblem(format!(
         "`env.{name}` may not be read by a run that was not started at the command line; add it to `[values] env = [\"{name}\"]` in \
          ~/.longhaul/config.toml"
     ))
 }
 
-fn not_set(source: &Source) -> Problem {
-    Problem(match source.root {
+fn not_set(source: &OutsideSource) -> EvalProblem {
+    EvalProblem(match source.root {
         Root::Secrets => format!(
             "`{source}` is not set; it is the variable `{PREFIX}{}` of the process that drives the run",
             source.name
@@ -150,9 +150,9 @@ fn not_set(source: &Source) -> Problem {
 }
 
 /// Fills in what only this machine knows, in the last moment before the work begins.
-pub(crate) fn resolve(start: &mut Start, readable: &Readable) -> Result<(), Problem> {
+pub(crate) fn resolve(start: &mut Start, readable: &Readable) -> Result<(), EvalProblem> {
     let outside = std::mem::take(&mut start.outside);
-    let known = |source: &Source| readable.value(source);
+    let known = |source: &OutsideSource| readable.value(source);
     fill_map(&mut start.params, &outside.params, known)?;
     fill_map(&mut start.env, &outside.env, known)?;
     if let Some(inputs) = &mut start.cache_inputs {
@@ -168,8 +168,8 @@ pub(crate) fn resolve(start: &mut Start, readable: &Readable) -> Result<(), Prob
 fn fill_map(
     map: &mut Map<String, Json>,
     slots: &[Slot],
-    known: impl Fn(&Source) -> Result<String, Problem>,
-) -> Result<(), Problem> {
+    known: impl Fn(&OutsideSource) -> Result<String, EvalProblem>,
+) -> Result<(), EvalProblem> {
     let mut whole = Json::Object(std::mem::take(map));
     let filled = eval::fill(&mut whole, slots, known);
     if let Json::Object(whole) = whole {

@@ -85,7 +85,7 @@ async fn tell(
     if patient_until > now {
         return Ok(patient_until);
     }
-    if loaded.state.paused || message.misfit(&loaded).is_some() {
+    if loaded.state.paused || message.rejection(&loaded).is_some() {
         return Ok(now + grace);
     }
     let message = NewMessage {

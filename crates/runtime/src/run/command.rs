@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_core::approval::own_affair;
-use longhaul_core::decide::{Advance, Planner, advance, note, take_in};
+use longhaul_core::decide::{Advance, Planner, absorb, advance, note};
 use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
 use longhaul_core::origin::Origin;
@@ -157,7 +157,7 @@ async fn apply(shared: &Arc<Shared>, run: &RunId, message: &Message) -> Result<O
             }
             (loaded, _) => loaded?,
         };
-        if let Some(rejection) = message.misfit(&loaded) {
+        if let Some(rejection) = message.rejection(&loaded) {
             return Err(rejection.into());
         }
         if needs_mail(shared, &loaded).await? {
@@ -206,7 +206,7 @@ fn decided(planner: Planner<'_>, before: &State, event: Event, at: i64) -> Resul
     let damaged = |error: longhaul_core::state::Error| Error::Damaged(error.0);
     let waits_in_line = planner.plan.main().concurrency.is_some() && before.is_untouched();
     let mut state = before.clone();
-    let decide = if waits_in_line { take_in } else { advance };
+    let decide = if waits_in_line { absorb } else { advance };
     let whole = decide(planner, &mut state, vec![event.clone()], at).map_err(damaged)?;
     if is_free_of_work(before, &state, &whole) {
         return Ok((state, whole, true));

@@ -1,7 +1,7 @@
 //! What people and programs tell a run from outside, through its inbox.
 
 use longhaul_core::Json;
-use longhaul_core::decide::{Planner, misfit};
+use longhaul_core::decide::{Planner, rejection};
 use longhaul_core::event::{Answer, Event, OnHostLost};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
@@ -126,9 +126,9 @@ impl Message {
     }
 
     /// Why a message does not fit a run, if it does not, and what would.
-    pub fn misfit(&self, loaded: &Loaded) -> Option<Rejection> {
+    pub fn rejection(&self, loaded: &Loaded) -> Option<Rejection> {
         let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
-        misfit(planner, &loaded.state, &self.clone().into_event())
+        rejection(planner, &loaded.state, &self.clone().into_event())
     }
 
     /// The event that a message becomes, if it fits.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use longhaul_core::decide::{Advance, Planner, Start, advance, place, start_of, take_in};
+use longhaul_core::decide::{Advance, Planner, Start, absorb, advance, place, start_of};
 use longhaul_core::event::{Envelope, Event, Failure, VERSION};
 use longhaul_core::id::RunId;
 use longhaul_core::index::Index;
@@ -364,7 +364,7 @@ impl Runner {
             let (mut news, mut extras) = self.news(ended, orphans, mail).await?;
             news.splice(0..0, self.claimed_events(&taken, orphans));
             let admission = admission::ask(&self.shared, &self.run, &self.loaded).await?;
-            let advance = if matches!(admission, Admission::Held) { take_in } else { advance };
+            let advance = if matches!(admission, Admission::Held) { absorb } else { advance };
             if let Admission::Refused(event) = admission {
                 news = vec![*event];
                 extras = Extras::default();

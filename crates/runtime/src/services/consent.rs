@@ -4,7 +4,9 @@
 //! is told to ask.
 
 use longhaul_core::Json;
-use longhaul_core::consent::{Decision, Entry, Grant, Key, Ledger, RUN_MS, Request, RunGrant, Terms};
+use longhaul_core::consent::{
+    ConsentDecision, ConsentEntry, ConsentKey, ConsentRequest, Grant, Ledger, RUN_MS, RunGrant, Terms,
+};
 use longhaul_core::decide::{Planner, actions, run_grant};
 use longhaul_core::event::{Answer, Envelope, Event, QuestionKind};
 use longhaul_core::id::RunId;
@@ -39,14 +41,14 @@ pub struct Recorded {
     pub at: i64,
     /// What happened.
     #[serde(flatten)]
-    pub entry: Entry,
+    pub entry: ConsentEntry,
 }
 
 /// The consent that a run has by being started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunConsent {
     /// `workflow_run:NAME:RUN`.
-    pub key: Key,
+    pub key: ConsentKey,
     /// How it stands.
     pub grant: RunGrant,
     /// Until when it holds, if not until the run is over.
@@ -77,7 +79,7 @@ impl Engine {
 
     /// Holds an action to policy and grants, and records what came of it. What must be asked for is pending under the number
     /// that is answered, and can be taken up later by it.
-    pub async fn consent_to(&self, request: Request) -> Result<(Decision, u64), Error> {
+    pub async fn consent_to(&self, request: ConsentRequest) -> Result<(ConsentDecision, u64), Error> {
         let run = match &request.run {
             Some(run) => grant_of_run(&self.shared, run).await?,
             None => None,
@@ -88,8 +90,8 @@ impl Engine {
         let id = write(&self.shared, |ledger| {
             let decision = ledger.decide(policy, &request, run.as_ref(), now);
             decided = Some(decision.clone());
-            let Decision { verdict, rule, used } = decision;
-            Ok(Entry::Decided { request: request.clone(), verdict, rule, used })
+            let ConsentDecision { verdict, rule, used } = decision;
+            Ok(ConsentEntry::Decided { request: request.clone(), verdict, rule, used })
         })
         .await?;
         let decision = decided.ok_or_else(|| Error::Damaged("consent was recorded without a decision".to_owned()))?;
@@ -97,17 +99,17 @@ impl Engine {
     }
 
     /// Takes up a pending action again, in the session that asked for it.
-    pub async fn consent_again(&self, operation: u64, session: Option<&str>) -> Result<(Decision, u64), Error> {
+    pub async fn consent_again(&self, operation: u64, session: Option<&str>) -> Result<(ConsentDecision, u64), Error> {
         let log = self.consent_log().await?;
         let asked = log.into_iter().find(|recorded| recorded.id == operation).map(|recorded| recorded.entry);
-        let Some(Entry::Decided { request, verdict: Verdict::Ask, .. }) = asked else {
+        let Some(ConsentEntry::Decided { request, verdict: Verdict::Ask, .. }) = asked else {
             return Err(Rejection::not_found(format!("nothing was asked under {operation}")).into());
         };
         if request.session.as_deref() != session {
             let foreign = Rejection::forbidden(format!("{operation} was asked in another session"));
             return Err(foreign.say("ask again in this one").into());
         }
-        self.consent_to(Request { replayed: true, ..request }).await
+        self.consent_to(ConsentRequest { replayed: true, ..request }).await
     }
 
     /// Records a grant; one that answers a pending action ends its wait. Answers its number.
@@ -115,7 +117,7 @@ impl Engine {
     pub async fn grant(&self, grant: Grant, operation: Option<u64>) -> Result<u64, Error> {
         let id = write(&self.shared, |ledger| {
             operation.map_or(Ok(()), |operation| is_pending(ledger, operation))?;
-            Ok(Entry::Granted { grant: grant.clone(), operation })
+            Ok(ConsentEntry::Granted { grant: grant.clone(), operation })
         })
         .await?;
         self.offer_to_waiting().await?;
@@ -141,7 +143,7 @@ impl Engine {
     pub async fn dismiss(&self, operation: u64, by: Option<String>) -> Result<(), Error> {
         write(&self.shared, |ledger| {
             is_pending(ledger, operation)?;
-            Ok(Entry::Dismissed { operation, by: by.clone() })
+            Ok(ConsentEntry::Dismissed { operation, by: by.clone() })
         })
         .await
         .map(|_| ())
@@ -153,7 +155,7 @@ impl Engine {
         let unknown = || Error::from(Rejection::not_found(format!("there is no grant {id}")).with(Remedy::ListGrants));
         write(&self.shared, |ledger| {
             ledger.live(now).find(|(known, _)| *known == id).ok_or_else(unknown)?;
-            Ok(Entry::Revoked { grant: Some(id), key: None, by: by.clone() })
+            Ok(ConsentEntry::Revoked { grant: Some(id), key: None, by: by.clone() })
         })
         .await
         .map(|_| ())
@@ -177,12 +179,13 @@ impl Engine {
     }
 
     /// Takes back every grant for something. Of a workflow, also what its runs have; answers which those are.
-    pub async fn revoke(&self, key: Key, by: Option<String>) -> Result<Vec<RunId>, Error> {
-        write(&self.shared, |_| Ok(Entry::Revoked { grant: None, key: Some(key.clone()), by: by.clone() })).await?;
+    pub async fn revoke(&self, key: ConsentKey, by: Option<String>) -> Result<Vec<RunId>, Error> {
+        write(&self.shared, |_| Ok(ConsentEntry::Revoked { grant: None, key: Some(key.clone()), by: by.clone() }))
+            .await?;
         let mut told = Vec::new();
         for (run, consent) in self.run_consents().await? {
             let concerned = match &key {
-                Key::Class(name) => *name == consent.grant.workflow,
+                ConsentKey::Class(name) => *name == consent.grant.workflow,
                 other => *other == consent.key,
             };
             if concerned && consent.grant.live {
@@ -206,7 +209,7 @@ impl Engine {
             let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
             let grant = run_grant(planner, &loaded.state, self.shared.clock.now_ms());
             let until = loaded.state.started.and_then(|started| started.consent).and_then(|terms| terms.until);
-            let key = Key::Run { workflow: grant.workflow.clone(), run: row.run.to_string() };
+            let key = ConsentKey::Run { workflow: grant.workflow.clone(), run: row.run.to_string() };
             found.push((row.run, RunConsent { key, grant, until }));
         }
         Ok(found)
@@ -248,9 +251,9 @@ async fn offer_one(shared: &Shared, run: &RunId, path: &StepPath) -> Result<bool
     if step.consent == Consent::Individual {
         return Ok(false);
     }
-    let requests: Vec<Request> = actions(step)
+    let requests: Vec<ConsentRequest> = actions(step)
         .into_iter()
-        .map(|action| Request { run: Some(run.to_string()), ..Request::new(action.name, action.risk) })
+        .map(|action| ConsentRequest { run: Some(run.to_string()), ..ConsentRequest::new(action.name, action.risk) })
         .collect();
     let Some(grants) = covered(shared, &requests).await? else { return Ok(false) };
     let who = Origin { client: Some(grants.join(", ")), ..Origin::default() };
@@ -260,7 +263,7 @@ async fn offer_one(shared: &Shared, run: &RunId, path: &StepPath) -> Result<bool
 }
 
 /// The grants that cover all of some requests, recorded as used; `None` if one is not covered.
-async fn covered(shared: &Shared, requests: &[Request]) -> Result<Option<Vec<String>>, Error> {
+async fn covered(shared: &Shared, requests: &[ConsentRequest]) -> Result<Option<Vec<String>>, Error> {
     let policy = &shared.options.policy;
     let mut grants = Vec::new();
     for request in requests {
@@ -277,8 +280,8 @@ async fn covered(shared: &Shared, requests: &[Request]) -> Result<Option<Vec<Str
             let decision = ledger.decide(policy, request, None, now);
             verdict = decision.verdict;
             grants.push(decision.rule.clone());
-            let Decision { verdict, rule, used } = decision;
-            Ok(Entry::Decided { request: request.clone(), verdict, rule, used })
+            let ConsentDecision { verdict, rule, used } = decision;
+            Ok(ConsentEntry::Decided { request: request.clone(), verdict, rule, used })
         })
         .await?;
         if verdict != Verdict::Allow {
@@ -347,7 +350,10 @@ async fn page(shared: &Shared, after: u64) -> Result<Vec<Recorded>, Error> {
 }
 
 /// Writes the entry that follows from the ledger as it is, and from the newer one if somebody else wrote first.
-async fn write(shared: &Shared, mut entry: impl FnMut(&Ledger) -> Result<Entry, Error> + Send) -> Result<u64, Error> {
+async fn write(
+    shared: &Shared,
+    mut entry: impl FnMut(&Ledger) -> Result<ConsentEntry, Error> + Send,
+) -> Result<u64, Error> {
     let mut ledger = shared.ledger.lock().await;
     for attempt in 0..=TRIES {
         refresh(shared, &mut ledger).await?;

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use longhaul_core::id::RunId;
+use longhaul_core::registry::{Registry, RegistryEntry};
 use longhaul_core::rejection::Rejection;
-use longhaul_core::shelf::{Entry, Shelf};
 use longhaul_store::{Append, EventId, Head, NewEvent, Store, StoreAddress};
 use uuid::Uuid;
 
@@ -26,11 +26,11 @@ const TRIES: u32 = 50;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What somebody decided: an answer for the caller, and what is to be written.
-pub type Decided<T> = Result<(T, Vec<Entry>), Rejection>;
+pub type Decided<T> = Result<(T, Vec<RegistryEntry>), Rejection>;
 
 impl Engine {
     /// What is on the shelf now.
-    pub async fn registry(&self) -> Result<Shelf, Error> {
+    pub async fn registry(&self) -> Result<Registry, Error> {
         let mut shelf = self.shared.shelf.lock().await;
         refresh(self.shared.store.as_ref(), &mut shelf).await?;
         Ok(shelf.clone())
@@ -40,7 +40,7 @@ impl Engine {
     /// shelf and the time.
     pub async fn change_registry<T: Send>(
         &self,
-        mut decide: impl FnMut(&Shelf, i64) -> Decided<T> + Send,
+        mut decide: impl FnMut(&Registry, i64) -> Decided<T> + Send,
     ) -> Result<T, Error> {
         let mut shelf = self.shared.shelf.lock().await;
         for attempt in 0..=TRIES {
@@ -59,7 +59,7 @@ impl Engine {
 
 /// The registry of a store that is not open: for commands that only look for a workflow. A store that is not there, or does not answer
 /// soon, has none. It is read on a thread of its own, because the caller may be inside of an async runtime.
-pub fn registry_of(store: &StoreAddress) -> Option<Shelf> {
+pub fn registry_of(store: &StoreAddress) -> Option<Registry> {
     if store.file().is_some_and(|file| !file.is_file()) {
         return None;
     }
@@ -67,7 +67,7 @@ pub fn registry_of(store: &StoreAddress) -> Option<Shelf> {
     std::thread::Builder::new().spawn(move || read_alone(&store)).ok()?.join().ok()?
 }
 
-fn read_alone(store: &StoreAddress) -> Option<Shelf> {
+fn read_alone(store: &StoreAddress) -> Option<Registry> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
         let store = store.open(PATIENCE).await.ok()?;
@@ -75,13 +75,13 @@ fn read_alone(store: &StoreAddress) -> Option<Shelf> {
     })
 }
 
-async fn read_registry(store: &dyn Store) -> Result<Shelf, Error> {
-    let mut shelf = Shelf::default();
+async fn read_registry(store: &dyn Store) -> Result<Registry, Error> {
+    let mut shelf = Registry::default();
     refresh(store, &mut shelf).await?;
     Ok(shelf)
 }
 
-async fn write(shared: &Shared, shelf: &mut Shelf, entries: &[Entry], now: i64) -> Result<(), Error> {
+async fn write(shared: &Shared, shelf: &mut Registry, entries: &[RegistryEntry], now: i64) -> Result<(), Error> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -103,14 +103,14 @@ async fn write(shared: &Shared, shelf: &mut Shelf, entries: &[Entry], now: i64) 
 }
 
 /// Reads what is new.
-async fn refresh(store: &dyn Store, shelf: &mut Shelf) -> Result<(), Error> {
+async fn refresh(store: &dyn Store, shelf: &mut Registry) -> Result<(), Error> {
     loop {
         let rows = match store.read(&journal(), shelf.seq, PAGE).await {
             Err(longhaul_store::Error::UnknownRun) => return Ok(()),
             rows => rows?,
         };
         for row in &rows {
-            let entry: Entry = codec::what(&row.body, store).await?;
+            let entry: RegistryEntry = codec::what(&row.body, store).await?;
             shelf.apply(row.seq, row.at_ms, &entry);
         }
         if rows.len() < PAGE {

@@ -11,9 +11,9 @@ use longhaul_core::event::RunTrigger;
 use longhaul_core::id::RunId;
 use longhaul_core::origin::{Face, Origin};
 use longhaul_core::plan::Plan;
-use longhaul_core::shelf::schedule::{Due, MINUTE_MS, bucket, key};
-use longhaul_core::shelf::trigger::{Kind, Target};
-use longhaul_core::shelf::{Armed, Delivery, Outcome};
+use longhaul_core::registry::schedule::{Due, MINUTE_MS, bucket, key};
+use longhaul_core::registry::trigger::{Target, TriggerDefinition};
+use longhaul_core::registry::{Armed, Delivery, DeliveryOutcome};
 use longhaul_core::state::State;
 use longhaul_core::status::RunStatus;
 use longhaul_core::{Json, explain::moment};
@@ -81,11 +81,11 @@ impl Engine {
                 continue;
             };
             let delivery = self.keep(&due, armed, find).await?;
-            if delivery.outcome == Outcome::Matched {
+            if delivery.outcome == DeliveryOutcome::Matched {
                 started.extend(delivery.run.as_deref().and_then(RunId::new));
             }
             // Later times do not go before earlier ones.
-            if delivery.outcome == Outcome::ConcurrencyCap {
+            if delivery.outcome == DeliveryOutcome::ConcurrencyCap {
                 held.insert(due.trigger.clone());
             }
             self.change_registry(|shelf, _| Ok(((), shelf.delivered_at(&due, delivery.clone()).into_iter().collect())))
@@ -95,7 +95,7 @@ impl Engine {
     }
 
     async fn keep(&self, due: &Due, armed: &Armed, find: &Find) -> Result<Delivery, Error> {
-        let told = |outcome: Outcome, run: Option<&RunId>, reason: Option<String>| Delivery {
+        let told = |outcome: DeliveryOutcome, run: Option<&RunId>, reason: Option<String>| Delivery {
             trigger: due.trigger.clone(),
             key: key(&due.trigger, due.minute),
             moment: Some(due.minute),
@@ -105,19 +105,19 @@ impl Engine {
         };
         let startable = match find(wanted(armed)) {
             Ok(Some(startable)) => startable,
-            Ok(None) => return Ok(told(Outcome::WorkflowDeleted, None, None)),
-            Err(why) => return Ok(told(Outcome::Error, None, Some(why))),
+            Ok(None) => return Ok(told(DeliveryOutcome::WorkflowDeleted, None, None)),
+            Err(why) => return Ok(told(DeliveryOutcome::Error, None, Some(why))),
         };
         if let Some(crowd) = self.crowd(armed.by.as_deref(), is_at_work).await? {
             let reason = format!("{} in the way: {}", crowd.limit, crowd.runs.join(", "));
-            return Ok(told(Outcome::ConcurrencyCap, None, Some(reason)));
+            return Ok(told(DeliveryOutcome::ConcurrencyCap, None, Some(reason)));
         }
         let run = run_of(due)?;
         match self.start(&startable.plan, request(due, armed, &run, startable.dir)).await {
-            Ok(run) => Ok(told(Outcome::Matched, Some(&run), None)),
-            Err(Error::Store(longhaul_store::Error::Exists)) => Ok(told(Outcome::Duplicate, Some(&run), None)),
+            Ok(run) => Ok(told(DeliveryOutcome::Matched, Some(&run), None)),
+            Err(Error::Store(longhaul_store::Error::Exists)) => Ok(told(DeliveryOutcome::Duplicate, Some(&run), None)),
             Err(Error::Store(error)) => Err(error.into()),
-            Err(other) => Ok(told(Outcome::Error, None, Some(other.to_string()))),
+            Err(other) => Ok(told(DeliveryOutcome::Error, None, Some(other.to_string()))),
         }
     }
 
@@ -179,7 +179,7 @@ fn run_of(due: &Due) -> Result<RunId, Error> {
 fn request(due: &Due, armed: &Armed, run: &RunId, workflow_dir: PathBuf) -> StartRequest {
     let trigger = &armed.trigger;
     let task = match &trigger.kind {
-        Kind::Schedule(schedule) if schedule.target == Target::Orchestrator => {
+        TriggerDefinition::Schedule(schedule) if schedule.target == Target::Orchestrator => {
             let day: String = moment(due.minute).chars().take(10).collect();
             format!("[Today is {day}]\n\n{}", schedule.prompt.as_deref().unwrap_or_default())
         }

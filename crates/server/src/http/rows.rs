@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};
 use longhaul_core::status::RunStatus;
-use longhaul_core::view::{Brief, Line};
+use longhaul_core::view::{Brief, RunLine};
 use longhaul_runtime::{Engine, Error};
 use longhaul_store::{Query, RunRow};
 use schemars::JsonSchema;
@@ -28,7 +28,7 @@ pub struct Row {
     /// When something happened last.
     pub updated_at: i64,
     /// The rest in a line.
-    pub summary: Line,
+    pub summary: RunLine,
     /// The run that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,

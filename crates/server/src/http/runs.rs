@@ -31,10 +31,10 @@ pub(super) struct Run {
     parent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     forked: Option<(String, StepPath)>,
-    steps: Vec<view::Step>,
+    steps: Vec<view::StepView>,
     questions: Vec<Question>,
     cost: view::Cost,
-    timeline: Vec<view::Span>,
+    timeline: Vec<view::TimelineSpan>,
     critical_path: Vec<StepPath>,
     picture: Picture,
 }

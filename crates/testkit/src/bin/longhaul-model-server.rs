@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use longhaul_testkit::model_server::{Script, serve};
+use longhaul_testkit::model_server::{EndpointScript, serve};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -26,7 +26,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         [file, port] => (file, port.parse()?),
         _ => return Err("say which script: longhaul-model-server SCRIPT [PORT]".into()),
     };
-    let script: Script = std::fs::read_to_string(file)?.parse()?;
+    let script: EndpointScript = std::fs::read_to_string(file)?.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(script, port, true, |address| {
         // whoever reads this has gone; the endpoint is still of use

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use hyper::body::{Bytes, Frame, SizeHint};
 
-use super::desk::{Desk, Ticket};
-use super::log::Outcome;
+use super::log::RequestOutcome;
+use super::state::{Desk, Ticket};
 
 /// The connection ends here, without a proper end.
 #[derive(Debug)]
@@ -31,13 +31,13 @@ pub(super) struct Seal {
     desk: Arc<Desk>,
     ticket: Ticket,
     pub(super) status: u16,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RequestOutcome,
 }
 
 impl Seal {
     /// For an entry that is open.
     pub(super) fn new(desk: Arc<Desk>, ticket: Ticket) -> Self {
-        Self { desk, ticket, status: 0, outcome: Outcome::ClientGone }
+        Self { desk, ticket, status: 0, outcome: RequestOutcome::ClientGone }
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn let_leave() -> Held {
 /// What comes after the last piece.
 pub(super) enum End {
     /// The end of an answer.
-    Proper(Outcome),
+    Proper(RequestOutcome),
     /// Nothing for a while; then the connection is gone.
     Hangup(Held),
 }
@@ -82,7 +82,7 @@ pub(super) struct Body {
 
 impl Body {
     /// Sent at once, its length told before. Nothing is booked about it without a seal.
-    pub(super) fn whole(text: String, seal: Option<Seal>, outcome: Outcome) -> Self {
+    pub(super) fn whole(text: String, seal: Option<Seal>, outcome: RequestOutcome) -> Self {
         Self { pieces: VecDeque::from([Bytes::from(text)]), end: End::Proper(outcome), is_whole: true, seal }
     }
 
@@ -92,7 +92,7 @@ impl Body {
         Self { pieces, end, is_whole: false, seal: Some(seal) }
     }
 
-    fn close(&mut self, outcome: Outcome) {
+    fn close(&mut self, outcome: RequestOutcome) {
         if let Some(mut seal) = self.seal.take() {
             seal.outcome = outcome;
         }
@@ -115,7 +115,7 @@ impl hyper::body::Body for Body {
             End::Proper(_) => return Poll::Ready(None),
             End::Hangup(held) => ready!(held.as_mut().poll(context)),
         }
-        body.close(Outcome::Broken);
+        body.close(RequestOutcome::Broken);
         Poll::Ready(Some(Err(Hangup)))
     }
 

@@ -7,7 +7,7 @@ use super::request::Request;
 
 /// One request.
 #[derive(Debug, Clone, Serialize)]
-pub struct Entry {
+pub struct RequestLog {
     /// Which request of all.
     pub seq: u64,
     /// Which request of its lane; none if the agent asked on its own account.
@@ -32,7 +32,7 @@ pub struct Entry {
     /// The status of the answer; zero if none was sent.
     pub status: u16,
     /// What came of it; none while it is being answered.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RequestOutcome>,
     /// What the user said last.
     pub prompt: String,
     /// What the last tool said.
@@ -55,7 +55,7 @@ pub struct Entry {
 /// What came of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// It was answered to the end.
     Sent,
     /// Its section had no step left.
@@ -68,7 +68,7 @@ pub enum Outcome {
     NoModel,
 }
 
-impl Entry {
+impl RequestLog {
     /// What is known of a request when it comes in.
     pub(super) fn of(request: &Request, body: bool) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl Entry {
             section: String::new(),
             step: String::new(),
             status,
-            outcome: Some(Outcome::NoModel),
+            outcome: Some(RequestOutcome::NoModel),
             prompt: String::new(),
             tool_result: String::new(),
             messages: 0,

@@ -8,11 +8,11 @@ use hyper::{Response, StatusCode};
 
 use super::answer::{Answer, Situation};
 use super::body::{Body, End, Hangup, Seal, held, let_leave};
-use super::desk::{Desk, Taken};
 use super::failure::{self, Failure};
-use super::log::Outcome;
+use super::log::RequestOutcome;
 use super::request::Request;
 use super::script::{Act, Break, Part, Problem};
+use super::state::{Desk, Taken};
 use super::wire::{self, Event};
 
 /// The answer to a request, or no answer at all.
@@ -25,7 +25,7 @@ pub(super) async fn play(desk: Arc<Desk>, request: Request) -> Result<Response<B
     match &taken.act {
         None => {
             let failure = failure::ours(request.api, &format!("script exhausted (section `{}`)", taken.section));
-            Ok(told(seal, &failure, Outcome::Exhausted))
+            Ok(told(seal, &failure, RequestOutcome::Exhausted))
         }
         Some(Act::Answer(parts)) => Ok(answered(seal, &request, &answer(&request, &taken, parts))),
         Some(Act::Fail(problem)) => Ok(failed(seal, &request, problem)),
@@ -51,14 +51,14 @@ fn unfinished(request: &Request, taken: &Taken) -> Answer {
 
 fn answered(seal: Seal, request: &Request, answer: &Answer) -> Response<Body> {
     if request.stream {
-        streamed(seal, texts(wire::events(request, answer)), End::Proper(Outcome::Sent))
+        streamed(seal, texts(wire::events(request, answer)), End::Proper(RequestOutcome::Sent))
     } else {
         sent(seal, 200, JSON, wire::body(request, answer).to_string())
     }
 }
 
 fn failed(seal: Seal, request: &Request, problem: &Problem) -> Response<Body> {
-    told(seal, &failure::failure(problem, request, now()), Outcome::Sent)
+    told(seal, &failure::failure(problem, request, now()), RequestOutcome::Sent)
 }
 
 fn failed_in_stream(seal: Seal, request: &Request, taken: &Taken, problem: &Problem) -> Response<Body> {
@@ -67,18 +67,18 @@ fn failed_in_stream(seal: Seal, request: &Request, taken: &Taken, problem: &Prob
     }
     let error = failure::failure(problem, request, now()).body;
     let events = wire::failing(request, &unfinished(request, taken), &error);
-    streamed(seal, texts(events), End::Proper(Outcome::Sent))
+    streamed(seal, texts(events), End::Proper(RequestOutcome::Sent))
 }
 
 async fn broken(mut seal: Seal, request: &Request, taken: &Taken, way: Break) -> Result<Response<Body>, Hangup> {
     match way {
         Break::Hang(seconds) => {
             held(seconds).await;
-            seal.outcome = Outcome::Broken;
+            seal.outcome = RequestOutcome::Broken;
             Err(Hangup)
         }
         Break::Drop => {
-            seal.outcome = Outcome::Broken;
+            seal.outcome = RequestOutcome::Broken;
             Err(Hangup)
         }
         Break::Garbage => Ok(sent(seal, 200, "text/html", PAGE.to_owned())),
@@ -95,7 +95,7 @@ const JSON: &str = "application/json";
 fn malformed(seal: Seal, request: &Request, taken: &Taken) -> Response<Body> {
     if request.stream {
         let nonsense = ["data: {\"type\": \"mess\n\n", "data: this is no JSON\n\n"].map(str::to_owned);
-        return streamed(seal, nonsense.to_vec(), End::Proper(Outcome::Sent));
+        return streamed(seal, nonsense.to_vec(), End::Proper(RequestOutcome::Sent));
     }
     let body = wire::body(request, &unfinished(request, taken)).to_string();
     sent(seal, 200, JSON, body[..body.len() / 2].to_owned())
@@ -124,10 +124,10 @@ fn streamed(mut seal: Seal, pieces: Vec<String>, end: End) -> Response<Body> {
 
 fn sent(mut seal: Seal, status: u16, kind: &'static str, text: String) -> Response<Body> {
     seal.status = status;
-    of_status(status, kind, Body::whole(text, Some(seal), Outcome::Sent))
+    of_status(status, kind, Body::whole(text, Some(seal), RequestOutcome::Sent))
 }
 
-fn told(mut seal: Seal, failure: &Failure, outcome: Outcome) -> Response<Body> {
+fn told(mut seal: Seal, failure: &Failure, outcome: RequestOutcome) -> Response<Body> {
     seal.status = failure.status;
     let body = Body::whole(failure.body.to_string(), Some(seal), outcome);
     let mut response = of_status(failure.status, JSON, body);

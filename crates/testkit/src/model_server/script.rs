@@ -13,7 +13,7 @@ use line::lines;
 
 /// What the endpoint says, in order.
 #[derive(Debug, Clone)]
-pub struct Script {
+pub struct EndpointScript {
     pub(super) sections: Vec<Section>,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl std::str::FromStr for Script {
+impl std::str::FromStr for EndpointScript {
     type Err = Error;
 
     fn from_str(source: &str) -> Result<Self, Error> {

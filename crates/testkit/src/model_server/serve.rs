@@ -18,12 +18,12 @@ use tokio::sync::oneshot;
 
 use super::api::Api;
 use super::body::{Body, Hangup};
-use super::desk::Desk;
 use super::failure;
-use super::log::{Entry, Outcome};
+use super::log::{RequestLog, RequestOutcome};
 use super::play::{of_status, play};
 use super::request::{Address, Request};
-use super::script::Script;
+use super::script::EndpointScript;
+use super::state::Desk;
 
 /// How long tests wait for something that should happen at once, on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -73,12 +73,12 @@ impl ModelServer {
     }
 
     /// What was asked so far.
-    pub fn log(&self) -> Vec<Entry> {
+    pub fn log(&self) -> Vec<RequestLog> {
         self.desk.log()
     }
 
     /// Waits until what was asked fits; panics with the log if it never does.
-    pub fn wait(&self, fits: impl Fn(&[Entry]) -> bool) -> Vec<Entry> {
+    pub fn wait(&self, fits: impl Fn(&[RequestLog]) -> bool) -> Vec<RequestLog> {
         let (log, is_so) = self.desk.wait(PATIENCE, fits);
         assert!(is_so, "what should be asked is not: {log:#?}");
         log
@@ -97,7 +97,7 @@ impl Drop for ModelServer {
 
 /// Serves a script on a port, for ever; `ready` is told the address. Every entry of the log holds its body if `keep_bodies`.
 pub async fn serve(
-    script: Script,
+    script: EndpointScript,
     port: u16,
     keep_bodies: bool,
     ready: impl FnOnce(SocketAddr),
@@ -189,10 +189,10 @@ fn unreadable(desk: &Desk, api: Api, path: &str, error: &str) -> Response<Body> 
 }
 
 fn noted(desk: &Desk, path: &str, status: u16, body: &Value) -> Response<Body> {
-    desk.note(Entry::other(path, status));
+    desk.note(RequestLog::other(path, status));
     plain(status, body)
 }
 
 fn plain(status: u16, body: &Value) -> Response<Body> {
-    of_status(status, "application/json", Body::whole(body.to_string(), None, Outcome::Sent))
+    of_status(status, "application/json", Body::whole(body.to_string(), None, RequestOutcome::Sent))
 }

@@ -2,11 +2,11 @@
 
 use std::io::Read as _;
 
-use longhaul_testkit::model_server::{ModelServer, Outcome};
+use longhaul_testkit::model_server::{ModelServer, RequestOutcome};
 
 use crate::model_server::client::{post, question, send, server};
 
-fn outcome(server: &ModelServer) -> Outcome {
+fn outcome(server: &ModelServer) -> RequestOutcome {
     let log = server.wait(|log| log.first().is_some_and(|entry| entry.outcome.is_some()));
     log[0].outcome.unwrap()
 }
@@ -18,7 +18,7 @@ fn a_cut_answer_has_a_beginning_and_no_end() {
         let answer = post(&server, "/v1/messages", &question("anthropic", "go", stream, &[]));
         assert_eq!((answer.status, answer.is_complete), (200, false));
         assert!(answer.body.contains("msg_0001"), "{}", answer.body);
-        assert_eq!(outcome(&server), Outcome::Broken);
+        assert_eq!(outcome(&server), RequestOutcome::Broken);
     }
 }
 
@@ -27,7 +27,7 @@ fn a_dropped_request_gets_nothing() {
     let server = server("drop");
     let answer = post(&server, "/v1/messages", &question("anthropic", "go", true, &[]));
     assert_eq!((answer.status, answer.body.as_str()), (0, ""));
-    assert_eq!(outcome(&server), Outcome::Broken);
+    assert_eq!(outcome(&server), RequestOutcome::Broken);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_hang_ends_when_the_client_goes() {
     let stream = send(&server, "POST", "/v1/messages", &question("anthropic", "go", true, &[]).to_string());
     assert_eq!(server.wait(|log| log.len() == 1)[0].outcome, None, "it hangs");
     drop(stream);
-    assert_eq!(outcome(&server), Outcome::ClientGone);
+    assert_eq!(outcome(&server), RequestOutcome::ClientGone);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_stalled_answer_begins_and_ends_when_the_client_goes() {
     assert!(String::from_utf8_lossy(&beginning).contains("message_start"));
     assert_eq!(server.log()[0].outcome, None, "it stalls");
     drop(stream);
-    assert_eq!(outcome(&server), Outcome::ClientGone);
+    assert_eq!(outcome(&server), RequestOutcome::ClientGone);
 }
 
 #[test]

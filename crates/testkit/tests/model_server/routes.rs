@@ -1,6 +1,6 @@
 //! Which step answers which request.
 
-use longhaul_testkit::model_server::Outcome;
+use longhaul_testkit::model_server::RequestOutcome;
 use serde_json::{Value, json};
 
 use crate::model_server::client::{ask, post, question, said, server, words};
@@ -13,7 +13,7 @@ fn steps_repeat_and_run_out() {
     let statuses: Vec<u16> = (0..4).map(|_| post(&server, CHAT, &question("chat", "go", false, &[])).status).collect();
     assert_eq!(statuses, [429, 429, 200, 400]);
     let log = server.log();
-    assert_eq!(log[3].outcome, Some(Outcome::Exhausted));
+    assert_eq!(log[3].outcome, Some(RequestOutcome::Exhausted));
     let steps: Vec<&str> = log.iter().map(|entry| entry.step.as_str()).collect();
     assert_eq!(steps, ["2x rate-limit", "2x rate-limit", "text ok", ""]);
 }

@@ -1,6 +1,6 @@
 //! Reading scripts.
 
-use longhaul_testkit::model_server::Script;
+use longhaul_testkit::model_server::EndpointScript;
 
 use crate::model_server::client::{said, server};
 
@@ -32,7 +32,7 @@ fn what_makes_no_sense_is_named_with_its_line() {
         ("auth kind=window", "`kind=window` makes no sense here"),
     ];
     for (line, what) in bad {
-        let error = format!("text ok\n{line}").parse::<Script>().unwrap_err();
+        let error = format!("text ok\n{line}").parse::<EndpointScript>().unwrap_err();
         assert_eq!(error.what, what, "{line}");
         assert!(error.line >= 2, "{line}: {error}");
     }

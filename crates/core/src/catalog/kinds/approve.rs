@@ -1,12 +1,12 @@
 //! `approve`: a human gate.
 
 use crate::catalog::Shape::{Choice, Either, Id, List, Object, Template, Text};
-use crate::catalog::{Field, Kind, field, required};
+use crate::catalog::{Field, StepKindEntry, field, required};
 
 const GOTO: &[Field] = &[required("goto", Id, "The node to go to.")];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "approve",
     title: "a human gate",
     doc: "A human gate between steps. The run waits for the answer, for days if necessary. Finished steps do not run

@@ -1,10 +1,10 @@
 //! `ask`: a question to a person.
 
 use crate::catalog::Shape::{Schema, Template};
-use crate::catalog::{Kind, field};
+use crate::catalog::{StepKindEntry, field};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "ask",
     title: "a question to a person",
     doc: "A question to a person. The answer is the step's output.",

@@ -1,10 +1,10 @@
 //! `if`: a choice.
 
 use crate::catalog::Shape::{Body, Expr};
-use crate::catalog::{Kind, field, required};
+use crate::catalog::{StepKindEntry, field, required};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "if",
     title: "a choice",
     doc: "A choice between two bodies. Later steps can read names that a branch sets, with `default(…)`,

@@ -1,10 +1,10 @@
 //! `end`: ends the run.
 
 use crate::catalog::Shape::{Choice, Template};
-use crate::catalog::{Kind, field};
+use crate::catalog::{StepKindEntry, field};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "end",
     title: "ends the run",
     doc: "Ends the run. In a state machine it is a node that others lead to.",

@@ -1,12 +1,12 @@
 //! `for_each`: once per item.
 
 use crate::catalog::Shape::{Any, Choice, Either, Expr, Id, Int, List, Name, Object, Steps, Template};
-use crate::catalog::{Field, Kind, field, required};
+use crate::catalog::{Field, StepKindEntry, field, required};
 
 const ITEMS: &[Field] = &[required("glob", Template, "The items are the files that match.")];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "for_each",
     title: "once per item",
     doc: "Runs the body once for each item of a list, in order, or `parallel: n` at once. `steps.<id>.items` is a

@@ -1,7 +1,7 @@
 //! `http`: one request.
 
 use crate::catalog::Shape::{Any, Choice, Int, Map, Object, OneOrMany, Template};
-use crate::catalog::{Field, Kind, field, required};
+use crate::catalog::{Field, StepKindEntry, field, required};
 
 const HTTP: &[Field] = &[
     field("method", Choice(&["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]), "The method; default: GET."),
@@ -13,7 +13,7 @@ const HTTP: &[Field] = &[
 ];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "http",
     title: "one request",
     doc: "One HTTP request. The output is the body, parsed as JSON if it is JSON.",

@@ -1,10 +1,10 @@
 //! `notify`: tells someone.
 
 use crate::catalog::Shape::{OneOrMany, Template, Text};
-use crate::catalog::{Kind, field, required};
+use crate::catalog::{StepKindEntry, field, required};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "notify",
     title: "sends a message",
     doc: "Sends a message through a channel: `owner`, `terminal`, `desktop`, `webhook`, `slack`, `email`,

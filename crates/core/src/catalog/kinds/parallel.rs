@@ -1,10 +1,10 @@
 //! `parallel`: named branches, joined.
 
-use crate::catalog::Kind;
 use crate::catalog::Shape::{Body, Map};
+use crate::catalog::StepKindEntry;
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "parallel",
     title: "named branches, joined",
     doc: "Runs named branches at the same time. The step is done when all branches are done; then later steps can read the names

@@ -2,7 +2,7 @@
 
 use crate::catalog::Shape::{Any, Either, Map, Object, PromptFile, Template, Text};
 use crate::catalog::modifiers::{AGENT, ON_INTERRUPT};
-use crate::catalog::{Field, Kind, field};
+use crate::catalog::{Field, StepKindEntry, field};
 
 const PROMPT: &[Field] = &[
     field(
@@ -15,7 +15,7 @@ const PROMPT: &[Field] = &[
 ];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "prompt",
     title: "one agent turn",
     doc: "One turn of an agent. The text is a template; `{file: …}` reads it from a file beside the workflow,

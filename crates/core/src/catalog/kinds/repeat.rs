@@ -1,7 +1,7 @@
 //! `repeat`: until good.
 
 use crate::catalog::Shape::{Choice, Expr, Id, Int, Object, Steps};
-use crate::catalog::{Field, Kind, field, required};
+use crate::catalog::{Field, StepKindEntry, field, required};
 
 const REPEAT: &[Field] = &[
     required("until", Expr, "Evaluated after each round; it sees the names that the round set."),
@@ -10,7 +10,7 @@ const REPEAT: &[Field] = &[
 ];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "repeat",
     title: "until good",
     doc: "Runs the body again until the condition is true, at most `max` times. `iteration` counts from

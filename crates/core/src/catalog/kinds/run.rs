@@ -1,7 +1,7 @@
 //! `run`: a command.
 
 use crate::catalog::Shape::{Any, Choice, Either, List, Object, ScriptFile, Shell};
-use crate::catalog::{Field, Kind, field};
+use crate::catalog::{Field, StepKindEntry, field};
 
 const RUN: &[Field] = &[
     field("command", Shell, "Shell text."),
@@ -12,7 +12,7 @@ const RUN: &[Field] = &[
 ];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "run",
     title: "a command",
     doc: "A command in its own process group. Longhaul passes templates in the text through the

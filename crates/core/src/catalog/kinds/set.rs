@@ -1,10 +1,10 @@
 //! `set`: names values.
 
-use crate::catalog::Kind;
 use crate::catalog::Shape::{Computed, Map};
+use crate::catalog::StepKindEntry;
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "set",
     title: "names values",
     doc:

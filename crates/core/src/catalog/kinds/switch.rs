@@ -1,10 +1,10 @@
 //! `switch`: a choice by value.
 
 use crate::catalog::Shape::{Body, Expr, Map};
-use crate::catalog::{Kind, field, required};
+use crate::catalog::{StepKindEntry, field, required};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "switch",
     title: "a choice by value",
     doc: "A choice by value. If the value's schema lists the possible values, the cases must cover the list, or

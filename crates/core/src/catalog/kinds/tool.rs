@@ -1,10 +1,10 @@
 //! `tool`: a call of a tool.
 
 use crate::catalog::Shape::{Any, Map, Text};
-use crate::catalog::{Kind, field};
+use crate::catalog::{StepKindEntry, field};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "tool",
     title: "a call of a tool",
     doc: "Calls one tool of an MCP server in the settings, or of a built-in one, as

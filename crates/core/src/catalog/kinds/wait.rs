@@ -1,7 +1,7 @@
 //! `wait`: sleeps, or waits for a signal.
 
 use crate::catalog::Shape::{Any, Duration, Either, Object, Schema, Template, Time};
-use crate::catalog::{Field, Kind, field};
+use crate::catalog::{Field, StepKindEntry, field};
 
 const WAIT: &[Field] = &[
     field("for", Any, "A time span, or a template that gives one."),
@@ -11,7 +11,7 @@ const WAIT: &[Field] = &[
 ];
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "wait",
     title: "sleeps, or waits for a signal",
     doc: "Waits for a time span, until a moment, or until a signal arrives. A restart of the engine

@@ -1,10 +1,10 @@
 //! `workflow`: a sub-workflow.
 
 use crate::catalog::Shape::{Any, Map, Text};
-use crate::catalog::{Kind, field};
+use crate::catalog::{StepKindEntry, field};
 
 /// The kind.
-pub const KIND: Kind = Kind {
+pub const KIND: StepKindEntry = StepKindEntry {
     key: "workflow",
     title: "a sub-workflow",
     doc: "Runs another workflow as a step, with its own inputs and outputs: one of this file's `workflows:`, or

@@ -74,9 +74,9 @@ impl<'a> Notice<'a> {
         run: &'a RunId,
         params: &Map<String, Json>,
         why: &str,
-    ) -> Result<(Self, Vec<String>), eval::Problem> {
+    ) -> Result<(Self, Vec<String>), eval::EvalProblem> {
         let owned = |name: &str| params.get(name).and_then(Json::as_str).map(str::to_owned);
-        let step = "on_failure".parse().map_err(|_| eval::Problem("`on_failure` is no path".to_owned()))?;
+        let step = "on_failure".parse().map_err(|_| eval::EvalProblem("`on_failure` is no path".to_owned()))?;
         let notice = Self {
             title: owned("title").or_else(|| Some(format!("Run {run} failed"))),
             text: owned("text").unwrap_or_else(|| why.to_owned()),

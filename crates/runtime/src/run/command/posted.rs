@@ -53,7 +53,7 @@ async fn outcome(engine: &Engine, run: &RunId, message: &Message, before: u64) -
         }
     }
     let loaded = engine.load(run).await?;
-    let rejection = message.misfit(&loaded);
+    let rejection = message.rejection(&loaded);
     let rejection = rejection.unwrap_or_else(|| Rejection::conflict("the run has moved on"));
     Err(first::explained(engine, run, message, rejection.into()).await)
 }

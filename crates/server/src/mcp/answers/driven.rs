@@ -87,7 +87,7 @@ pub(super) struct Brief {
 }
 
 impl Brief {
-    fn of(step: &view::Step) -> Self {
+    fn of(step: &view::StepView) -> Self {
         Self {
             path: step.path.clone(),
             kind: step.kind.clone(),
@@ -100,7 +100,7 @@ impl Brief {
 }
 
 impl Driven {
-    pub(crate) fn of(run: &RunId, glance: view::Run, steps: &[view::Step], questions: Vec<Asked>) -> Self {
+    pub(crate) fn of(run: &RunId, glance: view::Run, steps: &[view::StepView], questions: Vec<Asked>) -> Self {
         Self {
             run: run.to_string(),
             workflow: glance.workflow,

@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use longhaul_core::Json;
-use longhaul_core::consent::Request;
+use longhaul_core::consent::ConsentRequest;
 use longhaul_core::plan::Risk;
 use longhaul_core::policy::Verdict;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject};
@@ -129,10 +129,10 @@ async fn allowed(action: &Action, call: &Call) -> Result<(), Problem> {
         )));
     }
     (action.fits)(&call.arguments)?;
-    let request = Request {
+    let request = ConsentRequest {
         session: call.caller.session.clone(),
         run: who.inside.first().cloned(),
-        ..Request::new(name.clone(), action.risk)
+        ..ConsentRequest::new(name.clone(), action.risk)
     };
     let (decision, operation) = call.desk.engine().consent_to(request).await?;
     match decision.verdict {

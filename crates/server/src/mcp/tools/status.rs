@@ -77,7 +77,7 @@ fn headline(run: &RunId, glance: &view::Run) -> String {
     )
 }
 
-fn add_step(lines: &mut Vec<String>, step: &view::Step, depth: usize) {
+fn add_step(lines: &mut Vec<String>, step: &view::StepView, depth: usize) {
     let error = step.error.as_ref().map_or_else(String::new, |error| format!(": {}", error.message));
     lines.push(format!("{}{} {}{error}", "  ".repeat(depth), step.status, step.path));
     step.steps.iter().for_each(|inner| add_step(lines, inner, depth + 1));

@@ -29,7 +29,7 @@ pub(super) fn session(state: &State) -> &'static str {
 }
 
 /// The state of a step, in a word.
-pub(super) fn step(step: &view::Step) -> &'static str {
+pub(super) fn step(step: &view::StepView) -> &'static str {
     match (step.status, step.waiting_for) {
         (StepStatus::Succeeded, _) => "completed",
         (StepStatus::Skipped, _) => "skipped",

@@ -5,7 +5,7 @@ use longhaul_app::StartOrder;
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
 use longhaul_core::id::RunId;
-use longhaul_core::shelf::Shelf;
+use longhaul_core::registry::Registry;
 use longhaul_core::view;
 use longhaul_runtime::{Loaded, Startable};
 use longhaul_store::Query;
@@ -139,7 +139,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
 /// Starts a workflow of the shelf, within the limits on runs at work.
 pub(super) async fn start(
     call: &Call,
-    shelf: &Shelf,
+    shelf: &Registry,
     workflow: &str,
     inputs: IndexMap<String, Json>,
     mut trigger: RunTrigger,

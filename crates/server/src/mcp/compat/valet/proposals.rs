@@ -1,7 +1,7 @@
 //! Proposals: making, listing, deciding, applying.
 
 use longhaul_core::Json;
-use longhaul_core::shelf::{Change, EXPIRY_MS, Proposing, Shelf, Status};
+use longhaul_core::registry::{Change, EXPIRY_MS, Proposing, Registry, Status};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -131,7 +131,7 @@ async fn create(mut call: Call) -> Result<Json, Problem> {
 
 fn expiry(given: Option<&str>, now: i64) -> Result<i64, Problem> {
     let Some(text) = given else { return Ok(now.saturating_add(EXPIRY_MS)) };
-    longhaul_core::shelf::schedule::at(text)
+    longhaul_core::registry::schedule::at(text)
         .ok_or_else(|| Problem::new(format!("`expires_at` is `{text}`; write it as `2026-12-24T18:00:00Z`")))
 }
 
@@ -188,7 +188,7 @@ async fn apply(mut call: Call) -> Result<Json, Problem> {
     Ok(data)
 }
 
-fn named(shelf: &Shelf, workflow: &str, proposal: &str) -> Result<(String, u64), Problem> {
+fn named(shelf: &Registry, workflow: &str, proposal: &str) -> Result<(String, u64), Problem> {
     let (name, _) = find(shelf, workflow)?;
     let known: Vec<String> =
         shelf.proposals().filter(|(_, proposal)| proposal.workflow == name).map(|(id, _)| id.to_string()).collect();

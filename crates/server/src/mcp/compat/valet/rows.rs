@@ -4,16 +4,16 @@ use longhaul_core::Json;
 use longhaul_core::event::Answer;
 use longhaul_core::explain::moment;
 use longhaul_core::plan::Plan;
-use longhaul_core::shelf::schedule::Times;
-use longhaul_core::shelf::trigger::Kind;
-use longhaul_core::shelf::{Armed, Kept, Proposal, Version};
+use longhaul_core::registry::schedule::Times;
+use longhaul_core::registry::trigger::TriggerDefinition;
+use longhaul_core::registry::{Armed, Proposal, RegisteredWorkflow, Version};
 use longhaul_core::state::State;
 use longhaul_core::status::{RunStatus, StepStatus};
-use longhaul_core::view::{self, Step};
+use longhaul_core::view::{self, StepView};
 use serde_json::json;
 
 /// A workflow of the shelf, without its text.
-pub(super) fn workflow(name: &str, kept: &Kept) -> Json {
+pub(super) fn workflow(name: &str, kept: &RegisteredWorkflow) -> Json {
     let about = &kept.about;
     let text = &kept.current().text;
     json!({
@@ -24,7 +24,7 @@ pub(super) fn workflow(name: &str, kept: &Kept) -> Json {
 }
 
 /// The same with what it says.
-pub(super) fn workflow_with_text(name: &str, kept: &Kept) -> Json {
+pub(super) fn workflow_with_text(name: &str, kept: &RegisteredWorkflow) -> Json {
     let text = &kept.current().text.text;
     let mut row = workflow(name, kept);
     row["data"] = serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone()));
@@ -58,7 +58,7 @@ pub(super) fn proposal(id: u64, proposal: &Proposal, now: i64) -> Json {
 pub(super) fn trigger(id: &str, armed: &Armed, now: i64) -> Json {
     let mut row = armed.trigger.shown();
     let next = match &armed.trigger.kind {
-        Kind::Schedule(schedule) if armed.trigger.enabled => {
+        TriggerDefinition::Schedule(schedule) if armed.trigger.enabled => {
             Times::of(schedule).ok().and_then(|times| times.after(now))
         }
         _ => None,
@@ -121,13 +121,13 @@ fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
 }
 
 /// Every step that was reached, the outer one before what is inside it.
-pub(super) fn steps(steps: &[Step]) -> Vec<Json> {
+pub(super) fn steps(steps: &[StepView]) -> Vec<Json> {
     let mut rows = Vec::new();
     steps.iter().for_each(|step| add(&mut rows, step));
     rows
 }
 
-fn add(rows: &mut Vec<Json>, step: &Step) {
+fn add(rows: &mut Vec<Json>, step: &StepView) {
     let path = step.path.to_string();
     let id = path.rsplit('/').next().unwrap_or_default().to_owned();
     rows.push(json!({
@@ -138,7 +138,7 @@ fn add(rows: &mut Vec<Json>, step: &Step) {
     step.steps.iter().for_each(|inner| add(rows, inner));
 }
 
-fn step_status(step: &Step) -> &'static str {
+fn step_status(step: &StepView) -> &'static str {
     match (step.status, step.waiting_for) {
         (StepStatus::Succeeded, _) => "completed",
         (StepStatus::Waiting, Some(awaited)) if awaited.is_person() => "waiting_approval",

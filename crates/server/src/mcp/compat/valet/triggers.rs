@@ -2,8 +2,8 @@
 
 use longhaul_core::Json;
 use longhaul_core::event::RunTrigger;
-use longhaul_core::shelf::Arming;
-use longhaul_core::shelf::trigger::{Kind, Schedule, Target, Trigger, Webhook};
+use longhaul_core::registry::Arming;
+use longhaul_core::registry::trigger::{Schedule, Target, Trigger, TriggerDefinition, Webhook};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -159,11 +159,11 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
 }
 
 /// What it is to be; what is not said stays as it was.
-fn kind(args: &Sync, known: Option<&Trigger>) -> Result<Kind, Problem> {
+fn kind(args: &Sync, known: Option<&Trigger>) -> Result<TriggerDefinition, Problem> {
     match args.kind.as_str() {
-        "manual" => Ok(Kind::Manual {}),
-        "schedule" => schedule(args, known).map(Kind::Schedule),
-        "webhook" => webhook(args, known).map(Kind::Webhook),
+        "manual" => Ok(TriggerDefinition::Manual {}),
+        "schedule" => schedule(args, known).map(TriggerDefinition::Schedule),
+        "webhook" => webhook(args, known).map(TriggerDefinition::Webhook),
         "github" => {
             Err(Problem::new("triggers of the type `github` are not kept here; a webhook can be called by GitHub"))
         }
@@ -173,7 +173,7 @@ fn kind(args: &Sync, known: Option<&Trigger>) -> Result<Kind, Problem> {
 
 fn schedule(args: &Sync, known: Option<&Trigger>) -> Result<Schedule, Problem> {
     let before = known.and_then(|known| match &known.kind {
-        Kind::Schedule(schedule) => Some(schedule.clone()),
+        TriggerDefinition::Schedule(schedule) => Some(schedule.clone()),
         _ => None,
     });
     let cron = args.schedule_cron.clone().or_else(|| before.as_ref().map(|before| before.cron.clone()));
@@ -200,7 +200,7 @@ fn schedule(args: &Sync, known: Option<&Trigger>) -> Result<Schedule, Problem> {
 
 fn webhook(args: &Sync, known: Option<&Trigger>) -> Result<Webhook, Problem> {
     let before = known.and_then(|known| match &known.kind {
-        Kind::Webhook(webhook) => Some(webhook.clone()),
+        TriggerDefinition::Webhook(webhook) => Some(webhook.clone()),
         _ => None,
     });
     let path = args.webhook_path.clone().or_else(|| before.as_ref().map(|before| before.path.clone()));

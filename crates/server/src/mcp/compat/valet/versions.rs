@@ -1,7 +1,7 @@
 //! The versions of a workflow, and going back to one.
 
 use longhaul_core::Json;
-use longhaul_core::shelf::Change;
+use longhaul_core::registry::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

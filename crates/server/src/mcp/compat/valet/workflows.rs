@@ -1,7 +1,7 @@
 //! Workflows: looking, saving, changing, deleting.
 
 use longhaul_core::Json;
-use longhaul_core::shelf::{About, Change, Kept, Shelf, Source, Text};
+use longhaul_core::registry::{About, Change, RegisteredWorkflow, Registry, VersionSource, WorkflowText};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -136,7 +136,8 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
     let id = args.id.or_else(|| args.slug.clone()).unwrap_or_else(|| slug_of(&args.name));
     let text = checked(&call.desk, &id, given).await?;
     let by = Some(call.caller.client.clone());
-    let change = Change { text: Some(text), version: args.version, source: Source::Sync, by, ..Change::default() };
+    let change =
+        Change { text: Some(text), version: args.version, source: VersionSource::Sync, by, ..Change::default() };
     let (title, slug, description) = (args.name, args.slug, args.description);
     save(&call, &id, |known| {
         let about = known.map(|kept| kept.about.clone()).unwrap_or_default();
@@ -158,7 +159,7 @@ async fn update(mut call: Call) -> Result<Json, Problem> {
     };
     let tags = args.tags_json.as_ref().map(tags).transpose()?;
     let by = Some(call.caller.client.clone());
-    let change = Change { text, version: args.version.clone(), source: Source::Update, by, ..Change::default() };
+    let change = Change { text, version: args.version.clone(), source: VersionSource::Update, by, ..Change::default() };
     save(&call, &id, |known| {
         let about = known.map(|kept| kept.about.clone()).unwrap_or_default();
         Change { about: Some(changed(about, &args, tags.clone())), ..change.clone() }
@@ -189,7 +190,11 @@ async fn delete(mut call: Call) -> Result<Json, Problem> {
     Ok(json!({"deleted": id}))
 }
 
-async fn save(call: &Call, id: &str, change: impl Fn(Option<&Kept>) -> Change + Send + Sync) -> Result<Json, Problem> {
+async fn save(
+    call: &Call,
+    id: &str,
+    change: impl Fn(Option<&RegisteredWorkflow>) -> Change + Send + Sync,
+) -> Result<Json, Problem> {
     let engine = call.desk.engine();
     let changed = engine
         .change_registry(|shelf, _| {
@@ -203,7 +208,7 @@ async fn save(call: &Call, id: &str, change: impl Fn(Option<&Kept>) -> Change + 
 }
 
 /// A definition that has no errors, with what it is known by.
-pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<Text, Problem> {
+pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<WorkflowText, Problem> {
     let text = match given {
         Json::String(text) => text.clone(),
         other => other.to_string(),
@@ -213,7 +218,7 @@ pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<T
 }
 
 /// The workflow that an id, a slug or a name stands for.
-pub(super) fn find<'a>(shelf: &'a Shelf, id: &str) -> Result<(&'a str, &'a Kept), Problem> {
+pub(super) fn find<'a>(shelf: &'a Registry, id: &str) -> Result<(&'a str, &'a RegisteredWorkflow), Problem> {
     let known: Vec<String> = shelf.workflows().map(|(name, _)| name.to_owned()).collect();
     shelf.workflow(id).ok_or_else(|| Problem::unknown("workflow", id, &known))
 }

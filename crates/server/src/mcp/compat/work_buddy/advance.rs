@@ -53,7 +53,7 @@ async fn advance(mut call: Call) -> Result<Reply, Problem> {
             let since = Since { start: None, prior: Some(step_name(&held.path)) };
             Ok(told(response::of(&call.desk, &handed, since).await?))
         }
-        Err(Error::Misfit { why, .. }) => Ok(told(response::misfit(&run, &loaded, &held.path, is_empty, &why))),
+        Err(Error::Misfit { why, .. }) => Ok(told(response::mismatch(&run, &loaded, &held.path, is_empty, &why))),
         Err(error) => Err(error.into()),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn current<'w>(loaded: &Loaded, ready: &'w [HostedWork]) -> Option<&'
 }
 
 /// A result that does not fit; the step is still the current one.
-pub(super) fn misfit(run: &RunId, loaded: &Loaded, step: &StepPath, is_empty: bool, why: &str) -> Value {
+pub(super) fn mismatch(run: &RunId, loaded: &Loaded, step: &StepPath, is_empty: bool, why: &str) -> Value {
     let (error, hint) = if is_empty {
         (
             format!("the result is empty: it must be passed as the parameter step_result ({why})"),

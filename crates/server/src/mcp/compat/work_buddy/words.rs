@@ -34,7 +34,7 @@ fn is_available(plan: &Plan, steps: &IndexMap<String, &'static str>, id: &str) -
     step.is_some_and(|step| step.deps.iter().all(|dep| is_done(plan.step(*dep).id.as_str())))
 }
 
-fn word(step: &view::Step) -> &'static str {
+fn word(step: &view::StepView) -> &'static str {
     match (step.status, step.waiting_for) {
         (StepStatus::Succeeded, _) => "completed",
         (StepStatus::Skipped, _) => "skipped",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::rejection::{Rejection, Remedy};
 
 use super::change::{bumped, fits, saved};
-use super::{Change, Entry, Proposal, Shelf, Source, Status, Text};
+use super::{Change, Proposal, Registry, RegistryEntry, Status, VersionSource, WorkflowText};
 
 /// How long a proposal waits where nobody says: 14 days.
 pub const EXPIRY_MS: i64 = 14 * 24 * 60 * 60 * 1000;
@@ -17,7 +17,7 @@ pub struct Proposing {
     pub base: String,
     /// What they would write instead.
     #[serde(flatten)]
-    pub text: Text,
+    pub text: WorkflowText,
     /// What changes, in their words or as a diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -34,9 +34,9 @@ pub struct Proposing {
     pub expires_at: i64,
 }
 
-impl Shelf {
+impl Registry {
     /// What is to be written to propose a text.
-    pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<Entry, Rejection> {
+    pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<RegistryEntry, Rejection> {
         let kept = self.kept(workflow)?;
         lets_itself_be_changed(workflow, &kept.current().text)?;
         fits(workflow, Some(kept), &proposing.base)?;
@@ -45,7 +45,7 @@ impl Shelf {
                 Rejection::invalid("a proposal cannot expire before it begins").say("give a later `expires_at`")
             );
         }
-        Ok(Entry::Proposed { workflow: workflow.to_owned(), proposing })
+        Ok(RegistryEntry::Proposed { workflow: workflow.to_owned(), proposing })
     }
 
     /// What is to be written when somebody decides. `inside` are the runs and sessions that they come from.
@@ -57,7 +57,7 @@ impl Shelf {
         change: &Change,
         inside: &[String],
         now: i64,
-    ) -> Result<Entry, Rejection> {
+    ) -> Result<RegistryEntry, Rejection> {
         let proposal = self.proposal_of(workflow, id)?;
         let own = proposal.proposing.run.iter().chain(&proposal.proposing.session).any(|from| inside.contains(from));
         if own && approve {
@@ -69,7 +69,7 @@ impl Shelf {
         match proposal.status(now) {
             Status::Pending => {
                 let (by, notes) = (change.by.clone(), change.notes.clone());
-                Ok(Entry::Reviewed { proposal: id, approve, by, notes })
+                Ok(RegistryEntry::Reviewed { proposal: id, approve, by, notes })
             }
             other => {
                 let why = format!("proposal {id} is {}; only a pending one can be decided", other.word());
@@ -79,7 +79,13 @@ impl Shelf {
     }
 
     /// What is to be written to apply what was approved.
-    pub fn apply_proposal(&self, workflow: &str, id: u64, change: &Change, now: i64) -> Result<Entry, Rejection> {
+    pub fn apply_proposal(
+        &self,
+        workflow: &str,
+        id: u64,
+        change: &Change,
+        now: i64,
+    ) -> Result<RegistryEntry, Rejection> {
         let proposal = self.proposal_of(workflow, id)?;
         match proposal.status(now) {
             Status::Approved => {}
@@ -99,9 +105,9 @@ impl Shelf {
         lets_itself_be_changed(workflow, &kept.current().text)?;
         fits(workflow, Some(kept), &proposal.proposing.base)?;
         let version = change.version.clone().or_else(|| Some(bumped(&kept.version)));
-        let change = Change { source: Source::ProposalApply, ..change.clone() };
+        let change = Change { source: VersionSource::ProposalApply, ..change.clone() };
         let mut entry = saved(workflow, proposal.proposing.text.clone(), version, &change);
-        if let Entry::Saved { proposal, .. } = &mut entry {
+        if let RegistryEntry::Saved { proposal, .. } = &mut entry {
             *proposal = Some(id);
         }
         Ok(entry)
@@ -114,7 +120,7 @@ impl Shelf {
     }
 }
 
-fn lets_itself_be_changed(workflow: &str, text: &Text) -> Result<(), Rejection> {
+fn lets_itself_be_changed(workflow: &str, text: &WorkflowText) -> Result<(), Rejection> {
     if text.self_modification {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::trigger::Trigger;
-use super::{About, Delivery, Entry, Outcome, Proposing, Source, Text};
+use super::{About, Delivery, DeliveryOutcome, Proposing, RegistryEntry, VersionSource, WorkflowText};
 
 /// Deliveries of a trigger that are kept at hand; all of them are in the history.
 const DELIVERIES_MAX: usize = 500;
@@ -15,11 +15,11 @@ const DELIVERIES_MAX: usize = 500;
 pub struct Version {
     /// The text with its hashes.
     #[serde(flatten)]
-    pub text: Text,
+    pub text: WorkflowText,
     /// What its author calls it.
     pub version: String,
     /// Why it was written.
-    pub source: Source,
+    pub source: VersionSource,
     /// Who wrote it.
     pub by: Option<String>,
     /// When.
@@ -30,7 +30,7 @@ pub struct Version {
 
 /// A workflow of the shelf.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct RegisteredWorkflow {
     /// What is said about it.
     pub about: About,
     /// Every text that it had, the oldest first; each one once.
@@ -45,7 +45,7 @@ pub struct Kept {
     pub updated_at: i64,
 }
 
-impl Kept {
+impl RegisteredWorkflow {
     /// The version that is current.
     pub fn current(&self) -> &Version {
         &self.versions[self.at]
@@ -143,29 +143,31 @@ impl Armed {
     pub fn newest(&self) -> Option<&(i64, Delivery)> {
         let latest = self.deliveries.iter().max_by_key(|(at, delivery)| (delivery.moment, *at))?;
         let same = || self.deliveries.iter().filter(|(_, delivery)| delivery.key == latest.1.key);
-        let led_to_run = |outcome: Outcome| same().find(|(_, delivery)| delivery.outcome == outcome);
-        led_to_run(Outcome::Matched).or_else(|| led_to_run(Outcome::Duplicate)).or_else(|| same().next_back())
+        let led_to_run = |outcome: DeliveryOutcome| same().find(|(_, delivery)| delivery.outcome == outcome);
+        led_to_run(DeliveryOutcome::Matched)
+            .or_else(|| led_to_run(DeliveryOutcome::Duplicate))
+            .or_else(|| same().next_back())
     }
 }
 
 /// Workflows by the name that they are found by, proposals by the number of the entry that made them, triggers by their id.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Shelf {
+pub struct Registry {
     /// The last entry that was taken in.
     pub seq: u64,
-    pub(super) workflows: BTreeMap<String, Kept>,
+    pub(super) workflows: BTreeMap<String, RegisteredWorkflow>,
     pub(super) proposals: BTreeMap<u64, Proposal>,
     pub(super) triggers: BTreeMap<String, Armed>,
 }
 
-impl Shelf {
+impl Registry {
     /// Workflows, by name.
-    pub fn workflows(&self) -> impl Iterator<Item = (&str, &Kept)> {
+    pub fn workflows(&self) -> impl Iterator<Item = (&str, &RegisteredWorkflow)> {
         self.workflows.iter().map(|(name, kept)| (name.as_str(), kept))
     }
 
     /// The workflow with a name, or else with this slug, or with this title.
-    pub fn workflow(&self, name: &str) -> Option<(&str, &Kept)> {
+    pub fn workflow(&self, name: &str) -> Option<(&str, &RegisteredWorkflow)> {
         let named = self.workflows.get_key_value(name);
         let slugged = || self.workflows.iter().find(|(_, kept)| kept.about.slug.as_deref() == Some(name));
         let titled = || self.workflows.iter().find(|(_, kept)| kept.about.title.as_deref() == Some(name));
@@ -194,10 +196,10 @@ impl Shelf {
     }
 
     /// Takes in the next entry.
-    pub fn apply(&mut self, seq: u64, at: i64, entry: &Entry) {
+    pub fn apply(&mut self, seq: u64, at: i64, entry: &RegistryEntry) {
         self.seq = seq;
         match entry {
-            Entry::Saved { workflow, text, version, source, by, notes, proposal } => {
+            RegistryEntry::Saved { workflow, text, version, source, by, notes, proposal } => {
                 let version = Version {
                     text: text.clone(),
                     version: version.clone().unwrap_or_else(|| "1.0.0".to_owned()),
@@ -211,14 +213,14 @@ impl Shelf {
                     proposal.applied_at = Some(at);
                 }
             }
-            Entry::Described { workflow, about, .. } => {
+            RegistryEntry::Described { workflow, about, .. } => {
                 if let Some(kept) = self.workflows.get_mut(workflow) {
                     kept.about = about.clone();
                     kept.updated_at = at;
                 }
             }
-            Entry::Removed { workflow, .. } => drop(self.workflows.remove(workflow)),
-            Entry::Proposed { workflow, proposing } => {
+            RegistryEntry::Removed { workflow, .. } => drop(self.workflows.remove(workflow)),
+            RegistryEntry::Proposed { workflow, proposing } => {
                 let proposal = Proposal {
                     workflow: workflow.clone(),
                     proposing: proposing.clone(),
@@ -230,22 +232,22 @@ impl Shelf {
                 };
                 self.proposals.insert(seq, proposal);
             }
-            Entry::Reviewed { proposal, approve, by, notes } => {
+            RegistryEntry::Reviewed { proposal, approve, by, notes } => {
                 if let Some(proposal) = self.proposals.get_mut(proposal) {
                     proposal.reviewed = Some((*approve, by.clone()));
                     proposal.notes.clone_from(notes);
                     proposal.reviewed_at = Some(at);
                 }
             }
-            Entry::Armed { trigger, set, by } => self.armed(trigger, set, by.as_ref(), at),
-            Entry::Disarmed { trigger, .. } => drop(self.triggers.remove(trigger)),
-            Entry::Delivered(delivery) => self.delivered(at, delivery),
+            RegistryEntry::Armed { trigger, set, by } => self.armed(trigger, set, by.as_ref(), at),
+            RegistryEntry::Disarmed { trigger, .. } => drop(self.triggers.remove(trigger)),
+            RegistryEntry::Delivered(delivery) => self.delivered(at, delivery),
         }
     }
 
     fn saved(&mut self, workflow: &str, version: Version) {
         let at = version.at;
-        let kept = self.workflows.entry(workflow.to_owned()).or_insert_with(|| Kept {
+        let kept = self.workflows.entry(workflow.to_owned()).or_insert_with(|| RegisteredWorkflow {
             about: About::default(),
             versions: Vec::new(),
             at: 0,
@@ -276,7 +278,7 @@ impl Shelf {
 
     fn delivered(&mut self, at: i64, delivery: &Delivery) {
         let Some(armed) = self.triggers.get_mut(&delivery.trigger) else { return };
-        if delivery.outcome == Outcome::Matched {
+        if delivery.outcome == DeliveryOutcome::Matched {
             armed.last = armed.last.max(delivery.moment);
         }
         armed.deliveries.push((at, delivery.clone()));

@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::schedule::{Times, bucket};
-use super::trigger::{Kind, Schedule, Target, Trigger};
+use super::trigger::{Schedule, Target, Trigger, TriggerDefinition};
 use super::*;
 use crate::rejection::Rejection;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-fn text(words: &str) -> Text {
+fn text(words: &str) -> WorkflowText {
     let hash = |kind: &str| format!("sha256:{:0<64}", format!("{kind}{}", words.len()).replace(' ', ""));
-    Text {
+    WorkflowText {
         text: words.to_owned(),
         hash: hash("aaaaaaa"),
         raw: hash("bbbbbbb"),
@@ -26,18 +26,18 @@ fn hash_of(words: &str) -> String {
 /// A shelf that takes in what it decides itself.
 #[derive(Default)]
 struct Desk {
-    shelf: Shelf,
+    shelf: Registry,
     now: i64,
 }
 
 impl Desk {
-    fn take(&mut self, entries: Result<Vec<Entry>, Rejection>) -> String {
+    fn take(&mut self, entries: Result<Vec<RegistryEntry>, Rejection>) -> String {
         match entries {
             Err(rejection) => rejection.to_string(),
             Ok(entries) => {
                 for entry in &entries {
                     let written = serde_json::to_string(entry).unwrap();
-                    let read: Entry = serde_json::from_str(&written).unwrap();
+                    let read: RegistryEntry = serde_json::from_str(&written).unwrap();
                     assert_eq!(read, *entry, "{written}");
                     self.shelf.apply(self.shelf.seq + 1, self.now, &read);
                 }
@@ -106,7 +106,7 @@ fn schedule(cron: &str, zone: &str) -> Schedule {
     }
 }
 
-fn trigger(name: &str, kind: Kind) -> Trigger {
+fn trigger(name: &str, kind: TriggerDefinition) -> Trigger {
     Trigger {
         name: name.to_owned(),
         enabled: true,
@@ -147,7 +147,7 @@ fn nothing_is_written_over_what_the_writer_has_not_seen() {
 
 #[test]
 fn names_can_stand_in_a_path() {
-    let shelf = Shelf::default();
+    let shelf = Registry::default();
     for name in ["", "../x", "a/b", ".hidden", "-x", "a b"] {
         let change = Change { text: Some(text("one")), ..Change::default() };
         assert!(shelf.save(name, &change).is_err(), "{name:?}");
@@ -189,7 +189,7 @@ fn a_proposal_fits_only_what_it_was_made_for_and_not_for_ever() {
 #[test]
 fn triggers_are_known_by_their_names() {
     let mut desk = Desk::default();
-    let every = |cron: &str| trigger("Nightly", Kind::Schedule(schedule(cron, "UTC")));
+    let every = |cron: &str| trigger("Nightly", TriggerDefinition::Schedule(schedule(cron, "UTC")));
     assert_eq!(desk.arm(every("0 2 * * *")), "1 written");
     assert_eq!(desk.arm(every("0 2 * * *")), "0 written");
     let other_case = Trigger { name: "nightly".to_owned(), ..every("0 3 * * *") };
@@ -198,7 +198,7 @@ fn triggers_are_known_by_their_names() {
     assert!(desk.arm(every("0 2 31 2 *")).contains("a time that never comes"));
     assert!(desk.arm(every("hourly")).contains("is not a cron line"));
     assert!(desk.arm(every("* * * * * *")).contains("is not a cron line"), "five fields, and no seconds");
-    let nowhere = trigger("x", Kind::Schedule(schedule("0 2 * * *", "Mars/Olympus")));
+    let nowhere = trigger("x", TriggerDefinition::Schedule(schedule("0 2 * * *", "Mars/Olympus")));
     assert!(desk.arm(nowhere).contains("is not a time zone"));
 }
 
@@ -220,7 +220,7 @@ fn lines_are_meant_in_their_time_zone() {
 
 #[test]
 fn variables_come_from_the_schedule_the_mapping_and_the_caller() {
-    let mut mapped = trigger("x", Kind::Manual {});
+    let mut mapped = trigger("x", TriggerDefinition::Manual {});
     mapped.mapping.insert("title".to_owned(), "$.issue.title".to_owned());
     mapped.mapping.insert("none".to_owned(), "$.issue.nothing.at.all".to_owned());
     let given = indexmap::IndexMap::from([("by".to_owned(), json!("jane"))]);
@@ -234,6 +234,6 @@ fn variables_come_from_the_schedule_the_mapping_and_the_caller() {
 fn secrets_are_not_shown() {
     let webhook =
         trigger::Webhook { path: "hook".to_owned(), method: "POST".to_owned(), secret: Some("hush".to_owned()) };
-    let shown = trigger("x", Kind::Webhook(webhook)).shown().to_string();
+    let shown = trigger("x", TriggerDefinition::Webhook(webhook)).shown().to_string();
     assert!(shown.contains("has_secret") && !shown.contains("hush"), "{shown}");
 }

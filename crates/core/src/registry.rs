@@ -19,16 +19,16 @@ pub mod trigger;
 use serde::{Deserialize, Serialize};
 
 pub use arm::Arming;
-pub use change::{About, Change, Text};
-pub use deliveries::{Delivery, Outcome};
-pub use fold::{Armed, Kept, Proposal, Shelf, Status, Version};
+pub use change::{About, Change, WorkflowText};
+pub use deliveries::{Delivery, DeliveryOutcome};
+pub use fold::{Armed, Proposal, RegisteredWorkflow, Registry, Status, Version};
 pub use propose::{EXPIRY_MS, Proposing};
 use trigger::Trigger;
 
 /// Why a version was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum VersionSource {
     /// Somebody put the whole workflow there.
     #[default]
     Sync,
@@ -40,7 +40,7 @@ pub enum Source {
     Rollback,
 }
 
-impl Source {
+impl VersionSource {
     /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
@@ -55,20 +55,20 @@ impl Source {
 /// Something that happened to the shelf.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shelf", rename_all = "snake_case")]
-pub enum Entry {
+pub enum RegistryEntry {
     /// A text became the current one of a workflow.
     Saved {
         /// The name that it is found by.
         workflow: String,
         /// The text.
         #[serde(flatten)]
-        text: Text,
+        text: WorkflowText,
         /// What its author calls this version.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
         /// Why.
         #[serde(default)]
-        source: Source,
+        source: VersionSource,
         /// Who.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Kept, Shelf, Source};
+use super::{RegisteredWorkflow, Registry, RegistryEntry, VersionSource};
 use crate::Json;
 use crate::rejection::{Rejection, Remedy};
 
@@ -14,7 +14,7 @@ const PREFIX: &str = "sha256:";
 
 /// A text and what it is known by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Text {
+pub struct WorkflowText {
     /// What it says.
     pub text: String,
     /// The hash of what it means: the same however it is laid out.
@@ -26,7 +26,7 @@ pub struct Text {
     pub self_modification: bool,
 }
 
-impl Text {
+impl WorkflowText {
     /// Whether a hash, or the beginning of one, is one of its two.
     pub fn is_called(&self, hash: &str) -> bool {
         let digits = hash.trim().trim_start_matches(PREFIX);
@@ -72,7 +72,7 @@ impl Default for About {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Change {
     /// Another text.
-    pub text: Option<Text>,
+    pub text: Option<WorkflowText>,
     /// What is said about it, if that changes.
     pub about: Option<About>,
     /// What its author calls it.
@@ -80,16 +80,16 @@ pub struct Change {
     /// The hash of the text that they saw last: another one that is current by now is not written over.
     pub base: Option<String>,
     /// Why.
-    pub source: Source,
+    pub source: VersionSource,
     /// Who.
     pub by: Option<String>,
     /// What they say about it.
     pub notes: Option<String>,
 }
 
-impl Shelf {
+impl Registry {
     /// What is to be written to save a workflow, new or not. Nothing, if nothing changes.
-    pub fn save(&self, workflow: &str, change: &Change) -> Result<Vec<Entry>, Rejection> {
+    pub fn save(&self, workflow: &str, change: &Change) -> Result<Vec<RegistryEntry>, Rejection> {
         let known = self.workflows.get(workflow);
         if !is_name(workflow) {
             return Err(Rejection::invalid(format!(
@@ -103,7 +103,7 @@ impl Shelf {
             return Err(self.unknown(workflow));
         }
         let mut entries = Vec::new();
-        let fresh = |text: &&Text| known.is_none_or(|known| known.current().text.raw != text.raw);
+        let fresh = |text: &&WorkflowText| known.is_none_or(|known| known.current().text.raw != text.raw);
         let renamed = change.version.is_some() && change.version.as_ref() != known.map(|known| &known.version);
         let current = || known.map(|known| &known.current().text).filter(|_| renamed);
         if let Some(text) = change.text.as_ref().filter(fresh).or_else(current) {
@@ -111,13 +111,13 @@ impl Shelf {
         }
         if let Some(about) = change.about.clone().filter(|about| known.is_none_or(|known| known.about != *about)) {
             self.slug_is_free(workflow, about.slug.as_deref())?;
-            entries.push(Entry::Described { workflow: workflow.to_owned(), about, by: change.by.clone() });
+            entries.push(RegistryEntry::Described { workflow: workflow.to_owned(), about, by: change.by.clone() });
         }
         Ok(entries)
     }
 
     /// What is to be written to take up an earlier version; nothing, if it is current.
-    pub fn rollback(&self, workflow: &str, hash: &str, change: &Change) -> Result<Option<Entry>, Rejection> {
+    pub fn rollback(&self, workflow: &str, hash: &str, change: &Change) -> Result<Option<RegistryEntry>, Rejection> {
         let kept = self.kept(workflow)?;
         let unknown = || Rejection::not_found(format!("`{workflow}` has no version {hash}"));
         let target = kept.find(hash).ok_or_else(|| unknown().with(Remedy::ListVersions(workflow.to_owned())))?;
@@ -125,18 +125,18 @@ impl Shelf {
             return Ok(None);
         }
         let version = change.version.clone().or_else(|| Some(bumped(&kept.version)));
-        let change = Change { source: Source::Rollback, ..change.clone() };
+        let change = Change { source: VersionSource::Rollback, ..change.clone() };
         Ok(Some(saved(workflow, target.text.clone(), version, &change)))
     }
 
     /// What is to be written to take a workflow off the shelf.
-    pub fn remove(&self, workflow: &str, by: Option<String>) -> Result<Entry, Rejection> {
+    pub fn remove(&self, workflow: &str, by: Option<String>) -> Result<RegistryEntry, Rejection> {
         self.kept(workflow)?;
-        Ok(Entry::Removed { workflow: workflow.to_owned(), by })
+        Ok(RegistryEntry::Removed { workflow: workflow.to_owned(), by })
     }
 
     /// A workflow that must be there.
-    pub fn kept(&self, workflow: &str) -> Result<&Kept, Rejection> {
+    pub fn kept(&self, workflow: &str) -> Result<&RegisteredWorkflow, Rejection> {
         self.workflows.get(workflow).ok_or_else(|| self.unknown(workflow))
     }
 
@@ -151,7 +151,7 @@ impl Shelf {
 
     fn slug_is_free(&self, workflow: &str, slug: Option<&str>) -> Result<(), Rejection> {
         let Some(slug) = slug else { return Ok(()) };
-        let taken = |(name, kept): (&String, &Kept)| {
+        let taken = |(name, kept): (&String, &RegisteredWorkflow)| {
             name != workflow && (name == slug || kept.about.slug.as_deref() == Some(slug))
         };
         if self.workflows.iter().any(taken) {
@@ -160,13 +160,13 @@ impl Shelf {
         Ok(())
     }
 
-    fn next_version(&self, known: Option<&Kept>, change: &Change) -> Option<String> {
+    fn next_version(&self, known: Option<&RegisteredWorkflow>, change: &Change) -> Option<String> {
         change.version.clone().or_else(|| known.map(|known| bumped(&known.version)))
     }
 }
 
-pub(super) fn saved(workflow: &str, text: Text, version: Option<String>, change: &Change) -> Entry {
-    Entry::Saved {
+pub(super) fn saved(workflow: &str, text: WorkflowText, version: Option<String>, change: &Change) -> RegistryEntry {
+    RegistryEntry::Saved {
         workflow: workflow.to_owned(),
         text,
         version,
@@ -178,7 +178,7 @@ pub(super) fn saved(workflow: &str, text: Text, version: Option<String>, change:
 }
 
 /// Refuses what was written without having seen what is current.
-pub(super) fn fits(workflow: &str, known: Option<&Kept>, base: &str) -> Result<(), Rejection> {
+pub(super) fn fits(workflow: &str, known: Option<&RegisteredWorkflow>, base: &str) -> Result<(), Rejection> {
     let Some(known) = known else {
         return Err(Rejection::not_found(format!(
             "there is no workflow `{workflow}` on the shelf to base anything on"

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::log::{Entry, Outcome};
+use super::log::{RequestLog, RequestOutcome};
 use super::request::Request;
-use super::script::{Act, Part, Script, Section, Setting, Step, Usage};
+use super::script::{Act, EndpointScript, Part, Section, Setting, Step, Usage};
 use super::tools;
 
 /// Shared by all connections.
@@ -22,7 +22,7 @@ pub(super) struct Desk {
 struct State {
     places: Vec<Place>,
     per_lane: HashMap<String, u64>,
-    log: Vec<Entry>,
+    log: Vec<RequestLog>,
     /// Counts scripts, so that an answer to an old one is not booked under a new one.
     script: u64,
 }
@@ -59,14 +59,14 @@ pub(super) struct Ticket {
 
 impl Desk {
     /// With a script from its beginning.
-    pub(super) fn new(script: Script, keep_bodies: bool) -> Self {
+    pub(super) fn new(script: EndpointScript, keep_bodies: bool) -> Self {
         let desk = Self { state: Mutex::default(), changed: Condvar::new(), keep_bodies };
         desk.restart(script);
         desk
     }
 
     /// Begins again, with an empty log.
-    pub(super) fn restart(&self, script: Script) {
+    pub(super) fn restart(&self, script: EndpointScript) {
         let mut state = self.state();
         let places = script.sections.into_iter().map(Place::new).collect();
         *state = State { places, script: state.script + 1, ..State::default() };
@@ -75,19 +75,19 @@ impl Desk {
     /// Takes the step for a request and opens its entry in the log.
     pub(super) fn take(&self, request: &Request) -> Taken {
         let mut state = self.state();
-        let taken = state.take(request, Entry::of(request, self.keep_bodies));
+        let taken = state.take(request, RequestLog::of(request, self.keep_bodies));
         self.changed.notify_all();
         taken
     }
 
     /// Notes a request that takes no step.
-    pub(super) fn note(&self, entry: Entry) {
+    pub(super) fn note(&self, entry: RequestLog) {
         self.state().open(entry);
         self.changed.notify_all();
     }
 
     /// Closes an entry.
-    pub(super) fn close(&self, ticket: Ticket, status: u16, outcome: Outcome) {
+    pub(super) fn close(&self, ticket: Ticket, status: u16, outcome: RequestOutcome) {
         let mut state = self.state();
         if state.script == ticket.script {
             (state.log[ticket.index].status, state.log[ticket.index].outcome) = (status, Some(outcome));
@@ -96,12 +96,12 @@ impl Desk {
     }
 
     /// The log so far.
-    pub(super) fn log(&self) -> Vec<Entry> {
+    pub(super) fn log(&self) -> Vec<RequestLog> {
         self.state().log.clone()
     }
 
     /// Waits until the log is as it should be; the log, and whether it is.
-    pub(super) fn wait(&self, patience: Duration, fits: impl Fn(&[Entry]) -> bool) -> (Vec<Entry>, bool) {
+    pub(super) fn wait(&self, patience: Duration, fits: impl Fn(&[RequestLog]) -> bool) -> (Vec<RequestLog>, bool) {
         let waited = self.changed.wait_timeout_while(self.state(), patience, |state| !fits(&state.log));
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         (state.log.clone(), fits(&state.log))
@@ -113,13 +113,13 @@ impl Desk {
 }
 
 impl State {
-    fn open(&mut self, mut entry: Entry) -> Ticket {
+    fn open(&mut self, mut entry: RequestLog) -> Ticket {
         entry.seq = self.log.len() as u64 + 1;
         self.log.push(entry);
         Ticket { script: self.script, index: self.log.len() - 1 }
     }
 
-    fn take(&mut self, request: &Request, mut entry: Entry) -> Taken {
+    fn take(&mut self, request: &Request, mut entry: RequestLog) -> Taken {
         let number = self.number(request);
         entry.n = (!request.side).then_some(number);
         let (section, step, delay, usage) = match self.places.iter_mut().find(|place| place.fits(request)) {

@@ -20,7 +20,7 @@ pub struct Trigger {
     pub workflow: Option<String>,
     /// When it fires.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: TriggerDefinition,
     /// Where the variables of a run come from: a path into what is delivered, as `$.a.b`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub mapping: IndexMap<String, String>,
@@ -33,7 +33,7 @@ fn yes() -> bool {
 /// When a trigger fires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "config", rename_all = "snake_case")]
-pub enum Kind {
+pub enum TriggerDefinition {
     /// When somebody says so.
     Manual {},
     /// At times.
@@ -96,7 +96,7 @@ fn post() -> String {
     "POST".to_owned()
 }
 
-impl Kind {
+impl TriggerDefinition {
     /// As it is written.
     pub fn word(&self) -> &'static str {
         match self {
@@ -109,13 +109,13 @@ impl Kind {
 
 impl Trigger {
     /// Why it cannot be armed, if it cannot.
-    pub(super) fn misfit(&self) -> Option<Rejection> {
+    pub(super) fn rejection(&self) -> Option<Rejection> {
         let why = match (&self.kind, &self.workflow) {
             _ if self.name.trim().is_empty() => "a trigger needs a name".to_owned(),
-            (Kind::Schedule(schedule), workflow) => return schedule.misfit(workflow.is_some()),
+            (TriggerDefinition::Schedule(schedule), workflow) => return schedule.rejection(workflow.is_some()),
             (_, None) => "which workflow does it start?".to_owned(),
-            (Kind::Webhook(webhook), _) => webhook.misfit()?,
-            (Kind::Manual {}, _) => return self.mapping_misfit(),
+            (TriggerDefinition::Webhook(webhook), _) => webhook.problem()?,
+            (TriggerDefinition::Manual {}, _) => return self.mapping_misfit(),
         };
         Some(Rejection::invalid(why)).or_else(|| self.mapping_misfit())
     }
@@ -130,7 +130,7 @@ impl Trigger {
     /// The variables of a run: those of the schedule, then what is mapped, then what the caller gives.
     pub fn variables(&self, payload: &Json, given: &IndexMap<String, Json>) -> IndexMap<String, Json> {
         let mut variables = match &self.kind {
-            Kind::Schedule(schedule) => schedule.variables.clone(),
+            TriggerDefinition::Schedule(schedule) => schedule.variables.clone(),
             _ => IndexMap::new(),
         };
         for (name, path) in &self.mapping {
@@ -169,7 +169,7 @@ fn walked<'a>(payload: &'a Json, path: &str) -> Option<&'a Json> {
 }
 
 impl Schedule {
-    fn misfit(&self, has_workflow: bool) -> Option<Rejection> {
+    fn rejection(&self, has_workflow: bool) -> Option<Rejection> {
         let prompt = self.prompt.as_deref().unwrap_or_default().trim();
         match self.target {
             Target::Workflow if !has_workflow => Some(Rejection::invalid("which workflow does it start?")),
@@ -185,7 +185,7 @@ impl Schedule {
 }
 
 impl Webhook {
-    fn misfit(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         let fits = |sign: char| sign.is_ascii_alphanumeric() || "-_/.".contains(sign);
         let path = self.path.trim_matches('/');
         if path.is_empty() || !path.chars().all(fits) || path.contains("..") {

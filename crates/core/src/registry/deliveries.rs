@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     /// A run was started.
     Matched,
     /// Too many runs are running; it is tried again.
@@ -18,7 +18,7 @@ pub enum Outcome {
     Error,
 }
 
-impl Outcome {
+impl DeliveryOutcome {
     /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ pub struct Delivery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moment: Option<i64>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: DeliveryOutcome,
     /// The run that was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,

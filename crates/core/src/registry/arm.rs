@@ -1,8 +1,8 @@
 //! Arming and disarming triggers: what may be written about them.
 
 use super::fold::same;
-use super::trigger::{Kind, Trigger};
-use super::{Entry, Shelf};
+use super::trigger::{Trigger, TriggerDefinition};
+use super::{Registry, RegistryEntry};
 use crate::rejection::Rejection;
 
 /// What somebody wants of a trigger.
@@ -16,11 +16,11 @@ pub struct Arming {
     pub by: Option<String>,
 }
 
-impl Shelf {
+impl Registry {
     /// The id of the trigger that is to be written, and what is; nothing, if it is like that already.
-    pub fn arm(&self, arming: &Arming) -> Result<(String, Option<Entry>), Rejection> {
+    pub fn arm(&self, arming: &Arming) -> Result<(String, Option<RegistryEntry>), Rejection> {
         let trigger = &arming.trigger;
-        if let Some(refusal) = trigger.misfit() {
+        if let Some(refusal) = trigger.rejection() {
             return Err(refusal);
         }
         let known = match &arming.id {
@@ -32,14 +32,14 @@ impl Shelf {
         if known.is_some_and(|(_, armed)| armed.trigger == *trigger) {
             return Ok((id, None));
         }
-        let entry = Entry::Armed { trigger: id.clone(), set: trigger.clone(), by: arming.by.clone() };
+        let entry = RegistryEntry::Armed { trigger: id.clone(), set: trigger.clone(), by: arming.by.clone() };
         Ok((id, Some(entry)))
     }
 
     /// What is to be written to take a trigger away.
-    pub fn disarm(&self, name: &str, by: Option<String>) -> Result<Entry, Rejection> {
+    pub fn disarm(&self, name: &str, by: Option<String>) -> Result<RegistryEntry, Rejection> {
         let (id, _) = self.trigger(name).ok_or_else(|| self.no_trigger(name))?;
-        Ok(Entry::Disarmed { trigger: id.to_owned(), by })
+        Ok(RegistryEntry::Disarmed { trigger: id.to_owned(), by })
     }
 
     /// What there is to say about a trigger that is not there.
@@ -54,7 +54,7 @@ impl Shelf {
 
     fn is_free(&self, id: &str, trigger: &Trigger) -> Result<(), Rejection> {
         let path = |trigger: &Trigger| match &trigger.kind {
-            Kind::Webhook(webhook) => Some(webhook.path.trim_matches('/').to_owned()),
+            TriggerDefinition::Webhook(webhook) => Some(webhook.path.trim_matches('/').to_owned()),
             _ => None,
         };
         let others = || self.triggers.iter().filter(|(other, _)| *other != id).map(|(_, armed)| &armed.trigger);

@@ -10,8 +10,8 @@ use croner::parser::{CronParser, Seconds, Year};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::trigger::{Kind, Schedule};
-use super::{Delivery, Entry, Outcome, Shelf};
+use super::trigger::{Schedule, TriggerDefinition};
+use super::{Delivery, DeliveryOutcome, Registry, RegistryEntry};
 use crate::rejection::Rejection;
 
 /// A minute.
@@ -122,13 +122,13 @@ pub struct Due {
     pub late: bool,
 }
 
-impl Shelf {
+impl Registry {
     /// The times that are to be kept now: of each trigger that fired before what it missed, the oldest first; then this
     /// minute.
     pub fn due(&self, now: i64) -> Vec<Due> {
         let mut due = Vec::new();
         for (id, armed) in self.triggers().filter(|(_, armed)| armed.trigger.enabled) {
-            let Kind::Schedule(schedule) = &armed.trigger.kind else { continue };
+            let TriggerDefinition::Schedule(schedule) = &armed.trigger.kind else { continue };
             let Ok(times) = Times::of(schedule) else { continue };
             let made = |minute: i64, late: bool| Due { trigger: id.to_owned(), minute, late };
             let missed = armed.last.map(|last| times.missed(last, now)).unwrap_or_default();
@@ -143,18 +143,18 @@ impl Shelf {
 
     /// What is to be written about a time that was kept, or was not. What is known is not written again, and of what was
     /// missed only that it was made up for.
-    pub fn delivered_at(&self, due: &Due, delivery: Delivery) -> Option<Entry> {
-        let known = |outcome: Outcome| {
+    pub fn delivered_at(&self, due: &Due, delivery: Delivery) -> Option<RegistryEntry> {
+        let known = |outcome: DeliveryOutcome| {
             let armed = self.triggers().find(|(id, _)| *id == due.trigger)?.1;
             armed.deliveries.iter().find(|(_, known)| known.key == delivery.key && known.outcome == outcome)
         };
         match delivery.outcome {
             // Whoever started the run may have died before they could say so.
-            Outcome::Duplicate if due.late => known(Outcome::Matched)
+            DeliveryOutcome::Duplicate if due.late => known(DeliveryOutcome::Matched)
                 .is_none()
-                .then(|| Entry::Delivered(Delivery { outcome: Outcome::Matched, ..delivery.clone() })),
-            Outcome::Matched | Outcome::Duplicate => Some(Entry::Delivered(delivery)),
-            other => known(other).is_none().then(|| Entry::Delivered(delivery.clone())),
+                .then(|| RegistryEntry::Delivered(Delivery { outcome: DeliveryOutcome::Matched, ..delivery.clone() })),
+            DeliveryOutcome::Matched | DeliveryOutcome::Duplicate => Some(RegistryEntry::Delivered(delivery)),
+            other => known(other).is_none().then(|| RegistryEntry::Delivered(delivery.clone())),
         }
     }
 }
