@@ -76,7 +76,7 @@ impl GivenAnswer {
 impl RunCommand {
     /// The command as a run takes it in. The step that asks is looked for where none is named.
     pub fn message(self, state: &State, caller: &Caller) -> Result<Message, Rejection> {
-        let by = caller.who.name().map(str::to_owned);
+        let by = caller.by().map(str::to_owned);
         Ok(match self {
             Self::Answer(answering) => answer(answering, state, caller)?,
             Self::Signal { name, data } => Message::Signal { name, data, by },

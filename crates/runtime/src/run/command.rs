@@ -123,6 +123,7 @@ fn applied(run: &RunId, recorded: &Envelope, then: Follow) -> Applied {
 fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)> {
     Some(match event {
         Event::Answered { path, answer, by, .. } => (word(answer), Some(path), by.as_deref()),
+        Event::Approved { path, by, .. } => ("approved", Some(path), by.as_deref()),
         Event::Signalled { by, .. } => ("signalled", None, by.as_deref()),
         Event::CancelRequested { by, .. } => ("cancelled", None, by.as_deref()),
         Event::Paused { by } => ("paused", None, by.as_deref()),
