@@ -6,11 +6,10 @@
 //! **Invariant:** nothing is made up. A value comes from the text whole: strings that break off, or keys without a value, are
 //! not repaired.
 
+pub mod compat;
 mod find;
 mod lenient;
-pub mod valet;
 mod words;
-pub mod workhorse;
 
 use longhaul_core::Json;
 use longhaul_core::value::{self, Unread};

@@ -1,6 +1,6 @@
 //! Which value is taken from the text of an answer.
 
-use longhaul_agents::answer::{AnswerProblem, instructions, valet, value, workhorse};
+use longhaul_agents::answer::{AnswerProblem, compat, instructions, value};
 use longhaul_core::Json;
 use proptest::prelude::*;
 use serde_json::json;
@@ -109,7 +109,7 @@ fn a_wall_of_braces_is_given_up() {
 }
 
 fn horse(text: &str, keys: &[&str]) -> String {
-    shown(workhorse::outputs(text, keys).map(Json::Object))
+    shown(compat::between_braces(text, keys).map(Json::Object))
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn valet_takes_the_fenced_the_leading_or_the_first_object() {
         format!("Here:\n```json\n{good}\n```\nand {{\"name\": 1}}"),
         format!("Here: {good} done {{\"name\": 1}}"),
     ] {
-        assert_eq!(shown(valet::object(&text)), good, "{text}");
+        assert_eq!(shown(compat::first_object(&text)), good, "{text}");
     }
-    assert_eq!(shown(valet::object("nothing")), "! the answer contains no JSON object");
+    assert_eq!(shown(compat::first_object("nothing")), "! the answer contains no JSON object");
 }
 
 #[test]
@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn no_text_breaks_it(text in "[{}\\[\\]\"':,a1é`~\\\\\n/*#“” -]{0,80}") {
         let _ = value(&text, &wants_n);
-        let _ = workhorse::outputs(&text, &["a"]);
-        let _ = valet::object(&text);
+        let _ = compat::between_braces(&text, &["a"]);
+        let _ = compat::first_object(&text);
     }
 }

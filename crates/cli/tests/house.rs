@@ -16,7 +16,13 @@ const SYSTEMS: &[&str] =
     &["agent007", "workhorse", "work_buddy", "work-buddy", "workbuddy", "valet", "codex-workflows"];
 /// Folders that translate another system, and files that show people its name.
 const TRANSLATORS: &[&str] = &["dialect", "compat"];
-const NAMING: &[&str] = &["crates/core/src/catalog", "crates/cli/src/commands", "crates/lang/src/dialect.rs"];
+const NAMING: &[&str] = &[
+    "crates/core/src/catalog",
+    "crates/cli/src/commands",
+    // Folders and prefixes that users of other systems have and type.
+    "crates/project/src/cards.rs",
+    "crates/server/src/mcp/dispatch.rs",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))

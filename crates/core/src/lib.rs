@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod catalog;
+pub mod compat;
 pub mod consent;
 pub mod decide;
 pub mod duration;

@@ -17,10 +17,11 @@ mod work;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::compat::Compat;
 pub use form::{Approve, Case, Form, Items, OnDeny, OnExhausted, OnItemError, OnTimeout, Outcome, Wait};
 pub use retry::{Backoff, Budget, ErrorClass, Retry};
 pub use step::{Body, Cache, Consent, OnError, OnInterrupt, Order, Rewind, Risk, Route, RunIf, Step, Timeout};
-pub use unit::{Compat, Concurrency, Degrade, Input, Limits, OnExceed, Unit, WhenFull};
+pub use unit::{Concurrency, Degrade, Input, Limits, OnExceed, Unit, WhenFull};
 pub use value::{Arg, Expr, Output, Parse, Show, Text};
 pub use work::{Work, WorkKind};
 

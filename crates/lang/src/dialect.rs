@@ -16,6 +16,8 @@ pub mod workhorse;
 
 use std::str::FromStr;
 
+use longhaul_core::Json;
+
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Sources};
 
@@ -81,6 +83,15 @@ pub struct Native {
     pub name: Option<String>,
     /// The tree.
     pub node: Node,
+}
+
+/// Prepares a text for the hash of its meaning, and says whether its workflow accepts proposals.
+pub(crate) fn identify(node: &Node, value: &mut Json) -> bool {
+    if Dialect::of(node) != Dialect::Valet {
+        return true;
+    }
+    valet::identity::name_steps(value, "step");
+    valet::identity::allows_proposals(node)
 }
 
 /// The workflows of a file, in native keys. Only a work-buddy store has more than one. The sources are

@@ -1,62 +1,31 @@
 //! By what a text is known: the hash of what it means, and the hash of how it is written.
 //!
-//! **Invariant:** texts that differ in layout, comments or the order of keys alone mean the same. Steps of Valet without an id have
-//! the one of their place, so giving them that one changes nothing.
+//! **Invariant:** texts that differ in layout, comments or the order of keys alone mean the same. Where a dialect gives steps
+//! without an id the one of their place, giving them that one changes nothing.
 
 use longhaul_core::Json;
 use longhaul_core::registry::WorkflowText;
 use serde_json::Map;
 use sha2::{Digest, Sha256};
 
-use crate::dialect::Dialect;
-use crate::source::{self, Format, Node, Sources};
-
-/// Lists of steps inside a step of Valet.
-const INNER: [&str; 3] = ["then", "else", "steps"];
+use crate::dialect;
+use crate::source::{self, Format, Sources};
 
 /// A text with what it is known by; `None` if it cannot be read.
 pub fn known(file: &str, text: &str) -> Option<WorkflowText> {
     let mut sources = Sources::default();
     let id = sources.add(file, text);
     let node = source::read(&sources, id, Format::of(file), &mut Vec::new())?;
-    let is_valet = Dialect::of(&node) == Dialect::Valet;
     let mut value = serde_json::from_str(text).unwrap_or_else(|_| node.to_json());
-    if is_valet {
-        name_steps(&mut value, "step");
-    }
+    let self_modification = dialect::identify(&node, &mut value);
     let hash = sha256(canonical(&value).as_bytes());
-    Some(WorkflowText {
-        hash,
-        raw: sha256(text.as_bytes()),
-        self_modification: !is_valet || allows(&node),
-        text: text.to_owned(),
-    })
+    Some(WorkflowText { hash, raw: sha256(text.as_bytes()), self_modification, text: text.to_owned() })
 }
 
 /// `sha256:` and the hash in hex.
 pub fn sha256(bytes: &[u8]) -> String {
     let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{digits}")
-}
-
-fn allows(node: &Node) -> bool {
-    let allowed = node.get("constraints").and_then(|constraints| constraints.get("allowSelfModification"));
-    allowed.and_then(Node::as_bool) == Some(true)
-}
-
-/// Gives each step without an id the one of its place: `step[0]`, `step[0]_then[1]`.
-fn name_steps(holder: &mut Json, prefix: &str) {
-    let key = if prefix == "step" { "steps" } else { prefix.rsplit('_').next().unwrap_or_default() };
-    let Some(steps) = holder.get_mut(key).and_then(Json::as_array_mut) else { return };
-    for (at, step) in steps.iter_mut().enumerate() {
-        let path = format!("{prefix}[{at}]");
-        if let Some(fields) = step.as_object_mut()
-            && fields.get("id").and_then(Json::as_str).is_none_or(str::is_empty)
-        {
-            fields.insert("id".to_owned(), Json::String(path.clone()));
-        }
-        INNER.iter().for_each(|inner| name_steps(step, &format!("{path}_{inner}")));
-    }
 }
 
 /// Compact JSON with sorted keys.
@@ -92,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_valet_are_known_by_their_places() {
+    fn steps_without_an_id_are_known_by_their_places() {
         let vector = "sha256:eb85c9bf4a853ea684fc76ae1a511dcc8234b8d24ded7187ae2f82583274fe7e";
         assert_eq!(hash(r#"{"steps":[{"type":"notify","content":"x"}]}"#), vector);
         assert_eq!(hash(r#"{"steps": [{"id": "step[0]", "content": "x", "type": "notify"}]}"#), vector);
@@ -116,11 +85,11 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_valet_forbid_proposals_by_silence() {
-        let valet = |more: &str| format!(r#"{{"steps":[{{"type":"notify","content":"x"}}]{more}}}"#);
+    fn a_dialect_can_forbid_proposals_by_silence() {
+        let other = |more: &str| format!(r#"{{"steps":[{{"type":"notify","content":"x"}}]{more}}}"#);
         let takes = |text: &str| known("x.yaml", text).unwrap().self_modification;
-        assert!(!takes(&valet("")));
-        assert!(takes(&valet(r#","constraints":{"allowSelfModification":true}"#)));
+        assert!(!takes(&other("")));
+        assert!(takes(&other(r#","constraints":{"allowSelfModification":true}"#)));
         assert!(takes("steps:\n- run: ls\n"));
         assert!(known("x.yaml", "a: [").is_none());
     }

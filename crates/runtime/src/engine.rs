@@ -34,8 +34,8 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::execute::agent_defaults;
 use crate::execute::artifacts::Artifacts;
+use crate::execute::compat;
 use crate::execute::permits::Slots;
 use crate::execute::secrets::Secrets;
 use crate::execute::shortage;
@@ -373,7 +373,7 @@ impl Engine {
         let member = &self.shared.options.member;
         // On another machine the same folder may lie elsewhere.
         let workspace = member.host.as_ref().map(|_| self.shared.options.workspace.display().to_string());
-        let is_workhorse = plan.main().compat.contains(&Compat::WorkhorseRecovery);
+        let is_counted = plan.main().compat.contains(&Compat::CountedRecovery);
         RunContext {
             id: Some(run.to_string()),
             workflow: Some(plan.main().name.clone()),
@@ -384,7 +384,7 @@ impl Engine {
             workspace,
             home: member.host.clone().filter(|_| member.project.is_none()),
             project: member.project.clone(),
-            agent_settings: is_workhorse.then(agent_defaults::workhorse_settings),
+            agent_settings: is_counted.then(compat::agent_settings),
             other: IndexMap::new(),
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod agent_defaults;
 pub(crate) mod artifacts;
 pub(crate) mod attempt;
 pub(crate) mod cache;
+pub(crate) mod compat;
 pub(crate) mod kinds;
 pub(crate) mod permits;
 pub(crate) mod secrets;

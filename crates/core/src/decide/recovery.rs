@@ -4,6 +4,7 @@ use serde_json::Map;
 
 use super::{Decision, Planner};
 use crate::Json;
+use crate::compat;
 use crate::event::{Event, Failure, QuestionKind};
 use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnInterrupt, OnItemError, Retry, Step};
 use crate::recovery::{self, Recovery, RecoveryAction, Rules};
@@ -16,10 +17,10 @@ const EXACT_WAITS: u32 = 3;
 pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
     let inst = state.step(at);
     let unit = planner.plan.unit(state.body(inst.body).unit);
-    if unit.compat.contains(&Compat::WorkhorseRecovery) {
+    if unit.compat.contains(&Compat::CountedRecovery) {
         let none = Map::new();
         let about = state.started.as_ref().and_then(|started| started.context.agent_settings.as_ref());
-        return Rules::workhorse(about.unwrap_or(&none));
+        return compat::counted_recovery(about.unwrap_or(&none));
     }
     Rules::native(planner.plan.step(inst.step).retry.as_ref())
 }

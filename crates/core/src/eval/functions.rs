@@ -38,7 +38,7 @@ fn json(value: Value) -> Result<String, Error> {
     serde_json::to_string(&value).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
 }
 
-/// Orders as workhorse does: as numbers where both sides are, as text where neither is, never across.
+/// Orders two texts: as numbers where both sides are, as text where neither is, never across.
 fn compare(left: Value, operator: &str, right: &str) -> Result<bool, Error> {
     let number = |text: &str| text.trim().replace('_', "").parse::<f64>().ok();
     let left = python(&left);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arg, BodyIx, Text, Work, is_false};
 use crate::Json;
+use crate::compat::Compat;
 use crate::id::Name;
 use crate::schema::mismatch;
 use crate::types::Type;
@@ -84,23 +85,6 @@ impl Input {
     pub fn value_type(&self) -> Type {
         Type::from_schema(&self.schema)
     }
-}
-
-/// Behaviour of another system, kept for workflows that were written for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Compat {
-    /// A name that is not set reads as empty text, with a warning, instead of failing the step.
-    LenientNames,
-    /// Values print as Python prints them.
-    PythonText,
-    /// A run may be started with inputs that the workflow does not declare.
-    OpenInputs,
-    /// Agents recover from failures by workhorse's rules and its `AGENT_*` settings.
-    #[serde(rename = "workhorse_ladder")]
-    WorkhorseRecovery,
-    /// Values are taken out of agents' answers as Valet does.
-    ValetAnswers,
 }
 
 /// What a run may use before something happens.

@@ -1,6 +1,4 @@
-//! How often each action is taken: our own numbers, or workhorse's with its `AGENT_*` settings.
-
-use serde_json::{Map, Value};
+//! How often each recovery action is taken.
 
 use crate::plan::{Backoff, Retry};
 
@@ -65,35 +63,6 @@ impl Rules {
         }
     }
 
-    /// workhorse's, as its settings say.
-    pub fn workhorse(settings: &Map<String, Value>) -> Self {
-        let number = |name: &str, usual: u64| number(settings, name).unwrap_or(usual);
-        let count = |name: &str, usual: u64| u32::try_from(number(name, usual)).unwrap_or(u32::MAX);
-        let ms = |name: &str, usual: f64| millis(settings, name, usual);
-        let word = settings.get("AGENT_USE_DEFAULT_OUTPUTS").and_then(Value::as_str).unwrap_or("true");
-        Self {
-            repairs: count("AGENT_MAX_OUTPUT_RETRIES", 2),
-            pauses: count("AGENT_MAX_INVOKE_RETRIES", 4),
-            backoff: Backoff {
-                first_ms: ms("AGENT_INVOKE_BACKOFF_BASE_S", 15.0),
-                factor: 2.0,
-                max_ms: ms("AGENT_INVOKE_BACKOFF_CAP_S", 300.0),
-            },
-            jitter: false,
-            per_turn: true,
-            waits: count("AGENT_MAX_CAP_WAITS", 48),
-            margin_ms: ms("AGENT_CAP_WAIT_MARGIN_S", 120.0),
-            unknown_ms: ms("AGENT_CAP_DEFAULT_WAIT_S", 3600.0),
-            wait_max_ms: ms("AGENT_CAP_MAX_WAIT_S", 691_200.0),
-            compactions: count("AGENT_MAX_COMPACT_ATTEMPTS", 2),
-            framings: count("AGENT_MAX_REPHRASE_ATTEMPTS", 3),
-            framing_ms: 10 * SECOND,
-            framing_max_ms: 60 * SECOND,
-            reframes_errors: true,
-            defaults: word.eq_ignore_ascii_case("true"),
-        }
-    }
-
     /// The pause before the next try, drawn out by `seed`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the longest pause before")]
     pub(crate) fn pause_ms(&self, tries: u32, seed: u64) -> u64 {
@@ -118,15 +87,4 @@ impl Rules {
             None => now.saturating_add(span(self.unknown_ms)),
         }
     }
-}
-
-fn number(settings: &Map<String, Value>, name: &str) -> Option<u64> {
-    settings.get(name)?.as_str()?.trim().parse().ok()
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
-fn millis(settings: &Map<String, Value>, name: &str, usual: f64) -> u64 {
-    let read = settings.get(name).and_then(Value::as_str).and_then(|text| text.trim().parse::<f64>().ok());
-    let seconds = read.filter(|seconds| seconds.is_finite()).unwrap_or(usual).clamp(0.0, 1e10);
-    (seconds * 1000.0) as u64
 }

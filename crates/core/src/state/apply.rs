@@ -389,7 +389,7 @@ impl Apply<'_> {
 
     fn recovering(&mut self, at: StepNo, action: &RecoveryAction) {
         let unit = self.state.body(self.state.step(at).body).unit;
-        let per_turn = self.plan.unit(unit).compat.contains(&Compat::WorkhorseRecovery);
+        let per_turn = self.plan.unit(unit).compat.contains(&Compat::CountedRecovery);
         let step = self.state.step_mut(at);
         let counts = step.outcome.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
         step.recovery.get_or_insert_default().take(action, per_turn, counts);

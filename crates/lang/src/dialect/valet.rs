@@ -6,6 +6,7 @@
 
 mod condition;
 mod dag;
+pub(super) mod identity;
 mod schema;
 mod template;
 mod v2;

@@ -266,14 +266,7 @@ pub(crate) fn one_or_many(node: &Node) -> Vec<&Node> {
 }
 
 fn compat_of(node: &Node) -> Option<Compat> {
-    match node.as_text()? {
-        "lenient-names" => Some(Compat::LenientNames),
-        "python-text" => Some(Compat::PythonText),
-        "open-inputs" => Some(Compat::OpenInputs),
-        "workhorse-ladder" => Some(Compat::WorkhorseRecovery),
-        "valet-answers" => Some(Compat::ValetAnswers),
-        _ => None,
-    }
+    Compat::named(node.as_text()?)
 }
 
 fn index(at: usize) -> u32 {

@@ -10,29 +10,8 @@ use longhaul_core::{Json, catalog};
 use serde_json::Map;
 
 use crate::engine::Shared;
+use crate::execute::compat;
 use longhaul_config::AUTO;
-
-/// The settings of workhorse that a run of one of its files goes by.
-const WORKHORSE: &[&str] = &[
-    "AGENT_CLI",
-    "AGENT_MODEL",
-    "AGENT_CLAUDE_MODEL",
-    "CODEX_PROFILE",
-    "AGENT_MAX_OUTPUT_RETRIES",
-    "AGENT_MAX_INVOKE_RETRIES",
-    "AGENT_MAX_REPHRASE_ATTEMPTS",
-    "AGENT_MAX_COMPACT_ATTEMPTS",
-    "AGENT_USE_DEFAULT_OUTPUTS",
-    "AGENT_RESULT_TIMEOUT_S",
-    "AGENT_INVOKE_BACKOFF_BASE_S",
-    "AGENT_INVOKE_BACKOFF_CAP_S",
-    "AGENT_CAP_DEFAULT_WAIT_S",
-    "AGENT_CAP_WAIT_MARGIN_S",
-    "AGENT_MAX_CAP_WAITS",
-    "AGENT_CAP_MAX_WAIT_S",
-];
-/// How long a turn of such a run may take where nothing says so.
-const WORKHORSE_TURN: Duration = Duration::from_secs(600);
 
 /// What was said about the agents of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,11 +26,11 @@ pub(crate) struct AgentDefaults {
 
 impl AgentDefaults {
     /// What holds for a run: what this engine was told, else what the run was started with.
-    pub(crate) fn of(started: Option<&RunStarted>, now: &str, workhorse: bool) -> Self {
+    pub(crate) fn of(started: Option<&RunStarted>, now: &str, counted: bool) -> Self {
         let context = started.map(|started| &started.context);
         let before = context.and_then(|context| context.agent.as_deref()).filter(|before| *before != AUTO);
         let mut told = Self { agent: before.filter(|_| now == AUTO).unwrap_or(now).to_owned(), ..Self::default() };
-        if workhorse {
+        if counted {
             told.read(context.and_then(|context| context.agent_settings.as_ref()).unwrap_or(&Map::new()));
         }
         told
@@ -60,7 +39,7 @@ impl AgentDefaults {
     /// What holds for a step of a run.
     pub(crate) fn for_step(shared: &Shared, plan: &Plan, started: Option<&RunStarted>, step: StepIx) -> Self {
         let unit = plan.unit(plan.body(plan.step(step).body).unit);
-        Self::of(started, &shared.options.agent, unit.compat.contains(&Compat::WorkhorseRecovery))
+        Self::of(started, &shared.options.agent, unit.compat.contains(&Compat::CountedRecovery))
     }
 
     fn read(&mut self, settings: &Map<String, Json>) {
@@ -71,14 +50,8 @@ impl AgentDefaults {
         }
         self.model = text("AGENT_MODEL").or_else(|| text("AGENT_CLAUDE_MODEL")).map(str::to_owned);
         let seconds = text("AGENT_RESULT_TIMEOUT_S").and_then(|text| text.parse().ok());
-        self.turn = Some(seconds.map_or(WORKHORSE_TURN, Duration::from_secs));
+        self.turn = Some(seconds.map_or(compat::TURN, Duration::from_secs));
     }
-}
-
-/// What the environment says to a run of a workhorse file.
-pub(crate) fn workhorse_settings() -> Map<String, Json> {
-    let set = WORKHORSE.iter().filter_map(|name| Some(((*name).to_owned(), Json::String(std::env::var(name).ok()?))));
-    set.collect()
 }
 
 #[cfg(test)]
@@ -94,8 +67,8 @@ mod tests {
             .unwrap()
     }
 
-    fn agent(about: Json, now: &str, workhorse: bool) -> String {
-        AgentDefaults::of(Some(&started(about)), now, workhorse).agent
+    fn agent(about: Json, now: &str, counted: bool) -> String {
+        AgentDefaults::of(Some(&started(about)), now, counted).agent
     }
 
     #[test]
@@ -107,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_workhorse_count_for_its_files_alone() {
+    fn agent_settings_count_for_files_that_rely_on_them() {
         let about =
             || json!({"agent_settings": {"AGENT_CLI": " Codex ", "AGENT_MODEL": "@gm", "AGENT_RESULT_TIMEOUT_S": "9"}});
         assert_eq!(agent(about(), AUTO, true), "codex");

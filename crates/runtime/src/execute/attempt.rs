@@ -159,10 +159,10 @@ enum Reading {
     Program,
     /// An agent writes around it.
     Agent,
-    /// As workhorse reads agents.
-    Workhorse,
-    /// As Valet reads them.
-    Valet,
+    /// From the first brace of an agent's answer to the last.
+    BetweenBraces,
+    /// The first complete object of an agent's answer.
+    FirstObject,
 }
 
 impl Reading {
@@ -170,8 +170,8 @@ impl Reading {
         let like = |one| compat.contains(&one);
         match is_agent {
             false => Self::Program,
-            true if like(Compat::WorkhorseRecovery) => Self::Workhorse,
-            true if like(Compat::ValetAnswers) => Self::Valet,
+            true if like(Compat::CountedRecovery) => Self::BetweenBraces,
+            true if like(Compat::FirstObject) => Self::FirstObject,
             true => Self::Agent,
         }
     }
@@ -180,12 +180,12 @@ impl Reading {
         let fits = |value: &Json| output.schema.as_ref().and_then(|schema| mismatch(schema, value));
         match self {
             Self::Agent => answer::value(text, &fits).map_err(|problem| problem.0),
-            Self::Workhorse => {
+            Self::BetweenBraces => {
                 let fields = output.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
                 let keys: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys()).map(String::as_str).collect();
-                answer::workhorse::outputs(text, &keys).map(Json::Object).map_err(|problem| problem.0)
+                answer::compat::between_braces(text, &keys).map(Json::Object).map_err(|problem| problem.0)
             }
-            Self::Valet => answer::valet::object(text).map_err(|problem| problem.0),
+            Self::FirstObject => answer::compat::first_object(text).map_err(|problem| problem.0),
             Self::Program => parse(text).map_err(|unread| match unread {
                 Unread::Lossy(why) => why,
                 Unread::NotJson(_) => format!("the answer is not JSON: {}", text.chars().take(200).collect::<String>()),

@@ -110,7 +110,7 @@ impl Agents {
         }
         let recovered = &self.recoveries[&path.to_string()];
         let unit = planner.plan.unit(planner.plan.body(step.body).unit);
-        let bounded = unit.compat.contains(&Compat::WorkhorseRecovery)
+        let bounded = unit.compat.contains(&Compat::CountedRecovery)
             || recovered.repairs <= rules.repairs
                 && recovered.compactions <= rules.compactions
                 && recovered.framings <= rules.framings

@@ -1,7 +1,7 @@
 //! `tool`: one call of one tool, by nobody's judgement but the step's.
 
 mod builtin;
-mod python;
+mod compat;
 mod server;
 
 use longhaul_agents::process::{Chunk, Command, Files};
@@ -18,7 +18,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     };
     match server {
         "longhaul" => builtin::make(attempt, tool).await,
-        "python" => python::make(attempt, tool).await,
+        "python" => compat::python::make(attempt, tool).await,
         server => server::make(attempt, server, tool).await,
     }
 }

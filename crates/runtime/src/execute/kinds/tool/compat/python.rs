@@ -11,8 +11,8 @@ use longhaul_core::duration::format_ms;
 use longhaul_core::plan::ErrorClass;
 use serde_json::{Map, json};
 
-use super::{Attempt, Done, arguments, asked, line, shown};
 use crate::execute::kinds::run::with_reason;
+use crate::execute::kinds::tool::{Attempt, Done, arguments, asked, line, shown};
 
 /// How long a call may take that says nothing else.
 const USUAL: Duration = Duration::from_secs(30);
@@ -23,7 +23,7 @@ const RECONCILE: &str = "__reconcile_store__";
 /// Imports the callable, calls it, and says what came of it.
 const CALLER: &str = include_str!("call.py");
 
-pub(super) async fn make(attempt: &Attempt, tool: &str) -> Done {
+pub(in crate::execute::kinds::tool) async fn make(attempt: &Attempt, tool: &str) -> Done {
     if tool != "call" {
         return Done::failed(ErrorClass::Failed, format!("`python` has no tool `{tool}`; it has: call"));
     }

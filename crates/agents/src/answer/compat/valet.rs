@@ -3,7 +3,7 @@
 use longhaul_core::Json;
 use longhaul_core::value;
 
-use super::{AnswerProblem, find};
+use crate::answer::{AnswerProblem, find};
 
 /// The object of an answer; whether it fits is for its schema to say.
 pub fn object(text: &str) -> Result<Json, AnswerProblem> {

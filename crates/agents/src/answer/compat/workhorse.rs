@@ -7,7 +7,7 @@ use longhaul_core::Json;
 use longhaul_core::value;
 use serde_json::Map;
 
-use super::AnswerProblem;
+use crate::answer::AnswerProblem;
 
 /// The declared keys of an answer, and no others. Without keys the answer is not looked at.
 pub fn outputs(text: &str, keys: &[&str]) -> Result<Map<String, Json>, AnswerProblem> {

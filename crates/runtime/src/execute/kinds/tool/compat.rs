@@ -1,0 +1,3 @@
+//! Tools that other systems' workflows call.
+
+pub(super) mod python;
