@@ -77,7 +77,7 @@ fn a_run_goes_on_elsewhere_with_the_files_that_it_had() {
     assert_eq!(fleet.told("gamma", &["approve", RUN]).code, 0);
     until("the question", || fleet.asks("machine"));
     let told = fleet.told("gamma", &["status", RUN]).stdout;
-    assert!(told.contains(&format!("as of commit {}", &commit[..10])), "{told}");
+    assert!(told.contains(&format!("with the files of commit {}", &commit[..10])), "{told}");
     assert_eq!(fleet.told("gamma", &["answer", RUN, "two", "rebuild"]).code, 0);
     until("the end", || fleet.is("succeeded"));
     assert_eq!(fleet.made_on(), ["one alpha", "two beta", "two beta", "three beta"]);
