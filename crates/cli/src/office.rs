@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use longhaul_agents::process;
 use longhaul_agents::scripted::Script;
 use longhaul_core::decide::{agent_of_label, host_label, no_project_label, project_label};
-use longhaul_core::event::Gone;
+use longhaul_core::event::OnHostLost;
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Plan;
 use longhaul_lang::Request;
@@ -258,7 +258,7 @@ fn member(place: &Place, root: &Path, worker: &WorkerArgs, fleet: Fleet) -> Memb
         labels,
         caps: fleet.caps,
         host_grace_ms: fleet.host_grace_ms.unwrap_or(HOST_GRACE_MS),
-        when_gone: fleet.when_host_gone.unwrap_or(Gone::Ask),
+        when_gone: fleet.when_host_gone.unwrap_or(OnHostLost::Ask),
         carry: fleet.carry,
     }
 }

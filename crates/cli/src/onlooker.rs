@@ -173,12 +173,7 @@ impl Onlooker {
 
 /// The step whose attempt an event ends.
 fn ended(event: &Event) -> Option<&StepPath> {
-    match event {
-        Event::AttemptSucceeded { path, .. }
-        | Event::AttemptFailed { path, .. }
-        | Event::AttemptStopped { path, .. } => Some(path),
-        _ => None,
-    }
+    event.ended_attempt().map(|(path, _)| path)
 }
 
 fn cost(event: &Event, path: &StepPath) -> Option<String> {

@@ -14,9 +14,9 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &told(&envelope.event) {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
         Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
-        Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
+        Event::HostedClaimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
-        Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
+        Event::HostedReturned { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
         Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
             let again = if *attempt > 1 { ui::dim(format!(", attempt {attempt}")) } else { String::new() };
             format!("  ◇ {}{again}", waits_for(path, labels).replace('`', ""))
@@ -59,10 +59,12 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
         Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
-        Event::RetryScheduled { path, due, rung, .. } if *due > envelope.at || rung.is_some() => {
+        Event::RetryScheduled { path, due, recovery, .. } if *due > envelope.at || recovery.is_some() => {
             let pause = longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0));
             let pause = if *due > envelope.at { format!(", in {pause}") } else { String::new() };
-            let how = rung.as_ref().map_or_else(|| "tried again".to_owned(), longhaul_core::ladder::Rung::words);
+            let how = recovery
+                .as_ref()
+                .map_or_else(|| "tried again".to_owned(), longhaul_core::recovery::RecoveryAction::words);
             format!("  ↻ {path}: {how}{pause}")
         }
         Event::StepSkipped { path, why } => format!("  {}", ui::dim(format!("– {path} skipped ({})", why.words()))),
@@ -142,7 +144,7 @@ fn told(event: &Event) -> Event {
                 clean(reason);
             }
         }
-        Event::Claimed { by, .. } => clean(by),
+        Event::HostedClaimed { by, .. } => clean(by),
         Event::HeartbeatSeen { hint: Some(text), .. }
         | Event::AttemptDelayed { why: Some(text), .. }
         | Event::CarryFailed { why: text, .. }

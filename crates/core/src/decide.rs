@@ -5,42 +5,44 @@
 //!
 //! [`advance`] takes news in and decides until nothing is left to decide, or as much as goes into one commit.
 
-mod aside;
 mod budget;
+mod concurrency;
 mod consent;
 mod degrade;
 mod finish;
 mod gate;
-mod gone;
+mod hooks;
+mod host_lost;
 mod hosted;
+mod inbound;
 mod inside;
 mod judge;
-mod ladder;
-mod place;
+mod placement;
+mod recovery;
 mod seal;
 mod share;
 mod start;
-mod told;
 mod turn;
 
 use crate::event::{Envelope, Event, VERSION};
 use crate::index::Index;
 use crate::path::StepPath;
 use crate::plan::Plan;
-use crate::state::{Illegal, Phase, State, StepInst};
+use crate::state::{self, Phase, State, StepInst};
 
-pub use aside::{group, on_failure};
+pub use concurrency::group;
 pub use consent::{actions, run_grant};
-pub(crate) use gone::WAIT;
+pub use hooks::on_failure;
+pub(crate) use host_lost::WAIT;
 pub use hosted::{claims, held_until, named};
-pub use place::{
+pub use inbound::misfit;
+pub use placement::{
     Place, agent_label, agent_of_label, host_label, host_of_label, is_given, no_project_label, place, project_label,
     project_of_label,
 };
 pub use seal::seal;
 pub use share::goes_first;
 pub use start::{Start, Turn, start_of};
-pub use told::misfit;
 pub use turn::thread_of;
 
 /// How many attempts run at once where a workflow does not say.
@@ -90,10 +92,10 @@ pub struct Planner<'a> {
 /// was asked.
 ///
 /// If an event does not fit, the state must be thrown away: some of the news may have been taken in.
-pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
+pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, state::Error> {
     let mut advance = Advance::default();
     for event in news {
-        let event = told::held(planner, state, event);
+        let event = inbound::checked(planner, state, event);
         record(planner, state, event, at, &mut advance)?;
     }
     while let Some(decision) = decide(planner, state).filter(|decision| !decision.events.is_empty()) {
@@ -113,10 +115,10 @@ pub fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i6
 }
 
 /// Takes news in for a run that must not begin yet: nothing is decided but its end.
-pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
+pub fn take_in(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, state::Error> {
     let mut advance = Advance::default();
     for event in news {
-        let event = told::held(planner, state, event);
+        let event = inbound::checked(planner, state, event);
         record(planner, state, event, at, &mut advance)?;
     }
     while let Some(decision) = ending(planner, state).filter(|decision| !decision.events.is_empty()) {
@@ -133,7 +135,7 @@ fn record(
     event: Event,
     at: i64,
     advance: &mut Advance,
-) -> Result<(), Illegal> {
+) -> Result<(), state::Error> {
     let all = matches!(event, Event::CancelRequested { .. } | Event::RunFinished { .. });
     let ends_unit = matches!(&event, Event::StepEnded { end, .. } if end.verdict.is_some());
     let some =
@@ -157,14 +159,14 @@ fn record(
     advance.stops.extend(queued.into_iter().filter(|(path, _)| over || taken_away(path)));
     advance.events.push(envelope);
     // Whoever records that a run has failed takes on to say so: in one commit, or a crash could come between.
-    match aside::owes(planner, state).filter(|_| over) {
+    match hooks::owes(planner, state).filter(|_| over) {
         Some(attempt) => record(planner, state, Event::OnFailureStarted { attempt }, at, advance),
         None => Ok(()),
     }
 }
 
 /// How many attempts may run at once.
-pub(crate) fn slots(plan: &Plan) -> u32 {
+pub(crate) fn permits(plan: &Plan) -> u32 {
     plan.main().limits.parallel.unwrap_or(PARALLEL)
 }
 
@@ -179,7 +181,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.paused || state.cancelling {
         return None;
     }
-    if let Some(decision) = gone::decide(state) {
+    if let Some(decision) = host_lost::decide(state) {
         return Some(decision);
     }
     if let Some(at) = state.agenda.undecided.front() {
@@ -202,7 +204,7 @@ pub fn decide(planner: Planner<'_>, state: &State) -> Option<Decision> {
     if state.root_ended {
         return Some(finish::finished(planner, state));
     }
-    let mut queue = state.agenda.ready.iter().filter(|_| state.at_once() < slots(planner.plan) as usize);
+    let mut queue = state.agenda.ready.iter().filter(|_| state.at_once() < permits(planner.plan) as usize);
     let next = *queue.find(|at| state.has_room(planner.plan, **at))?;
     let decision = start::start(planner, state, next);
     match decision.events.first() {

@@ -51,7 +51,7 @@ pub trait Names {
 
 /// How values are read and printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Manner {
+pub struct EvalMode {
     lenient: bool,
     python: bool,
     /// Whether nothing may be asked for a part of it, as long as nobody prints that.
@@ -61,8 +61,8 @@ pub struct Manner {
 /// How a problem with a name that is not set begins.
 const NOT_SET: &str = "a name is not set";
 
-impl Manner {
-    /// The manner that a unit asks for.
+impl EvalMode {
+    /// The mode that a unit asks for.
     pub fn of(compat: &[Compat]) -> Self {
         let has = |one: Compat| compat.contains(&one);
         Self { lenient: has(Compat::LenientNames), python: has(Compat::PythonText), patient: false }
@@ -134,21 +134,21 @@ fn syntax() -> SyntaxConfig {
 }
 
 /// The value of an expression.
-pub fn value(text: &str, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
-    Ok(given_value(text, manner, names)?.value)
+pub fn value(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Json, Problem> {
+    Ok(given_value(text, mode, names)?.value)
 }
 
-fn given_value(text: &str, manner: Manner, names: &dyn Names) -> Result<Given, Problem> {
-    manner.evaluate(provides(text), |manner| value_in(text, manner, names))
+fn given_value(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Problem> {
+    mode.evaluate(provides(text), |mode| value_in(text, mode, names))
 }
 
-fn value_in(text: &str, manner: Manner, names: &dyn Names) -> Result<Given, Problem> {
-    let compiled = remembered(text, manner)?;
+fn value_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Problem> {
+    let compiled = remembered(text, mode)?;
     let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
     if value.is_undefined() {
         // Nothing, where nothing is allowed, reads as empty text, in a command as in a prompt.
-        return manner.nothing(text).map(|()| Json::String(String::new()).into());
+        return mode.nothing(text).map(|()| Json::String(String::new()).into());
     }
     let given = match &notes {
         Some(_) => outside::given(&value)?,
@@ -167,16 +167,16 @@ fn shallow(given: Given) -> Result<Given, Problem> {
 }
 
 /// Whether an expression holds.
-pub fn holds(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Problem> {
-    manner.evaluate(provides(text), |manner| holds_in(text, manner, names))
+pub fn holds(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, Problem> {
+    mode.evaluate(provides(text), |mode| holds_in(text, mode, names))
 }
 
-fn holds_in(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Problem> {
-    let compiled = remembered(text, manner)?;
+fn holds_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, Problem> {
+    let compiled = remembered(text, mode)?;
     let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
     if value.is_undefined() {
-        manner.nothing(text)?;
+        mode.nothing(text)?;
     }
     notes.map_or(Ok(()), |notes| notes.check())?;
     Ok(value.is_true())
@@ -185,11 +185,11 @@ fn holds_in(text: &str, manner: Manner, names: &dyn Names) -> Result<bool, Probl
 /// A template rendered to text. `templates` are what it may include.
 pub fn text(
     source: &str,
-    manner: Manner,
+    mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
 ) -> Result<String, Problem> {
-    Ok(written(source, manner, names, templates)?.0)
+    Ok(written(source, mode, names, templates)?.0)
 }
 
 /// A rendered text, and the places in it that the machine fills in.
@@ -197,26 +197,26 @@ type Written = (String, Vec<Slot>);
 
 fn written(
     source: &str,
-    manner: Manner,
+    mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
 ) -> Result<Written, Problem> {
     let provides = provides(source) || templates.values().any(|template| provides(template));
-    manner.evaluate(provides, |manner| text_in(source, manner, names, templates))
+    mode.evaluate(provides, |mode| text_in(source, mode, names, templates))
 }
 
 fn text_in(
     source: &str,
-    manner: Manner,
+    mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
 ) -> Result<Written, Problem> {
     if templates.is_empty() {
-        let environment = manner.environment();
+        let environment = mode.environment();
         let template = environment.template_from_str(source).map_err(|error| problem(&error))?;
         return render(&template, names);
     }
-    let mut environment = manner.environment().clone();
+    let mut environment = mode.environment().clone();
     for (name, source) in templates {
         environment.add_template_owned(name.clone(), source.clone()).map_err(|error| problem(&error))?;
     }
@@ -244,23 +244,23 @@ fn render_with(template: &Template<'_, '_>, (context, notes): Context) -> Result
 }
 
 /// A value that may have to be computed.
-pub fn arg(arg: &Arg, manner: Manner, names: &dyn Names) -> Result<Json, Problem> {
-    Ok(given(arg, manner, names, &indexmap::IndexMap::new())?.value)
+pub fn arg(arg: &Arg, mode: EvalMode, names: &dyn Names) -> Result<Json, Problem> {
+    Ok(given(arg, mode, names, &indexmap::IndexMap::new())?.value)
 }
 
 /// A value that may have to be computed, with the places that the machine fills in. `templates` are what texts may include.
 pub fn given(
     arg: &Arg,
-    manner: Manner,
+    mode: EvalMode,
     names: &dyn Names,
     templates: &indexmap::IndexMap<String, String>,
 ) -> Result<Given, Problem> {
-    let inner = |arg: &Arg| given(arg, manner, names, &indexmap::IndexMap::new());
+    let inner = |arg: &Arg| given(arg, mode, names, &indexmap::IndexMap::new());
     match arg {
         Arg::Json(value) => Ok(value.clone().into()),
-        Arg::Expr(expr) => given_value(&expr.0, manner, names),
+        Arg::Expr(expr) => given_value(&expr.0, mode, names),
         Arg::Text(source) => {
-            let (text, slots) = written(&source.0, manner, names, templates)?;
+            let (text, slots) = written(&source.0, mode, names, templates)?;
             Ok(Given { value: Json::String(text), slots })
         }
         Arg::List(items) => {
@@ -285,18 +285,18 @@ struct Compiled {
     roots: Roots,
 }
 
-type Memory = HashMap<(Manner, String), Arc<Compiled>>;
+type Memory = HashMap<(EvalMode, String), Arc<Compiled>>;
 
 static MEMORY: LazyLock<Mutex<Memory>> = LazyLock::new(Mutex::default);
 
-fn remembered(text: &str, manner: Manner) -> Result<Arc<Compiled>, Problem> {
-    let key = (manner, text.to_owned());
+fn remembered(text: &str, mode: EvalMode) -> Result<Arc<Compiled>, Problem> {
+    let key = (mode, text.to_owned());
     if let Ok(memory) = MEMORY.lock()
         && let Some(compiled) = memory.get(&key)
     {
         return Ok(Arc::clone(compiled));
     }
-    let environment = manner.environment();
+    let environment = mode.environment();
     let expression = environment.compile_expression_owned(text.to_owned()).map_err(|error| problem(&error))?;
     let roots = Roots::of(expression.undeclared_variables(true));
     let compiled = Arc::new(Compiled { expression, roots });
@@ -441,14 +441,14 @@ mod tests {
         }))
     }
 
-    const STRICTLY: Manner = Manner { lenient: false, python: false, patient: false };
+    const STRICTLY: EvalMode = EvalMode { lenient: false, python: false, patient: false };
 
     fn eval(text: &str) -> Json {
         value(text, STRICTLY, &names()).unwrap()
     }
 
-    fn rendered(text: &str, manner: Manner) -> Result<String, Problem> {
-        self::text(text, manner, &names(), &indexmap::IndexMap::new())
+    fn rendered(text: &str, mode: EvalMode) -> Result<String, Problem> {
+        self::text(text, mode, &names(), &indexmap::IndexMap::new())
     }
 
     #[test]
@@ -463,14 +463,14 @@ mod tests {
     #[test]
     fn a_name_that_is_not_set_is_an_error_unless_lenient() {
         assert!(rendered("{{ missing }}", STRICTLY).unwrap_err().0.contains("not set"));
-        let lenient = Manner { lenient: true, ..STRICTLY };
+        let lenient = EvalMode { lenient: true, ..STRICTLY };
         assert_eq!(rendered("<{{ missing.deep.down }}>", lenient).unwrap(), "<>");
     }
 
     #[test]
     fn mappings_print_as_json_and_as_python_where_asked() {
         assert_eq!(rendered("{{ plan }}", STRICTLY).unwrap(), r#"{"tasks":["a","b"],"ok":true,"none":null}"#);
-        let python = Manner { python: true, ..STRICTLY };
+        let python = EvalMode { python: true, ..STRICTLY };
         assert_eq!(rendered("{{ plan.ok }} {{ plan.none }}", python).unwrap(), "True None");
         assert_eq!(rendered("{{ plan.ok }} {{ plan.none }}", STRICTLY).unwrap(), "true null");
     }
@@ -503,7 +503,7 @@ mod tests {
         assert!(holds("later.notes is not defined", STRICTLY, &names()).unwrap());
         assert_eq!(value("later.n | default(2)", STRICTLY, &names()).unwrap(), json!(2));
         assert!(value("later.n", STRICTLY, &names()).is_err());
-        let python = Manner { python: true, ..STRICTLY };
+        let python = EvalMode { python: true, ..STRICTLY };
         assert_eq!(
             text("{{ later.a | default(true) }}", python, &names(), &indexmap::IndexMap::new()).unwrap(),
             "True"
@@ -534,7 +534,7 @@ mod tests {
     /// What work gets, with `<root.name>` where the machine fills something in.
     fn filled(arg: Arg, names: Json) -> Result<Json, String> {
         let Given { mut value, slots } =
-            given(&arg, Manner::of(&[]), &Work(names), &indexmap::IndexMap::new()).map_err(|problem| problem.0)?;
+            given(&arg, EvalMode::of(&[]), &Work(names), &indexmap::IndexMap::new()).map_err(|problem| problem.0)?;
         fill(&mut value, &slots, |source| Ok(format!("<{source}{}>", source.default.as_deref().unwrap_or_default())))
             .map_err(|problem| problem.0)?;
         Ok(value)

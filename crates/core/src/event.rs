@@ -3,6 +3,7 @@
 //! **Invariant:** variants and fields are only ever added, each with a default, so that every history ever
 //! written can be read for ever.
 
+mod about;
 mod attempt;
 mod context;
 mod machine;
@@ -15,15 +16,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::Json;
 use crate::id::StepId;
-use crate::ladder::Rung;
 use crate::origin::Caller;
 use crate::path::StepPath;
 use crate::plan::Outcome;
+use crate::recovery::RecoveryAction;
 use crate::task::TimerId;
 
+pub use about::Subject;
 pub use attempt::{Failure, Result, Session, Usage};
 pub use context::{RunContext, RunTrigger, TriggerKind};
-pub use machine::{Carried, Gone};
+pub use machine::{Carried, OnHostLost};
 pub use question::{Answer, QuestionKind};
 pub use run::{Driver, RunStarted};
 pub use step::{End, Ended, Skip};
@@ -53,7 +55,7 @@ pub enum Event {
     RunStarted(RunStarted),
     /// A leaf step's attempt is about to be made.
     AttemptStarted {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// From 1.
         attempt: u32,
@@ -72,11 +74,11 @@ pub enum Event {
     },
     /// A worker makes an attempt that waited for one.
     AttemptClaimed {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
-        /// Who.
+        /// The worker that took it.
         worker: String,
         /// The machine that it is on, where several share a store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,35 +86,35 @@ pub enum Event {
     },
     /// Whoever took an attempt that waited for a worker is gone, and had not begun it: it waits again.
     AttemptReleased {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// The files of the run are on this machine: it comes from a store that no other one shared.
     HostSettled {
-        /// Which machine.
+        /// The machine.
         host: String,
     },
     /// The machine on which the files of the run are has been silent for too long, and a step waits for it.
     HostMissed {
-        /// Which machine.
+        /// The machine.
         host: String,
         /// Since when nothing was heard of it.
         since: i64,
         /// What is done about it.
-        #[serde(default, skip_serializing_if = "Gone::is_pause")]
-        then: Gone,
+        #[serde(default, skip_serializing_if = "OnHostLost::is_pause")]
+        then: OnHostLost,
     },
     /// The machine that was missed is there again: what was asked about it is withdrawn.
     HostSeen {
-        /// Which machine.
+        /// The machine.
         host: String,
     },
     /// What comes next may be done on any machine: the files that were left on another one are given up, or made again from
     /// what was recorded of them.
     HostLeft {
-        /// Which machine.
+        /// The machine.
         host: String,
         /// Who decided that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +127,7 @@ pub enum Event {
     FilesRebuilt {
         /// The step that needs them.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// On which machine.
         host: String,
@@ -134,32 +136,33 @@ pub enum Event {
     },
     /// The files that an attempt left could not be sent to where other machines find them.
     CarryFailed {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// The number that they would have had: see [`Carried::number`].
         #[serde(default)]
         number: u64,
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
     /// A client of a hosted run takes an attempt that is handed out, or keeps it for longer.
-    Claimed {
-        /// Which step.
+    #[serde(rename = "claimed")]
+    HostedClaimed {
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
-        /// Who.
+        /// The client.
         by: String,
         /// When it is given up if nothing is heard.
         until: i64,
     },
     /// Whoever works on an attempt that is handed out shows a sign of life.
     HeartbeatSeen {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// What it is at, in words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -168,25 +171,26 @@ pub enum Event {
         until: i64,
     },
     /// An attempt that was handed out is given back. It is offered anew, and counts as if it had never been.
-    HandedBack {
-        /// Which step.
+    #[serde(rename = "handed_back")]
+    HostedReturned {
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// Another process looks after an attempt that outlived the one that began it.
     AttemptAdopted {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// An attempt waits because its machine is short of something (files, processes, memory, room on a disk), or because its agent has
     /// answered while something of it goes on in the background; or waits no longer.
     AttemptDelayed {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// What it waits for, and what to do; `None` if it waits no longer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,9 +198,9 @@ pub enum Event {
     },
     /// The agent of an attempt has a conversation that can be found again.
     SessionSeen {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// The conversation.
         session: Session,
@@ -206,16 +210,16 @@ pub enum Event {
     },
     /// The files that an agent is about to work on are recorded, so that they can be put back.
     FilesKept {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// The reference under which git has them.
         name: String,
     },
     /// The files of an interrupted turn were put back.
     FilesRestored {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// The attempt that begins with them.
         attempt: u32,
@@ -226,20 +230,20 @@ pub enum Event {
     },
     /// An attempt ended well.
     AttemptSucceeded {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// What it left.
         result: Result,
     },
     /// An attempt ended badly.
     AttemptFailed {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
-        /// Why.
+        /// The reason, for people.
         error: Failure,
         /// What it left all the same.
         #[serde(default)]
@@ -247,9 +251,9 @@ pub enum Event {
     },
     /// An attempt was stopped on purpose, with the engine that made it. It is made again, and counts as if it had never been.
     AttemptStopped {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// What it had cost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,26 +261,26 @@ pub enum Event {
     },
     /// Another attempt will be made; what failed inside a container is done again at once.
     RetryScheduled {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// The attempt to come.
         attempt: u32,
         /// When.
         due: i64,
-        /// In which way an agent goes on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rung: Option<Rung>,
+        /// How an agent recovers from what failed.
+        #[serde(rename = "rung", default, skip_serializing_if = "Option::is_none")]
+        recovery: Option<RecoveryAction>,
     },
     /// A step is left out.
     StepSkipped {
-        /// Which step.
+        /// The step.
         path: StepPath,
-        /// Why.
+        /// The reason, for people.
         why: Skip,
     },
     /// The items of a `for_each` are known.
     ItemsFound {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// The items.
         items: Vec<Json>,
@@ -293,7 +297,7 @@ pub enum Event {
     },
     /// A person is asked.
     QuestionAsked {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// What for.
         kind: QuestionKind,
@@ -318,11 +322,11 @@ pub enum Event {
     },
     /// A person answered.
     Answered {
-        /// Which step's question.
+        /// The step that asked.
         path: StepPath,
         /// What they said.
         answer: Answer,
-        /// Who.
+        /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         /// Who, from where, and how that is known.
@@ -340,20 +344,20 @@ pub enum Event {
     },
     /// A step that the policy has something to say about may do what it does.
     Consented {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// By which rule.
         rule: String,
     },
     /// That the run was started is no consent to what it does any more.
     ConsentRevoked {
-        /// Who.
+        /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
     /// A step sleeps, or waits for a signal.
     WaitStarted {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// Until when.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -379,14 +383,14 @@ pub enum Event {
     },
     /// A step is over.
     StepEnded {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// How.
         end: End,
     },
     /// A step chose where to go.
     Routed {
-        /// Which step.
+        /// The step.
         path: StepPath,
         /// Where to.
         to: StepId,
@@ -400,7 +404,7 @@ pub enum Event {
     },
     /// A limit of the run, or of a sub-workflow, was reached.
     LimitReached {
-        /// Which.
+        /// What it limits.
         limit: String,
         /// The step that uses the sub-workflow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -410,7 +414,7 @@ pub enum Event {
     UnitStopped {
         /// The step that uses it.
         path: StepPath,
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
     /// A signal that had come early does not fit the step that now waits for it, and is dropped.
@@ -429,22 +433,22 @@ pub enum Event {
     },
     /// Somebody wants the run to stop.
     CancelRequested {
-        /// Who.
+        /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// Why.
+        /// The reason, for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// Somebody wants nothing new to start.
     Paused {
-        /// Who.
+        /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
     /// The run may go on.
     Unpaused {
-        /// Who.
+        /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
@@ -453,7 +457,7 @@ pub enum Event {
         /// From this step on; without one, from whatever failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<StepPath>,
-        /// Who.
+        /// Who did it, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
@@ -461,7 +465,7 @@ pub enum Event {
     RunFinished {
         /// How.
         outcome: Outcome,
-        /// Why.
+        /// The reason, for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
         /// What it returns.
@@ -481,7 +485,7 @@ pub enum Event {
     },
     /// The `on_failure` of a run was done, or could not be.
     OnFailureEnded {
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// Why it could not be done.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -59,7 +59,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     }
     let ready = state.ready();
     if ready > 0 && !state.paused && !state.cancelling {
-        let slots = crate::decide::slots(plan);
+        let slots = crate::decide::permits(plan);
         let set_aside = state.reserved() != crate::event::Usage::default();
         say(match (state.at_once() >= slots as usize, set_aside) {
             (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
@@ -86,8 +86,8 @@ fn steps(count: usize) -> String {
 fn waits(now: i64, step: &StepInst) -> String {
     let path = &step.path;
     match &step.phase {
-        Phase::Retry { due } => match step.climb.as_ref().and_then(|climb| climb.rung.as_ref()) {
-            Some(rung) => format!("`{path}`: {}, at {}, attempt {}", rung.words(), moment(*due), step.attempts + 1),
+        Phase::Retry { due } => match step.recovery.as_ref().and_then(|recovery| recovery.action.as_ref()) {
+            Some(action) => format!("`{path}`: {}, at {}, attempt {}", action.words(), moment(*due), step.attempts + 1),
             None => format!("`{path}` is tried again at {}, attempt {}", moment(*due), step.attempts + 1),
         },
         Phase::Question(question) | Phase::Queued(QueuedAttempt { question: Some(question), .. }) => {

@@ -43,23 +43,10 @@ fn as_promised(plan: &Plan, state: &State, event: Event) -> Event {
     }
 }
 
-/// The attempt that an event is about, if it is one that whoever makes the attempt can tell of.
+/// The attempt that an event is about, if a worker can tell it.
 fn about(event: &Event) -> Option<(&StepPath, u32)> {
-    match event {
-        Event::AttemptClaimed { path, attempt, .. }
-        | Event::AttemptReleased { path, attempt }
-        | Event::AttemptAdopted { path, attempt }
-        | Event::AttemptDelayed { path, attempt, .. }
-        | Event::SessionSeen { path, attempt, .. }
-        | Event::FilesKept { path, attempt, .. }
-        | Event::FilesRestored { path, attempt, .. }
-        | Event::FilesRebuilt { path, attempt, .. }
-        | Event::CarryFailed { path, attempt, .. }
-        | Event::AttemptSucceeded { path, attempt, .. }
-        | Event::AttemptFailed { path, attempt, .. }
-        | Event::AttemptStopped { path, attempt, .. } => Some((path, *attempt)),
-        _ => None,
-    }
+    let claims = matches!(event, Event::AttemptClaimed { .. } | Event::AttemptReleased { .. });
+    event.attempt().filter(|_| claims || event.is_of_maker())
 }
 
 /// The event without what would mean something else than it says.

@@ -32,7 +32,7 @@ use crate::status::RunStatus;
 use crate::task::TimerId;
 
 pub(crate) use agenda::Agenda;
-pub use apply::Illegal;
+pub use apply::Error;
 pub use budget::Account;
 pub(crate) use budget::{Costs, Payer};
 pub use hosted::HostedLease;

@@ -356,7 +356,7 @@ impl Engine {
             at: self.shared.clock.now_ms(),
             event: Event::RunStarted(started),
         };
-        state.apply(plan, &index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        state.apply(plan, &index, &envelope).map_err(|error| Error::Damaged(error.0))?;
         crate::run::record::record(
             &self.shared,
             &run,
@@ -374,7 +374,7 @@ impl Engine {
         let member = &self.shared.options.member;
         // On another machine the same folder may lie elsewhere.
         let workspace = member.host.as_ref().map(|_| self.shared.options.workspace.display().to_string());
-        let is_workhorse = plan.main().compat.contains(&Compat::WorkhorseLadder);
+        let is_workhorse = plan.main().compat.contains(&Compat::WorkhorseRecovery);
         RunContext {
             id: Some(run.to_string()),
             workflow: Some(plan.main().name.clone()),

@@ -281,7 +281,7 @@ fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Resu
 fn given_back(state: &State, client: &str) -> Vec<Event> {
     let held = state.hosted().filter(|step| step.lease().is_some_and(|lease| lease.by == client));
     let held = held.filter(|_| !state.is_finished());
-    held.map(|step| Event::HandedBack { path: step.path.clone(), attempt: step.attempts }).collect()
+    held.map(|step| Event::HostedReturned { path: step.path.clone(), attempt: step.attempts }).collect()
 }
 
 /// Whether there is something for a client: free, or its own.

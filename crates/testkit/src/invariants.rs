@@ -95,7 +95,7 @@ impl Witness {
             read.event,
             Event::Answered { .. }
                 | Event::Signalled { .. }
-                | Event::Claimed { .. }
+                | Event::HostedClaimed { .. }
                 | Event::HeartbeatSeen { .. }
                 | Event::AttemptSucceeded { .. }
                 | Event::AttemptFailed { .. }
@@ -106,7 +106,7 @@ impl Witness {
         let before = matches!(read.event, Event::Refused { .. }).then(|| self.replayed.clone());
         self.replayed
             .apply(planner.plan, planner.index, &read)
-            .map_err(|illegal| format!("what was recorded is refused: {}", illegal.0))?;
+            .map_err(|error| format!("what was recorded is refused: {error}"))?;
         self.budget.after(&self.replayed)?;
         let same = |mut before: State| {
             (before.seq, before.now) = (self.replayed.seq, self.replayed.now);

@@ -21,7 +21,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::duration::parse_ms;
-use longhaul_core::event::{Answer, Failure, Gone, Result as Left, Session};
+use longhaul_core::event::{Answer, Failure, OnHostLost, Result as Left, Session};
 use longhaul_core::plan::ErrorClass;
 
 /// How long work and people take unless told otherwise.
@@ -58,7 +58,7 @@ pub(crate) enum Act {
     /// From now on a worker on this machine drives the run.
     Machine(String),
     /// Nothing is heard of a machine, and this is what the settings say about it.
-    Missed(String, Gone),
+    Missed(String, OnHostLost),
     /// A worker on a machine takes an attempt that waits.
     Claim(String, String),
     Leave(String),

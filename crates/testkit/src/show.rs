@@ -23,7 +23,7 @@ fn what(event: &Event, zero: i64) -> String {
             format!("{path}@{attempt} waits for a worker with {labels:?}")
         }
         Event::AttemptStarted { path, attempt, .. } => format!("{path}@{attempt} started"),
-        Event::Claimed { path, attempt, by, until } => {
+        Event::HostedClaimed { path, attempt, by, until } => {
             format!("{path}@{attempt} taken by {by} until {}", when(*until, zero))
         }
         Event::HeartbeatSeen { path, attempt, hint, .. } => {
@@ -46,7 +46,7 @@ fn what(event: &Event, zero: i64) -> String {
         }
         Event::CarryFailed { path, attempt, why, .. } => format!("{path}@{attempt}: its files were not sent: {why}"),
         Event::Imported { .. } => "brought back".to_owned(),
-        Event::HandedBack { path, attempt } => format!("{path}@{attempt} given back"),
+        Event::HostedReturned { path, attempt } => format!("{path}@{attempt} given back"),
         Event::AttemptAdopted { path, attempt } => format!("{path}@{attempt} was found still at work"),
         Event::AttemptDelayed { path, attempt, why } => match why {
             Some(why) => format!("{path}@{attempt} waits for its machine: {why}"),
@@ -62,8 +62,8 @@ fn what(event: &Event, zero: i64) -> String {
         }
         Event::AttemptFailed { path, attempt, error, .. } => format!("{path}@{attempt} failed {}", failure(error)),
         Event::AttemptStopped { path, attempt, .. } => format!("{path}@{attempt} stopped"),
-        Event::RetryScheduled { path, attempt, due, rung } => {
-            let how = rung.as_ref().map_or_else(String::new, |rung| format!(": {}", rung.words()));
+        Event::RetryScheduled { path, attempt, due, recovery } => {
+            let how = recovery.as_ref().map_or_else(String::new, |action| format!(": {}", action.words()));
             format!("{path}@{attempt} is due at {}{how}", when(*due, zero))
         }
         Event::StepSkipped { path, why } => format!("{path} skipped ({})", skip(*why)),
@@ -108,7 +108,6 @@ fn what(event: &Event, zero: i64) -> String {
             format!("cancel requested{}", reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}")))
         }
         Event::Paused { by } => format!("paused{}", by.as_ref().map_or_else(String::new, |by| format!(" by {by}"))),
-        Event::Unpaused { .. } => "unpaused".to_owned(),
         Event::Reopened { from, .. } => {
             format!("reopened{}", from.as_ref().map_or_else(String::new, |from| format!(" from {from}")))
         }
@@ -128,6 +127,8 @@ fn what(event: &Event, zero: i64) -> String {
             let outputs = if outputs.is_empty() { String::new() } else { value(Some(&Json::Object(outputs))) };
             format!("run {outcome}{message}{outputs}")
         }
+        // Nothing more is to be said about it than its name.
+        other => other.name().replace('_', " "),
     }
 }
 

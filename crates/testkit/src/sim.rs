@@ -169,7 +169,7 @@ impl Sim {
         let planner = Planner { plan: &self.plan, index: &self.index };
         let told = format!("{event:?}");
         let mut taken = advance(planner, &mut self.state, vec![event], self.now)
-            .map_err(|illegal| format!("refused: {}\n{told}", illegal.0))?;
+            .map_err(|error| format!("refused: {error}\n{told}"))?;
         self.place(&mut taken);
         let planner = Planner { plan: &self.plan, index: &self.index };
         self.history.extend(taken.events.iter().cloned());
@@ -195,7 +195,7 @@ impl Sim {
     fn crash(&mut self) -> Result<(), String> {
         let mut state = State::default();
         for envelope in &self.history {
-            state.apply(&self.plan, &self.index, envelope).map_err(|illegal| illegal.0)?;
+            state.apply(&self.plan, &self.index, envelope).map_err(|error| error.0)?;
         }
         if state != self.state {
             return Err("the history does not lead to the state".to_owned());

@@ -2,10 +2,15 @@
 
 use longhaul_core::decide::{self, Advance, Planner};
 use longhaul_core::event::Event;
-use longhaul_core::state::{Illegal, State};
+use longhaul_core::state::{self, State};
 
 /// What comes of some news, however many commits that takes.
-pub(crate) fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
+pub(crate) fn advance(
+    planner: Planner<'_>,
+    state: &mut State,
+    news: Vec<Event>,
+    at: i64,
+) -> Result<Advance, state::Error> {
     let mut whole = decide::advance(planner, state, news, at)?;
     while std::mem::take(&mut whole.is_cut) {
         let more = decide::advance(planner, state, Vec::new(), at)?;

@@ -182,7 +182,7 @@ impl World {
             }
             Act::Take(attempt, by) => {
                 let (path, attempt) = numbered(&attempt)?;
-                Event::Claimed { path, attempt, by, until: held_until(self.now) }
+                Event::HostedClaimed { path, attempt, by, until: held_until(self.now) }
             }
             Act::Late(attempt) => {
                 let (path, attempt) = numbered(&attempt)?;
@@ -216,10 +216,10 @@ impl World {
         (self.state, self.witness) = (State::default(), Witness::default());
         let planner = Planner { plan: &self.plan, index: &self.index };
         for envelope in &prefix {
-            self.state.apply(&self.plan, &self.index, envelope).map_err(|illegal| illegal.0)?;
+            self.state.apply(&self.plan, &self.index, envelope).map_err(|error| error.0)?;
         }
         self.history = prefix;
-        let taken = advance(planner, &mut self.state, Vec::new(), self.now).map_err(|illegal| illegal.0)?;
+        let taken = advance(planner, &mut self.state, Vec::new(), self.now).map_err(|error| error.0)?;
         self.coming.clear();
         let all: Vec<Envelope> = self.history.iter().chain(&taken.events).cloned().collect();
         self.witness.watch(planner, &self.state, &all)?;
@@ -232,8 +232,8 @@ impl World {
         let planner = Planner { plan: &self.plan, index: &self.index };
         let mut after = self.state.clone();
         match advance(planner, &mut after, vec![event], self.now) {
-            Err(illegal) => {
-                self.lines.push(format!("{} ! refused: {}", show::when(self.now, ZERO), illegal.0));
+            Err(error) => {
+                self.lines.push(format!("{} ! refused: {}", show::when(self.now, ZERO), error.0));
                 Ok(())
             }
             Ok(mut taken) => {
@@ -311,7 +311,7 @@ impl World {
         let Some(by) = self.script.host.clone().filter(|host| !host.is_empty()) else { return };
         let (path, attempt) = (start.path.clone(), start.attempt);
         let until = held_until(self.now);
-        self.coming.push((self.now, Event::Claimed { path, attempt, by: by.clone(), until }));
+        self.coming.push((self.now, Event::HostedClaimed { path, attempt, by: by.clone(), until }));
         let before = self.coming.len();
         self.begin(start);
         for (_, event) in &mut self.coming[before..] {
@@ -346,12 +346,7 @@ fn begins(start: &Start, event: &Event) -> bool {
 }
 
 fn is_result(event: &Event, of: &StepPath, number: u32) -> bool {
-    match event {
-        Event::AttemptSucceeded { path, attempt, .. }
-        | Event::AttemptFailed { path, attempt, .. }
-        | Event::AttemptStopped { path, attempt, .. } => path == of && *attempt == number,
-        _ => false,
-    }
+    event.ended_attempt() == Some((of, number))
 }
 
 /// The address and the number of an attempt.

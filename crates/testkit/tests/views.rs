@@ -232,7 +232,7 @@ fn an_agent_at_work_is_named_with_the_rung_it_stands_on() {
     let agent = steps[0].agent.as_ref().unwrap();
     assert_eq!((agent.name.as_str(), agent.session.as_deref()), ("codex", None));
     assert_eq!(Some(agent.since), steps[0].started_at);
-    assert_eq!((steps[0].attempts, steps[0].rung.as_deref()), (2, Some("tried again")));
+    assert_eq!((steps[0].attempts, steps[0].recovery.as_deref()), (2, Some("tried again")));
 }
 
 fn to_come(inside: &str) -> String {

@@ -234,8 +234,8 @@ fn add_step(page: &mut String, step: &view::Step, hosts: &HashMap<StepPath, Stri
     let indent = "  ".repeat(depth);
     let agent = step.agent.as_ref().map_or_else(String::new, at_work);
     let on = hosts.get(&step.path).map_or_else(String::new, |host| format!("  on {}", plain(host)));
-    let rung = step.rung.as_ref().map_or_else(String::new, |rung| format!("  {rung}"));
-    page.push_str(&format!("{indent}{:<10} {}{on}{agent}{again}{rung}{waits}{error}\n", step.status, step.path));
+    let recovery = step.recovery.as_ref().map_or_else(String::new, |how| format!("  {how}"));
+    page.push_str(&format!("{indent}{:<10} {}{on}{agent}{again}{recovery}{waits}{error}\n", step.status, step.path));
     step.steps.iter().for_each(|inner| add_step(page, inner, hosts, depth + 1));
 }
 

@@ -135,8 +135,8 @@ impl Row<'_> {
             return Line::of(Tone::Dim, why.words());
         }
         if let Some(what) = step.waiting_for {
-            let rung = step.rung.as_ref().map_or_else(String::new, |rung| format!(": {rung}"));
-            return Line::of(Tone::Bold, &format!("waits for {}{rung}", awaited(what)));
+            let recovery = step.recovery.as_ref().map_or_else(String::new, |how| format!(": {how}"));
+            return Line::of(Tone::Bold, &format!("waits for {}{recovery}", awaited(what)));
         }
         let line = said.get(&step.path).filter(|_| step.status == StepStatus::Running);
         if let Some(line) = line {

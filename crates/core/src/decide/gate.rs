@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::json;
 
 use super::judge::{left_out, refused, succeeded};
-use super::start::{broken, manner};
+use super::start::{broken, mode};
 use super::{Decision, Planner};
 use crate::Json;
 use crate::eval;
@@ -25,7 +25,7 @@ pub(super) fn ask(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
         _ => return succeeded(planner, state, at, End::plain(Ended::Succeeded)),
     };
     let scope = Scope::at(planner.plan, planner.index, state, at);
-    match eval::text(&text.0, manner(planner, state, at), &scope, &IndexMap::new()) {
+    match eval::text(&text.0, mode(planner, state, at), &scope, &IndexMap::new()) {
         Ok(text) => {
             let due = timeout_ms.and_then(|ms| state.now.checked_add(i64::try_from(ms).ok()?));
             Decision::of([Event::QuestionAsked {

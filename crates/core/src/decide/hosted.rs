@@ -2,8 +2,8 @@
 //!
 //! **Invariant:** a submission that does not fit changes nothing: the step stays open, and whoever sent it is told why.
 
-use super::told::against;
-use super::{Planner, ladder};
+use super::inbound::against;
+use super::{Planner, recovery};
 use crate::Json;
 use crate::event::Event;
 use crate::id::StepId;
@@ -29,7 +29,7 @@ pub fn claims(state: &State, client: &str, now: i64) -> Vec<Event> {
         None => !stands,
         Some(lease) => lease.by == client && until - lease.until >= RENEWED_MS,
     };
-    let claimed = |step: &StepInst| Event::Claimed {
+    let claimed = |step: &StepInst| Event::HostedClaimed {
         path: step.path.clone(),
         attempt: step.attempts,
         by: client.to_owned(),
@@ -41,7 +41,7 @@ pub fn claims(state: &State, client: &str, now: i64) -> Vec<Event> {
 /// Whether a client makes this turn: in a hosted run each that its step does not keep for the engine.
 pub(super) fn is_handed_out(planner: Planner<'_>, state: &State, at: StepNo) -> bool {
     let step = planner.plan.step(state.step(at).step);
-    let kept = || ladder::agent_key(step, "driver").and_then(Json::as_str) == Some("engine");
+    let kept = || recovery::agent_key(step, "driver").and_then(Json::as_str) == Some("engine");
     state.is_hosted() && step.is_agent() && !kept()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Opti
         Event::AttemptFailed { path, attempt, result, .. } if result.by.is_some() => {
             closed(planner, state, path, *attempt)
         }
-        Event::Claimed { path, attempt, by, .. } => {
+        Event::HostedClaimed { path, attempt, by, .. } => {
             let other = |lease: &&HostedLease| lease.by != *by;
             let holder = || state.find(path)?.lease().filter(other);
             closed(planner, state, path, *attempt)

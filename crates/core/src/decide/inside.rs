@@ -7,7 +7,7 @@ use super::judge::{ask_operator, failed, not_satisfied, succeeded};
 use super::start::broken;
 use super::{Decision, Planner};
 use crate::Json;
-use crate::eval::{self, Manner, Names};
+use crate::eval::{self, EvalMode, Names};
 use crate::event::{End, Ended, Event, Failure};
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Form, OnExhausted, OnItemError, Outcome, UnitIx};
@@ -108,7 +108,7 @@ fn round(
     let unit = planner.plan.unit(state.body(inst.body).unit);
     let scope = Scope::in_body(planner.plan, planner.index, state, last);
     let names = || inst.container.left.last().into_iter().flat_map(names_left).collect();
-    match eval::holds(until, Manner::of(&unit.compat), &scope) {
+    match eval::holds(until, EvalMode::of(&unit.compat), &scope) {
         Ok(true) => succeeded(planner, state, at, End { names: names(), ..End::plain(Ended::Succeeded) }),
         Ok(false) if inst.container.opened < max => another_round(inst),
         Ok(false) => {
@@ -163,8 +163,8 @@ pub(super) fn outputs(
         return Ok(names.map(|(name, value)| (name.clone(), value.clone())).collect());
     }
     let scope = Scope::in_body(planner.plan, planner.index, state, body);
-    let manner = Manner::of(&unit.compat);
-    unit.outputs.iter().map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope)?))).collect()
+    let mode = EvalMode::of(&unit.compat);
+    unit.outputs.iter().map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, mode, &scope)?))).collect()
 }
 
 /// The inputs of a sub-workflow: what is given, held to what is declared, then defaults; the task is handed down.

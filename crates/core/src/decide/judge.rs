@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use serde_json::Map;
 
-use super::start::{broken, manner};
-use super::{Decision, Planner, budget, degrade, gate, ladder};
+use super::start::{broken, mode};
+use super::{Decision, Planner, budget, degrade, gate, recovery};
 use crate::Json;
 use crate::eval::{self, Problem};
 use crate::event::{Answer, End, Ended, Event, Failure, QuestionKind, Skip};
@@ -24,7 +24,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
             QuestionKind::Question if matches!(step.form, Form::Work(_)) => replied(planner, state, at, answer),
             QuestionKind::Approval | QuestionKind::Question => gate::answered(planner, state, at, answer),
             QuestionKind::Review => reviewed(planner, state, at, answer),
-            // Nobody judges a step that waits for its machine; what is chosen there is decided in `gone`.
+            // Nobody judges a step that waits for its machine; what is chosen there is decided in `host_lost`.
             QuestionKind::Operator | QuestionKind::Machine => operated(planner, state, at, answer),
             QuestionKind::Consent => super::consent::answered(planner, state, at, answer),
         };
@@ -37,7 +37,7 @@ pub(super) fn judge(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
         }
         (None, _) => {
             let ended = || degrade::ended(planner, state, at);
-            match ladder::compacted(state, at) {
+            match recovery::compacted(state, at) {
                 Some(resent) => exhausted(planner, state, at, &too_long()).unwrap_or(resent),
                 None => succeeded(planner, state, at, ended()),
             }
@@ -62,16 +62,17 @@ fn failed_attempt(planner: Planner<'_>, state: &State, at: StepNo, error: &Failu
                 format!("`{}` was lost {} times. Try again?", inst.path, inst.lost),
                 Some(error.clone()),
             ),
-            false => ladder::climb(planner, state, at, error)
+            false => recovery::recover(planner, state, at, error)
                 .filter(|_| step.is_agent())
                 .unwrap_or_else(|| again(inst, state.now)),
         };
     }
-    // A host that says it can not do a step has tried by itself what a ladder would.
+    // A client that says it cannot do a step has tried by itself what an engine would.
     if step.is_agent() && inst.outcome.result.by.is_none() {
-        return ladder::climb(planner, state, at, error).unwrap_or_else(|| failed(planner, state, at, error.clone()));
+        return recovery::recover(planner, state, at, error)
+            .unwrap_or_else(|| failed(planner, state, at, error.clone()));
     }
-    let may_retry = |retry: &&Retry| inst.tries() <= retry.max && ladder::covers(retry, error.class);
+    let may_retry = |retry: &&Retry| inst.tries() <= retry.max && recovery::covers(retry, error.class);
     match step.retry.as_ref().filter(may_retry).filter(|_| !error.needs_person) {
         Some(retry) => again(inst, state.now.saturating_add(pause(retry, inst.tries(), error))),
         None => failed(planner, state, at, error.clone()),
@@ -93,7 +94,7 @@ fn too_long() -> Failure {
 }
 
 fn again(inst: &StepInst, due: i64) -> Decision {
-    Decision::of([Event::RetryScheduled { path: inst.path.clone(), attempt: inst.attempts + 1, due, rung: None }])
+    Decision::of([Event::RetryScheduled { path: inst.path.clone(), attempt: inst.attempts + 1, due, recovery: None }])
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the longest pause before")]
@@ -108,7 +109,7 @@ fn pause(retry: &Retry, attempts: u32, error: &Failure) -> i64 {
 pub(super) fn failed(planner: Planner<'_>, state: &State, at: StepNo, error: Failure) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    if error.needs_person && step.on_error == OnError::Kind && !ladder::is_tolerated(planner, state, at) {
+    if error.needs_person && step.on_error == OnError::Kind && !recovery::is_tolerated(planner, state, at) {
         return ask_to_fix(inst, error);
     }
     if let Some(default) = step.output.default.as_ref().filter(|_| may_default(planner, state, at, &error)) {
@@ -124,7 +125,7 @@ fn may_default(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure)
     if !planner.plan.step(state.step(at).step).is_agent() {
         return !error.needs_person;
     }
-    let rules = ladder::rules(planner, state, at);
+    let rules = recovery::rules(planner, state, at);
     let mendable = matches!(error.class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
     rules.defaults && !mendable && !error.needs_person
 }
@@ -157,7 +158,7 @@ fn is_for_a_person(planner: Planner<'_>, state: &State, at: StepNo, error: &Fail
     let attempted = state.step(at).attempts > 0;
     let said_no = error.class == ErrorClass::Failed;
     let is_wrong = error.class == ErrorClass::Invalid && state.step(at).outcome.result.output.is_null();
-    step.is_agent() && attempted && !said_no && !is_wrong && !ladder::is_tolerated(planner, state, at)
+    step.is_agent() && attempted && !said_no && !is_wrong && !recovery::is_tolerated(planner, state, at)
 }
 
 /// The failure stands.
@@ -250,7 +251,7 @@ fn once_more(planner: Planner<'_>, state: &State, at: StepNo) -> Decision {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
     match (&inst.outcome.error, &step.rewind, &step.form) {
-        (Some(_), ..) if step.is_agent() => ladder::resumed(step, inst, state.now, None),
+        (Some(_), ..) if step.is_agent() => recovery::resumed(step, inst, state.now, None),
         (Some(_), ..) => again(inst, state.now),
         (None, Some(rewind), _) => back(planner, inst, rewind),
         (None, None, Form::Repeat { .. }) => super::inside::another_round(inst),
@@ -265,12 +266,12 @@ fn replied(planner: Planner<'_>, state: &State, at: StepNo, answer: &Answer) -> 
     match answer {
         Answer::Value { value } | Answer::Edit { value } => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            ladder::resumed(step, inst, state.now, Some(&text))
+            recovery::resumed(step, inst, state.now, Some(&text))
         }
-        Answer::Approve => ladder::resumed(step, inst, state.now, Some("yes")),
+        Answer::Approve => recovery::resumed(step, inst, state.now, Some("yes")),
         Answer::Skip => left_out_for(planner, state, at, inst.outcome.error.clone()),
         Answer::Deny { reason } => {
-            ladder::resumed(step, inst, state.now, Some(&reason.clone().unwrap_or_else(|| "no".to_owned())))
+            recovery::resumed(step, inst, state.now, Some(&reason.clone().unwrap_or_else(|| "no".to_owned())))
         }
         Answer::TimedOut => {
             failed(planner, state, at, Failure::new(ErrorClass::Timeout, "nobody answered the agent in time"))
@@ -287,7 +288,7 @@ fn review(planner: Planner<'_>, state: &State, at: StepNo, (text, ended): (&Text
     let inst = state.step(at);
     let own = own_names(planner, inst, ended);
     let scope = Scope::at(planner.plan, planner.index, state, at).with(&own).after(at, ended);
-    match eval::text(&text.0, manner(planner, state, at), &scope, &IndexMap::new()) {
+    match eval::text(&text.0, mode(planner, state, at), &scope, &IndexMap::new()) {
         Ok(text) => Decision::of([Event::QuestionAsked {
             path: inst.path.clone(),
             kind: QuestionKind::Review,
@@ -414,11 +415,11 @@ impl After<'_> {
     }
 
     fn value(&self, text: &str) -> Result<Json, Problem> {
-        eval::value(text, manner(self.planner, self.state, self.at), &self.scope())
+        eval::value(text, mode(self.planner, self.state, self.at), &self.scope())
     }
 
     fn holds(&self, text: &str) -> Result<bool, Problem> {
-        eval::holds(text, manner(self.planner, self.state, self.at), &self.scope())
+        eval::holds(text, mode(self.planner, self.state, self.at), &self.scope())
     }
 
     /// The first way on that holds.

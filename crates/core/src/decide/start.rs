@@ -4,10 +4,10 @@ use indexmap::IndexMap;
 use serde_json::Map;
 
 use super::consent::Held;
-use super::told::signal_misfit;
+use super::inbound::signal_misfit;
 use super::{Decision, Planner};
 use crate::Json;
-use crate::eval::{self, Key, Manner, Problem, Slot};
+use crate::eval::{self, EvalMode, Key, Problem, Slot};
 use crate::event::{self, End, Ended, Event, Failure, Skip};
 use crate::path::StepPath;
 use crate::plan::{Arg, ErrorClass, Expr, Form, Items, RunIf, Step, StepIx, Timeout, Wait, Work, WorkKind};
@@ -77,7 +77,7 @@ pub(super) fn start(planner: Planner<'_>, state: &State, at: StepNo) -> Decision
     let step = planner.plan.step(inst.step);
     // A retry has asked already.
     if let Some(when) = step.when.as_ref().filter(|_| inst.attempts == 0) {
-        match eval::holds(&when.0, manner(planner, state, at), &Scope::at(planner.plan, planner.index, state, at)) {
+        match eval::holds(&when.0, mode(planner, state, at), &Scope::at(planner.plan, planner.index, state, at)) {
             Ok(true) => {}
             Ok(false) => return super::judge::left_out(planner, state, at, Skip::When),
             Err(problem) => return broken(planner, state, at, "`when` can not be evaluated", &problem),
@@ -97,17 +97,17 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
     let inst = state.step(at);
     let path = inst.path.clone();
     let scope = || Scope::at(planner.plan, planner.index, state, at);
-    let manner = manner(planner, state, at);
+    let mode = mode(planner, state, at);
     match &step.form {
         Form::Work(_) => attempt(planner, state, at),
         Form::Decide => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
-        Form::If { condition, otherwise, .. } => match eval::holds(&condition.0, manner, &scope()) {
+        Form::If { condition, otherwise, .. } => match eval::holds(&condition.0, mode, &scope()) {
             Ok(true) => open(path, 0, IndexMap::new()),
             Ok(false) if otherwise.is_some() => open(path, 1, IndexMap::new()),
             Ok(false) => super::judge::succeeded(planner, state, at, End::plain(Ended::Succeeded)),
             Err(problem) => broken(planner, state, at, "`if` can not be evaluated", &problem),
         },
-        Form::Switch { on, cases, default } => match eval::value(&on.0, manner, &scope()) {
+        Form::Switch { on, cases, default } => match eval::value(&on.0, mode, &scope()) {
             Ok(value) => match cases.iter().position(|case| case.value == value) {
                 Some(case) => open(path, case, IndexMap::new()),
                 None if default.is_some() => open(path, cases.len(), IndexMap::new()),
@@ -115,7 +115,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
             },
             Err(problem) => broken(planner, state, at, "`switch` can not be evaluated", &problem),
         },
-        Form::ForEach { items, .. } => match list(items, manner, &scope()) {
+        Form::ForEach { items, .. } => match list(items, mode, &scope()) {
             Ok(Found::Items(items)) => Decision::of([Event::ItemsFound { path, items }]),
             Ok(Found::Glob(_)) => attempt(planner, state, at),
             Err(problem) => broken(planner, state, at, "`for_each` can not be evaluated", &problem),
@@ -125,7 +125,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
         Form::Workflow { unit, with } => {
             let given: Result<Map<String, Json>, Problem> = with
                 .iter()
-                .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope())?)))
+                .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, mode, &scope())?)))
                 .collect();
             match given {
                 Ok(given) => match super::inside::inputs_of(planner, *unit, given, &scope()) {
@@ -140,7 +140,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
         Form::Set { names } => {
             let values: Result<IndexMap<String, Json>, Problem> = names
                 .iter()
-                .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, manner, &scope())?)))
+                .map(|(name, arg)| Ok((name.as_str().to_owned(), eval::arg(arg, mode, &scope())?)))
                 .collect();
             match values {
                 Ok(names) => super::judge::succeeded(planner, state, at, End { names, ..End::plain(Ended::Succeeded) }),
@@ -149,7 +149,7 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
         }
         Form::End { outcome, message } => {
             let none = IndexMap::new();
-            let message = message.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose();
+            let message = message.as_ref().map(|text| eval::text(&text.0, mode, &scope(), &none)).transpose();
             match message {
                 Ok(message) => super::finish::end(planner, state, at, *outcome, message),
                 Err(problem) => broken(planner, state, at, "`message` can not be rendered", &problem),
@@ -159,9 +159,9 @@ pub(super) fn begin(planner: Planner<'_>, state: &State, at: StepNo, step: &Step
 }
 
 /// How texts of a step are read.
-pub(super) fn manner(planner: Planner<'_>, state: &State, at: StepNo) -> Manner {
+pub(super) fn mode(planner: Planner<'_>, state: &State, at: StepNo) -> EvalMode {
     let unit = state.body(state.step(at).body).unit;
-    Manner::of(&planner.plan.unit(unit).compat)
+    EvalMode::of(&planner.plan.unit(unit).compat)
 }
 
 fn open(path: StepPath, index: usize, bound: IndexMap<String, Json>) -> Decision {
@@ -226,13 +226,13 @@ pub fn start_of(planner: Planner<'_>, state: &State, path: &StepPath) -> Option<
 pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt: u32) -> Result<Start, Problem> {
     let inst = state.step(at);
     let step = planner.plan.step(inst.step);
-    let manner = manner(planner, state, at);
+    let mode = mode(planner, state, at);
     let scope = || Scope::at(planner.plan, planner.index, state, at);
     let none = IndexMap::new();
     let mut outside = Outside::default();
     let (kind, mut params) = match &step.form {
         Form::Work(work) => (work.kind.clone(), params(planner, state, at, work, &mut outside.params)?),
-        Form::ForEach { items, .. } => match list(items, manner, &scope())? {
+        Form::ForEach { items, .. } => match list(items, mode, &scope())? {
             Found::Glob(pattern) => (WorkKind::Glob, Map::from_iter([("pattern".to_owned(), Json::String(pattern))])),
             Found::Items(_) => return Err(Problem("nothing to look up".to_owned())),
         },
@@ -240,27 +240,27 @@ pub(super) fn rendered(planner: Planner<'_>, state: &State, at: StepNo, attempt:
     };
     let mut env = Map::new();
     for (name, arg) in &step.env {
-        let given = eval::given(arg, manner, &ForWork(&scope()), &none)?;
+        let given = eval::given(arg, mode, &ForWork(&scope()), &none)?;
         env.insert(name.clone(), given.into_part(&Key::Name(name.clone()), &mut outside.env));
     }
-    let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, manner, &scope(), &none)).transpose()?;
+    let cwd = step.cwd.as_ref().map(|text| eval::text(&text.0, mode, &scope(), &none)).transpose()?;
     let cache = step.cache.as_ref().filter(|_| matches!(step.form, Form::Work(_)));
     let cache_inputs =
-        cache.map(|cache| cached(&cache.inputs, manner, &ForWork(&scope()), &mut outside.cache_inputs)).transpose()?;
+        cache.map(|cache| cached(&cache.inputs, mode, &ForWork(&scope()), &mut outside.cache_inputs)).transpose()?;
     let (path, timeout) = (inst.path.clone(), step.timeout);
     let turn = super::turn::turn(state, inst, step, &mut params);
     let unit = planner.plan.unit(state.body(inst.body).unit);
     if let Some(context) = unit.context.as_ref().filter(|_| step.is_agent() && turn.session.is_none()) {
-        let context = eval::text(&context.0, manner, &scope(), &unit.templates)?;
+        let context = eval::text(&context.0, mode, &scope(), &unit.templates)?;
         super::turn::introduce(&context, &mut params);
     }
     Ok(Start { path, attempt, step: inst.step, kind, params, env, cwd, timeout, cache_inputs, outside, turn })
 }
 
-fn cached(inputs: &[Expr], manner: Manner, names: &ForWork<'_>, slots: &mut Vec<Slot>) -> Result<Vec<Json>, Problem> {
+fn cached(inputs: &[Expr], mode: EvalMode, names: &ForWork<'_>, slots: &mut Vec<Slot>) -> Result<Vec<Json>, Problem> {
     let none = IndexMap::new();
     let value = |(index, expr): (usize, &Expr)| {
-        let given = eval::given(&Arg::Expr(expr.clone()), manner, names, &none)?;
+        let given = eval::given(&Arg::Expr(expr.clone()), mode, names, &none)?;
         Ok(given.into_part(&Key::Index(index), slots))
     };
     inputs.iter().enumerate().map(value).collect()
@@ -274,11 +274,11 @@ fn params(
     work: &Work,
     slots: &mut Vec<Slot>,
 ) -> Result<Map<String, Json>, Problem> {
-    let manner = manner(planner, state, at);
+    let mode = mode(planner, state, at);
     let unit = planner.plan.unit(state.body(state.step(at).body).unit);
     let scope = || Scope::at(planner.plan, planner.index, state, at);
     let own = match work.params.get("with") {
-        Some(with) => eval::arg(with, manner, &scope())?,
+        Some(with) => eval::arg(with, mode, &scope())?,
         None => Json::Null,
     };
     let empty = Map::new();
@@ -288,8 +288,8 @@ fn params(
         let scope = scope().with(own);
         // What an agent or a person reads never holds a value of the machine.
         let given = match work.kind == WorkKind::Prompt && name == "text" {
-            true => eval::given(arg, manner, &scope, &unit.templates)?,
-            false => eval::given(arg, manner, &ForWork(&scope), &unit.templates)?,
+            true => eval::given(arg, mode, &scope, &unit.templates)?,
+            false => eval::given(arg, mode, &ForWork(&scope), &unit.templates)?,
         };
         params.insert(name.clone(), given.into_part(&Key::Name(name.clone()), slots));
     }
@@ -323,11 +323,11 @@ enum Found {
     Glob(String),
 }
 
-fn list(items: &Items, manner: Manner, scope: &Scope<'_>) -> Result<Found, Problem> {
+fn list(items: &Items, mode: EvalMode, scope: &Scope<'_>) -> Result<Found, Problem> {
     let value = match items {
-        Items::Expr(expr) => eval::value(&expr.0, manner, scope)?,
-        Items::List(arg) => eval::arg(arg, manner, scope)?,
-        Items::Glob(text) => return eval::text(&text.0, manner, scope, &IndexMap::new()).map(Found::Glob),
+        Items::Expr(expr) => eval::value(&expr.0, mode, scope)?,
+        Items::List(arg) => eval::arg(arg, mode, scope)?,
+        Items::Glob(text) => return eval::text(&text.0, mode, scope, &IndexMap::new()).map(Found::Glob),
     };
     match value {
         Json::Array(items) => Ok(Found::Items(items)),
@@ -337,16 +337,14 @@ fn list(items: &Items, manner: Manner, scope: &Scope<'_>) -> Result<Found, Probl
 
 fn wait_for(planner: Planner<'_>, state: &State, at: StepNo, wait: &Wait) -> Decision {
     let path = state.step(at).path.clone();
-    let manner = manner(planner, state, at);
+    let mode = mode(planner, state, at);
     let scope = Scope::at(planner.plan, planner.index, state, at);
     let started = match wait {
         Wait::For(arg) => {
-            eval::arg(arg, manner, &scope).and_then(|value| span(&value)).map(|ms| (Some(state.now + ms), None))
+            eval::arg(arg, mode, &scope).and_then(|value| span(&value)).map(|ms| (Some(state.now + ms), None))
         }
-        Wait::Until(arg) => {
-            eval::arg(arg, manner, &scope).and_then(|value| moment(&value)).map(|due| (Some(due), None))
-        }
-        Wait::Event { name, timeout_ms, .. } => eval::text(&name.0, manner, &scope, &IndexMap::new())
+        Wait::Until(arg) => eval::arg(arg, mode, &scope).and_then(|value| moment(&value)).map(|due| (Some(due), None)),
+        Wait::Event { name, timeout_ms, .. } => eval::text(&name.0, mode, &scope, &IndexMap::new())
             .map(|name| (timeout_ms.map(|ms| state.now + i64::try_from(ms).unwrap_or(i64::MAX)), Some(name))),
     };
     match started {

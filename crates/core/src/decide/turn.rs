@@ -1,12 +1,12 @@
-//! How an agent is called on the rung on which its step stands.
+//! How an agent is called: for the first time, or to recover from what failed.
 
 use serde_json::Map;
 
 use super::start::Turn;
 use crate::Json;
 use crate::event::Session;
-use crate::ladder::{self, Climb, Rung};
 use crate::plan::{OnInterrupt, Step};
+use crate::recovery::{self, Recovery, RecoveryAction};
 use crate::state::{State, StepInst};
 
 /// The call, and in `params` what the agent is told.
@@ -14,20 +14,20 @@ pub(super) fn turn(state: &State, inst: &StepInst, step: &Step, params: &mut Map
     if !step.is_agent() {
         return Turn::default();
     }
-    let none = Climb::default();
-    let climb = inst.climb.as_deref().unwrap_or(&none);
-    let session = session(state, climb, params);
-    let told = told(climb, session.is_some(), params.get("text").and_then(Json::as_str), step);
+    let none = Recovery::default();
+    let recovery = inst.recovery.as_deref().unwrap_or(&none);
+    let session = session(state, recovery, params);
+    let told = told(recovery, session.is_some(), params.get("text").and_then(Json::as_str), step);
     if let Some(told) = told {
         params.insert("text".to_owned(), Json::String(told));
     }
-    let restore = match climb.rung {
-        Some(Rung::Restore { before }) => Some(before),
+    let restore = match recovery.action {
+        Some(RecoveryAction::Restore { before }) => Some(before),
         _ => None,
     };
     // Whoever goes on in a conversation goes on with what was recorded before that began.
     let keep = step.on_interrupt == OnInterrupt::Restore && session.is_none();
-    let (agent, compact) = (latest_fallback(step, climb), climb.rung == Some(Rung::Compact));
+    let (agent, compact) = (latest_fallback(step, recovery), recovery.action == Some(RecoveryAction::Compact));
     Turn { agent, session, compact, keep, restore, usd_left: None }
 }
 
@@ -39,20 +39,20 @@ pub(super) fn introduce(context: &str, params: &mut Map<String, Json>) {
 }
 
 /// The conversation that goes on, if one does.
-fn session(state: &State, climb: &Climb, params: &Map<String, Json>) -> Option<Session> {
-    match &climb.rung {
+fn session(state: &State, recovery: &Recovery, params: &Map<String, Json>) -> Option<Session> {
+    match &recovery.action {
         Some(
-            Rung::Continue
-            | Rung::Repair { .. }
-            | Rung::Answer { .. }
-            | Rung::Compact
-            | Rung::Resend
-            | Rung::AwaitReset,
-        ) => climb.resumable().cloned(),
-        Some(Rung::Reframe { .. } | Rung::Fallback { .. } | Rung::Restore { .. }) => None,
+            RecoveryAction::Continue
+            | RecoveryAction::Repair { .. }
+            | RecoveryAction::Answer { .. }
+            | RecoveryAction::Compact
+            | RecoveryAction::Resend
+            | RecoveryAction::AwaitReset,
+        ) => recovery.resumable().cloned(),
+        Some(RecoveryAction::Reframe { .. } | RecoveryAction::Fallback { .. } | RecoveryAction::Restore { .. }) => None,
         // Whoever takes over knows nothing of what another agent shares.
-        None | Some(Rung::Again) if climb.fallbacks > 0 => None,
-        None | Some(Rung::Again) => {
+        None | Some(RecoveryAction::Again) if recovery.fallbacks > 0 => None,
+        None | Some(RecoveryAction::Again) => {
             let agent = params.get("agent");
             let own = agent.and_then(|agent| agent.get("backend")?.as_str());
             let goes_on = |session: &&Session| session.resumes && own.is_none_or(|own| own == session.agent);
@@ -68,31 +68,33 @@ pub fn thread_of(agent: Option<&Json>) -> Option<&str> {
 }
 
 /// What the agent is told, where that is not the prompt as it stands.
-fn told(climb: &Climb, resumes: bool, task: Option<&str>, step: &Step) -> Option<String> {
+fn told(recovery: &Recovery, resumes: bool, task: Option<&str>, step: &Step) -> Option<String> {
     let (task, schema) = (task?, step.output.schema.as_ref());
-    match climb.rung.as_ref()? {
-        Rung::Continue | Rung::AwaitReset if resumes => Some(ladder::CONTINUE.to_owned()),
-        Rung::Repair { say } | Rung::Answer { say } if resumes => Some(say.clone()),
+    match recovery.action.as_ref()? {
+        RecoveryAction::Continue | RecoveryAction::AwaitReset if resumes => Some(recovery::CONTINUE.to_owned()),
+        RecoveryAction::Repair { say } | RecoveryAction::Answer { say } if resumes => Some(say.clone()),
         // It knows nothing of the task any more.
-        Rung::Repair { say } | Rung::Answer { say } => Some(format!("{}\n\n{say}", framed(task, climb, schema))),
-        Rung::Restore { .. } if climb.fallbacks > 0 => Some(format!("{}{task}", ladder::TAKE_OVER)),
-        Rung::Fallback { .. } => Some(format!("{}{task}", ladder::TAKE_OVER)),
-        Rung::Again
-        | Rung::Continue
-        | Rung::Restore { .. }
-        | Rung::AwaitReset
-        | Rung::Resend
-        | Rung::Reframe { .. }
-        | Rung::Compact => (climb.framing > 0).then(|| framed(task, climb, schema)),
+        RecoveryAction::Repair { say } | RecoveryAction::Answer { say } => {
+            Some(format!("{}\n\n{say}", framed(task, recovery, schema)))
+        }
+        RecoveryAction::Restore { .. } if recovery.fallbacks > 0 => Some(format!("{}{task}", recovery::TAKE_OVER)),
+        RecoveryAction::Fallback { .. } => Some(format!("{}{task}", recovery::TAKE_OVER)),
+        RecoveryAction::Again
+        | RecoveryAction::Continue
+        | RecoveryAction::Restore { .. }
+        | RecoveryAction::AwaitReset
+        | RecoveryAction::Resend
+        | RecoveryAction::Reframe { .. }
+        | RecoveryAction::Compact => (recovery.framing > 0).then(|| framed(task, recovery, schema)),
     }
 }
 
-fn framed(task: &str, climb: &Climb, schema: Option<&Json>) -> String {
-    ladder::reframed(task, climb.framing, schema)
+fn framed(task: &str, recovery: &Recovery, schema: Option<&Json>) -> String {
+    recovery::reframed(task, recovery.framing, schema)
 }
 
 /// Who does it now, if not the step's own agent.
-fn latest_fallback(step: &Step, climb: &Climb) -> Option<String> {
-    let at = (climb.fallbacks as usize).checked_sub(1)?;
-    super::ladder::agent_key(step, "fallback")?.as_array()?.get(at)?.as_str().map(str::to_owned)
+fn latest_fallback(step: &Step, recovery: &Recovery) -> Option<String> {
+    let at = (recovery.fallbacks as usize).checked_sub(1)?;
+    super::recovery::agent_key(step, "fallback")?.as_array()?.get(at)?.as_str().map(str::to_owned)
 }

@@ -13,10 +13,10 @@ pub struct Carried {
     pub number: u64,
 }
 
-/// What is done about a machine that is gone.
+/// What is done about a machine that is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Gone {
+pub enum OnHostLost {
     /// Nothing new starts until somebody decides. Only histories of earlier versions say so.
     #[default]
     Pause,
@@ -26,7 +26,7 @@ pub enum Gone {
     Rebuild,
 }
 
-impl Gone {
+impl OnHostLost {
     pub(super) fn is_pause(&self) -> bool {
         *self == Self::Pause
     }

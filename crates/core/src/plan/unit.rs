@@ -96,8 +96,9 @@ pub enum Compat {
     PythonText,
     /// A run may be started with inputs that the workflow does not declare.
     OpenInputs,
-    /// Agents' answers are recovered by workhorse's ladder and its `AGENT_*` settings.
-    WorkhorseLadder,
+    /// Agents recover from failures by workhorse's rules and its `AGENT_*` settings.
+    #[serde(rename = "workhorse_ladder")]
+    WorkhorseRecovery,
     /// Values are taken out of agents' answers as Valet does.
     ValetAnswers,
 }

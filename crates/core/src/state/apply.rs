@@ -4,43 +4,51 @@
 //! [`Apply::enter`], so the lists of who needs a decision, who waits and who works can not disagree with it.
 
 use super::{Answered, BodyInst, BodyNo, Finished, OnFailure, Phase, Question, Slot, State, StepInst, StepNo};
-use crate::event::{self, Answer, Ended, Envelope, Event, Gone, QuestionKind, Usage};
+use crate::event::{self, Answer, Ended, Envelope, Event, OnHostLost, QuestionKind, Usage};
 use crate::id::StepId;
 use crate::index::Index;
-use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::{BodyIx, Compat, ErrorClass, Form, Items, OnInterrupt, Order, Plan, StepIx};
+use crate::recovery::RecoveryAction;
 use crate::task::TimerId;
 
 /// An event that can not follow from what came before: a bug, a foreign history, or a late result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Illegal(pub String);
+pub struct Error(pub String);
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl State {
     /// Takes an event in; one that does not fit changes nothing.
-    pub fn apply(&mut self, plan: &Plan, index: &Index, envelope: &Envelope) -> Result<(), Illegal> {
+    pub fn apply(&mut self, plan: &Plan, index: &Index, envelope: &Envelope) -> Result<(), Error> {
         if envelope.seq != self.seq + 1 {
-            return Err(Illegal(format!("event {} can not follow event {}", envelope.seq, self.seq)));
+            return Err(Error(format!("event {} can not follow event {}", envelope.seq, self.seq)));
         }
         self.expects(&envelope.event)?;
         // Reopening looks at the whole run and finds out late whether there is anything to do.
         let before = matches!(envelope.event, Event::Reopened { .. }).then(|| self.clone());
         let earlier = self.now;
         self.now = self.now.max(envelope.at);
-        if let Err(illegal) = (Apply { plan, index, state: self }).event(&envelope.event) {
+        if let Err(error) = (Apply { plan, index, state: self }).event(&envelope.event) {
             self.now = earlier;
             if let Some(before) = before {
                 *self = before;
             }
-            return Err(illegal);
+            return Err(error);
         }
         self.seq = envelope.seq;
         Ok(())
     }
 
     /// Whether a run in this state can have such an event at all.
-    fn expects(&self, event: &Event) -> Result<(), Illegal> {
-        let refused = |why: &str| Err(Illegal(why.to_owned()));
+    fn expects(&self, event: &Event) -> Result<(), Error> {
+        let refused = |why: &str| Err(Error(why.to_owned()));
         match event {
             Event::RunStarted(_) if self.started.is_some() => refused("the run was started before"),
             Event::RunStarted(_) => Ok(()),
@@ -67,7 +75,7 @@ pub(super) struct Apply<'a> {
 }
 
 impl Apply<'_> {
-    fn event(&mut self, event: &Event) -> Result<(), Illegal> {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
         match event {
             Event::RunStarted(started) => {
                 self.state.started = Some(started.clone());
@@ -88,11 +96,11 @@ impl Apply<'_> {
             Event::HostMissed { host, since, then } => self.host_missed(host, *since, *then),
             Event::HostSeen { host } => self.host_seen(host),
             Event::HostLeft { host, carried, .. } => self.host_left(host, carried.as_ref()),
-            Event::Claimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
+            Event::HostedClaimed { path, attempt, by, until } => self.claimed(path, *attempt, by, *until)?,
             Event::HeartbeatSeen { path, attempt, hint, until } => {
                 self.heartbeat_seen(path, *attempt, hint.as_deref(), *until)?;
             }
-            Event::HandedBack { path, attempt } => self.handed_back(path, *attempt)?,
+            Event::HostedReturned { path, attempt } => self.returned(path, *attempt)?,
             Event::AttemptAdopted { path, attempt } => drop(self.open_attempt(path, *attempt)?),
             Event::AttemptDelayed { path, attempt, why } => {
                 let at = self.open_attempt(path, *attempt)?;
@@ -105,7 +113,7 @@ impl Apply<'_> {
             }
             Event::FilesKept { path, attempt, .. } => {
                 let at = self.open_attempt(path, *attempt)?;
-                self.state.step_mut(at).climb.get_or_insert_default().kept = Some(*attempt);
+                self.state.step_mut(at).recovery.get_or_insert_default().kept = Some(*attempt);
             }
             Event::FilesRestored { path, attempt, .. } | Event::FilesRebuilt { path, attempt, .. } => {
                 self.open_attempt(path, *attempt)?;
@@ -119,10 +127,10 @@ impl Apply<'_> {
                 self.attempt_ended(path, *attempt, result, Some(error))?;
             }
             Event::AttemptStopped { path, attempt, usage } => self.attempt_stopped(path, *attempt, *usage)?,
-            Event::RetryScheduled { path, due, rung, .. } => {
+            Event::RetryScheduled { path, due, recovery, .. } => {
                 let at = self.undecided(path)?;
-                if let Some(rung) = rung {
-                    self.climbed(at, rung);
+                if let Some(action) = recovery {
+                    self.recovering(at, action);
                 }
                 if needs_permit(&self.plan.step(self.state.step(at).step).form) {
                     self.enter(at, Phase::Retry { due: *due });
@@ -179,7 +187,7 @@ impl Apply<'_> {
             Event::Paused { .. } => self.state.paused = true,
             Event::Unpaused { .. } => {
                 self.state.paused = false;
-                self.state.placement.lost.take_if(|missed| missed.then == Gone::Pause);
+                self.state.placement.lost.take_if(|missed| missed.then == OnHostLost::Pause);
             }
             Event::Reopened { from, .. } => self.reopen(from.as_ref())?,
             Event::RunFinished { outcome, message, outputs } => {
@@ -194,29 +202,29 @@ impl Apply<'_> {
     }
 
     /// One that is begun while another is open takes its place: nobody makes that one any more.
-    fn on_failure_started(&mut self, attempt: u32) -> Result<(), Illegal> {
+    fn on_failure_started(&mut self, attempt: u32) -> Result<(), Error> {
         let before = self.state.on_failure.attempts;
         if attempt != before + 1 {
-            return Err(Illegal(format!("attempt {attempt} of `on_failure` can not follow attempt {before}")));
+            return Err(Error(format!("attempt {attempt} of `on_failure` can not follow attempt {before}")));
         }
         self.state.on_failure = OnFailure { attempts: attempt, open: true };
         Ok(())
     }
 
-    fn on_failure_ended(&mut self, attempt: u32) -> Result<(), Illegal> {
+    fn on_failure_ended(&mut self, attempt: u32) -> Result<(), Error> {
         if self.state.on_failure.open_attempt() != Some(attempt) {
-            return Err(Illegal(format!("attempt {attempt} of `on_failure` is not open")));
+            return Err(Error(format!("attempt {attempt} of `on_failure` is not open")));
         }
         self.state.on_failure.open = false;
         Ok(())
     }
 
-    pub(super) fn find(&self, path: &StepPath) -> Result<StepNo, Illegal> {
-        self.state.number(path).ok_or_else(|| Illegal(format!("no step `{path}` was reached")))
+    pub(super) fn find(&self, path: &StepPath) -> Result<StepNo, Error> {
+        self.state.number(path).ok_or_else(|| Error(format!("no step `{path}` was reached")))
     }
 
     /// A step about which something is to be decided.
-    pub(super) fn undecided(&self, path: &StepPath) -> Result<StepNo, Illegal> {
+    pub(super) fn undecided(&self, path: &StepPath) -> Result<StepNo, Error> {
         let at = self.find(path)?;
         match self.state.step(at).phase {
             Phase::Ready | Phase::Inside | Phase::Judge => Ok(at),
@@ -226,25 +234,25 @@ impl Apply<'_> {
             | Phase::Retry { .. }
             | Phase::Question(_)
             | Phase::Waiting { .. }
-            | Phase::Done => Err(Illegal(format!("nothing is to be decided about `{path}`"))),
+            | Phase::Done => Err(Error(format!("nothing is to be decided about `{path}`"))),
         }
     }
 
     /// A step whose attempt of that number is under way.
-    fn open_attempt(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+    fn open_attempt(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Error> {
         let at = self.find(path)?;
         let step = self.state.step(at);
         match step.is_making(attempt) {
             true => Ok(at),
-            false => Err(Illegal(format!("attempt {attempt} of `{path}` is not open"))),
+            false => Err(Error(format!("attempt {attempt} of `{path}` is not open"))),
         }
     }
 
     /// Another step of the same body.
-    pub(super) fn target(&self, at: StepNo, to: &StepId) -> Result<StepIx, Illegal> {
+    pub(super) fn target(&self, at: StepNo, to: &StepId) -> Result<StepIx, Error> {
         let step = self.state.step(at);
         let target = self.index.find(self.state.body(step.body).body, to.as_str());
-        target.ok_or_else(|| Illegal(format!("`{}` can not lead to `{to}`", step.path)))
+        target.ok_or_else(|| Error(format!("`{}` can not lead to `{to}`", step.path)))
     }
 
     /// Moves a step on, from the lists it is on to those where it belongs. What belonged to the phase before is dropped with it;
@@ -266,12 +274,12 @@ impl Apply<'_> {
         attempt: u32,
         reserve: Option<Usage>,
         hosted: bool,
-    ) -> Result<(), Illegal> {
+    ) -> Result<(), Error> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         let step = self.state.step(at);
         if attempt != step.attempts + 1 || step.phase != Phase::Ready {
-            return Err(Illegal(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
+            return Err(Error(format!("attempt {attempt} of `{path}` can not follow attempt {}", step.attempts)));
         }
         self.enter(at, Phase::begun(reserve, hosted));
         let step = self.state.step_mut(at);
@@ -291,7 +299,7 @@ impl Apply<'_> {
         attempt: u32,
         result: &event::Result,
         error: Option<&event::Failure>,
-    ) -> Result<(), Illegal> {
+    ) -> Result<(), Error> {
         let at = match result.by {
             Some(_) => self.hosted(path, attempt)?,
             None => self.open_attempt(path, attempt)?,
@@ -315,7 +323,7 @@ impl Apply<'_> {
     fn settle_cost(&mut self, at: StepNo, result: &event::Result) {
         let step = self.state.step_mut(at);
         let reserve = step.phase.take_reserve().filter(|_| !result.cached);
-        let session = step.climb.as_mut().and_then(|climb| climb.session.as_mut());
+        let session = step.recovery.as_mut().and_then(|recovery| recovery.session.as_mut());
         if let (Some(session), Some(total)) = (session, result.session_total) {
             session.total = Some(total);
             let id = session.id.clone();
@@ -338,7 +346,7 @@ impl Apply<'_> {
         if threads.is_empty() {
             return;
         }
-        let others = steps.iter_mut().filter_map(|step| step.climb.as_mut()?.session.as_mut());
+        let others = steps.iter_mut().filter_map(|step| step.recovery.as_mut()?.session.as_mut());
         let same = threads.values_mut().chain(others).filter(|session| session.id == id);
         same.for_each(|session| session.total = Some(total));
     }
@@ -349,7 +357,7 @@ impl Apply<'_> {
         attempt: u32,
         session: &event::Session,
         thread: Option<&str>,
-    ) -> Result<(), Illegal> {
+    ) -> Result<(), Error> {
         let at = self.open_attempt(path, attempt)?;
         let thread = thread.filter(|_| !self.took_over(at));
         let total = session.total.or_else(|| self.total_of(at, &session.id));
@@ -357,39 +365,39 @@ impl Apply<'_> {
         if let Some(thread) = thread {
             self.state.threads.insert(thread.to_owned(), session.clone());
         }
-        self.state.step_mut(at).climb.get_or_insert_default().session = Some(session);
+        self.state.step_mut(at).recovery.get_or_insert_default().session = Some(session);
         Ok(())
     }
 
     /// Whether another agent does the step's work. Its conversation is nothing that the step's own agent could go on with,
     /// so it is not shared.
     pub(super) fn took_over(&self, at: StepNo) -> bool {
-        self.state.step(at).climb.as_ref().is_some_and(|climb| climb.fallbacks > 0)
+        self.state.step(at).recovery.as_ref().is_some_and(|recovery| recovery.fallbacks > 0)
     }
 
     /// What a conversation had used before it was seen again: what it uses now is the difference.
     fn total_of(&self, at: StepNo, id: &str) -> Option<Usage> {
-        let own = self.state.step(at).climb.as_ref().and_then(|climb| climb.session.as_ref());
+        let own = self.state.step(at).recovery.as_ref().and_then(|recovery| recovery.session.as_ref());
         own.into_iter().chain(self.state.threads.values()).find(|session| session.id == id)?.total
     }
 
-    fn climbed(&mut self, at: StepNo, rung: &Rung) {
+    fn recovering(&mut self, at: StepNo, action: &RecoveryAction) {
         let unit = self.state.body(self.state.step(at).body).unit;
-        let per_turn = self.plan.unit(unit).compat.contains(&Compat::WorkhorseLadder);
+        let per_turn = self.plan.unit(unit).compat.contains(&Compat::WorkhorseRecovery);
         let step = self.state.step_mut(at);
         let counts = step.outcome.error.as_ref().is_some_and(|error| error.class != ErrorClass::Lost);
-        step.climb.get_or_insert_default().take(rung, per_turn, counts);
+        step.recovery.get_or_insert_default().take(action, per_turn, counts);
     }
 
     /// Whoever stops an engine wants its work to go on later: in the same conversation, where there is one, or from the
     /// beginning, where the step says so.
-    fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Illegal> {
+    fn attempt_stopped(&mut self, path: &StepPath, attempt: u32, usage: Option<Usage>) -> Result<(), Error> {
         let at = self.open_attempt(path, attempt)?;
         self.settle_cost(at, &event::Result { usage, ..event::Result::default() });
         let step = self.state.step_mut(at);
         step.stopped += 1;
-        if let Some(climb) = step.climb.as_mut().filter(|climb| climb.resumable().is_some()) {
-            climb.rung = Some(Rung::Continue);
+        if let Some(recovery) = step.recovery.as_mut().filter(|recovery| recovery.resumable().is_some()) {
+            recovery.action = Some(RecoveryAction::Continue);
         }
         self.interrupted(at);
         self.enter(at, Phase::Ready);
@@ -400,12 +408,12 @@ impl Apply<'_> {
     pub(super) fn interrupted(&mut self, at: StepNo) {
         let step = self.state.step_mut(at);
         if step.attempts > 0 && self.plan.step(step.step).on_interrupt == OnInterrupt::Restore {
-            let rung = Rung::Restore { before: step.restorable() };
-            step.climb.get_or_insert_default().take(&rung, false, false);
+            let action = RecoveryAction::Restore { before: step.restorable() };
+            step.recovery.get_or_insert_default().take(&action, false, false);
         }
     }
 
-    fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Illegal> {
+    fn asked(&mut self, path: &StepPath, question: Question, error: Option<&event::Failure>) -> Result<(), Error> {
         if question.kind == QuestionKind::Machine {
             return self.asks_for_machine(path, question);
         }
@@ -421,18 +429,18 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Illegal> {
+    fn answered(&mut self, path: &StepPath, answer: &Answer, comment: Option<&str>) -> Result<(), Error> {
         let at = self.find(path)?;
         let Phase::Question(question) = &self.state.step(at).phase else {
-            return Err(Illegal(format!("`{path}` asks nothing")));
+            return Err(Error(format!("`{path}` asks nothing")));
         };
         let kind = question.kind;
         self.worked(at);
         let step = self.state.step_mut(at);
         step.answered = Some(Box::new(Answered { kind, answer: answer.clone() }));
         step.outcome.comment = comment.map(str::to_owned);
-        if let Some(climb) = &mut step.climb {
-            climb.rested();
+        if let Some(recovery) = &mut step.recovery {
+            recovery.rested();
         }
         // With consent it begins as if nobody had been asked: in its turn.
         let begins = kind == QuestionKind::Consent && *answer == Answer::Approve;
@@ -440,7 +448,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn wait_started(&mut self, path: &StepPath, due: Option<i64>, signal: Option<&str>) -> Result<(), Illegal> {
+    fn wait_started(&mut self, path: &StepPath, due: Option<i64>, signal: Option<&str>) -> Result<(), Error> {
         let at = self.undecided(path)?;
         let now = self.state.now;
         self.enter(at, Phase::Waiting { due, signal: signal.map(str::to_owned) });
@@ -468,9 +476,9 @@ impl Apply<'_> {
         }
     }
 
-    fn signal_refused(&mut self, name: &str) -> Result<(), Illegal> {
+    fn signal_refused(&mut self, name: &str) -> Result<(), Error> {
         let kept = self.state.signals.iter().position(|(known, _)| known == name);
-        let kept = kept.ok_or_else(|| Illegal(format!("no signal `{name}` is kept")))?;
+        let kept = kept.ok_or_else(|| Error(format!("no signal `{name}` is kept")))?;
         self.state.signals.remove(kept);
         Ok(())
     }
@@ -509,12 +517,12 @@ impl Apply<'_> {
         path: &StepPath,
         index: u32,
         bound: &indexmap::IndexMap<String, crate::Json>,
-    ) -> Result<(), Illegal> {
+    ) -> Result<(), Error> {
         let at = self.undecided(path)?;
         let step = self.state.step(at).step;
         let inner = self.index.inner(step);
         let which = if inner.len() > 1 { index as usize } else { 0 };
-        let body = *inner.get(which).ok_or_else(|| Illegal(format!("`{path}` has no body {index}")))?;
+        let body = *inner.get(which).ok_or_else(|| Error(format!("`{path}` has no body {index}")))?;
         let now = self.state.now;
         let keeps = matches!(self.plan.step(step).form, Form::Repeat { .. });
         let before = self.state.step(at).container.children.last().copied().filter(|_| keeps);

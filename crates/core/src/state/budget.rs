@@ -7,7 +7,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Apply, Illegal};
+use super::apply::{Apply, Error};
 use super::{BodyNo, Phase, State, StepInst, StepNo};
 use crate::event::Usage;
 use crate::path::StepPath;
@@ -218,7 +218,7 @@ impl Apply<'_> {
     fn who(&self, at: StepNo) -> String {
         let inst = self.state.step(at);
         let step = self.plan.step(inst.step);
-        let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());
+        let session = inst.recovery.as_ref().and_then(|recovery| recovery.session.as_ref());
         let named = step.named_agent().filter(|_| !self.took_over(at));
         named.or_else(|| session.map(|session| session.agent.clone())).unwrap_or_else(|| step.kind_of_work().to_owned())
     }
@@ -247,7 +247,7 @@ impl Apply<'_> {
     }
 
     /// A limit was reached: of the run, or of a sub-workflow.
-    pub(super) fn limit_reached(&mut self, limit: &str, path: Option<&StepPath>) -> Result<(), Illegal> {
+    pub(super) fn limit_reached(&mut self, limit: &str, path: Option<&StepPath>) -> Result<(), Error> {
         let Some(path) = path else {
             self.state.account.limits_reached.push(limit.to_owned());
             return Ok(());
@@ -260,7 +260,7 @@ impl Apply<'_> {
     }
 
     /// A sub-workflow is ended from outside: what is under way in it is given up.
-    pub(super) fn unit_stopped(&mut self, path: &StepPath, why: &str) -> Result<(), Illegal> {
+    pub(super) fn unit_stopped(&mut self, path: &StepPath, why: &str) -> Result<(), Error> {
         let body = self.unit_of(path)?;
         self.abandon_body(body);
         self.state.body_mut(body).verdict = Some((Outcome::Failure, Some(why.to_owned())));
@@ -269,7 +269,7 @@ impl Apply<'_> {
     }
 
     /// The sub-workflow that a step is at.
-    fn unit_of(&self, path: &StepPath) -> Result<BodyNo, Illegal> {
+    fn unit_of(&self, path: &StepPath) -> Result<BodyNo, Error> {
         let at = self.find(path)?;
         let step = self.state.step(at);
         let body = step
@@ -278,6 +278,6 @@ impl Apply<'_> {
             .last()
             .copied()
             .filter(|body| step.phase == Phase::Inside && self.state.body(*body).account.is_some());
-        body.ok_or_else(|| Illegal(format!("`{path}` is not at work on a workflow with limits")))
+        body.ok_or_else(|| Error(format!("`{path}` is not at work on a workflow with limits")))
     }
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Apply, Illegal};
+use super::apply::{Apply, Error};
 use super::{Phase, StepNo};
 use crate::path::StepPath;
 
@@ -27,21 +27,21 @@ pub struct HostedLease {
 
 impl Apply<'_> {
     /// A step whose attempt of that number is handed out.
-    pub(super) fn hosted(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+    pub(super) fn hosted(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Error> {
         let at = self.find(path)?;
         let step = self.state.step(at);
         match step.phase.is_hosted() && step.attempts == attempt {
             true => Ok(at),
-            false => Err(Illegal(format!("attempt {attempt} of `{path}` is not handed out"))),
+            false => Err(Error(format!("attempt {attempt} of `{path}` is not handed out"))),
         }
     }
 
-    pub(super) fn claimed(&mut self, path: &StepPath, attempt: u32, by: &str, until: i64) -> Result<(), Illegal> {
+    pub(super) fn claimed(&mut self, path: &StepPath, attempt: u32, by: &str, until: i64) -> Result<(), Error> {
         let at = self.hosted(path, attempt)?;
         let now = self.state.now;
         let Some(lease) = self.lease_mut(at) else { return Ok(()) };
         match lease {
-            Some(lease) if lease.by != by => return Err(Illegal(format!("`{path}` is handed out to {}", lease.by))),
+            Some(lease) if lease.by != by => return Err(Error(format!("`{path}` is handed out to {}", lease.by))),
             Some(lease) => (lease.until, lease.seen) = (until, now),
             None => {
                 *lease = Some(Box::new(HostedLease { by: by.to_owned(), since: now, until, seen: now, hint: None }))
@@ -56,11 +56,11 @@ impl Apply<'_> {
         attempt: u32,
         hint: Option<&str>,
         until: i64,
-    ) -> Result<(), Illegal> {
+    ) -> Result<(), Error> {
         let at = self.hosted(path, attempt)?;
         let now = self.state.now;
         let Some(Some(lease)) = self.lease_mut(at) else {
-            return Err(Illegal(format!("nobody has taken `{path}`")));
+            return Err(Error(format!("nobody has taken `{path}`")));
         };
         (lease.until, lease.seen) = (until, now);
         if let Some(hint) = hint {
@@ -69,7 +69,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    pub(super) fn handed_back(&mut self, path: &StepPath, attempt: u32) -> Result<(), Illegal> {
+    pub(super) fn returned(&mut self, path: &StepPath, attempt: u32) -> Result<(), Error> {
         let at = self.hosted(path, attempt)?;
         self.offer_again(at);
         Ok(())

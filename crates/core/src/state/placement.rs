@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Apply, Illegal};
+use super::apply::{Apply, Error};
 use super::{OpenAttempt, Phase, Question, QueuedAttempt, State, StepNo};
 use crate::decide::WAIT;
-use crate::event::{self, Answer, Carried, Gone};
+use crate::event::{self, Answer, Carried, OnHostLost};
 use crate::path::StepPath;
 
 /// Where the files of a run are.
@@ -40,7 +40,7 @@ pub struct LostHost {
     pub since: i64,
     /// What is done about it.
     #[serde(default)]
-    pub then: Gone,
+    pub then: OnHostLost,
     /// What a person chose, and who, while nothing has followed from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<(String, Option<String>)>,
@@ -95,12 +95,12 @@ impl State {
 
 impl Apply<'_> {
     /// A step whose attempt of that number waits for a worker.
-    fn queued(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Illegal> {
+    fn queued(&self, path: &StepPath, attempt: u32) -> Result<StepNo, Error> {
         let at = self.find(path)?;
         let step = self.state.step(at);
         match step.phase.is_queued() && step.attempts == attempt {
             true => Ok(at),
-            false => Err(Illegal(format!("attempt {attempt} of `{path}` does not wait for a worker"))),
+            false => Err(Error(format!("attempt {attempt} of `{path}` does not wait for a worker"))),
         }
     }
 
@@ -126,12 +126,12 @@ impl Apply<'_> {
             return;
         };
         match missed.then {
-            Gone::Pause => (self.state.placement.lost, self.state.paused) = (None, false),
-            Gone::Ask | Gone::Rebuild => missed.is_back = true,
+            OnHostLost::Pause => (self.state.placement.lost, self.state.paused) = (None, false),
+            OnHostLost::Ask | OnHostLost::Rebuild => missed.is_back = true,
         }
     }
 
-    pub(super) fn attempt_claimed(&mut self, path: &StepPath, attempt: u32, host: Option<&str>) -> Result<(), Illegal> {
+    pub(super) fn attempt_claimed(&mut self, path: &StepPath, attempt: u32, host: Option<&str>) -> Result<(), Error> {
         let at = self.queued(path, attempt)?;
         self.works_on(path, host);
         self.is_back(host);
@@ -143,13 +143,13 @@ impl Apply<'_> {
         Ok(())
     }
 
-    pub(super) fn attempt_released(&mut self, path: &StepPath, attempt: u32) -> Result<(), Illegal> {
+    pub(super) fn attempt_released(&mut self, path: &StepPath, attempt: u32) -> Result<(), Error> {
         self.queued(path, attempt).map(drop)
     }
 
-    pub(super) fn host_missed(&mut self, host: &str, since: i64, then: Gone) {
+    pub(super) fn host_missed(&mut self, host: &str, since: i64, then: OnHostLost) {
         self.state.placement.lost = Some(LostHost { host: host.to_owned(), since, then, chosen: None, is_back: false });
-        self.state.paused |= then == Gone::Pause;
+        self.state.paused |= then == OnHostLost::Pause;
     }
 
     pub(super) fn host_seen(&mut self, host: &str) {
@@ -161,7 +161,7 @@ impl Apply<'_> {
     pub(super) fn host_left(&mut self, host: &str, carried: Option<&Carried>) {
         self.state.placement.host.take_if(|at| at == host);
         let missed = self.state.placement.lost.take_if(|missed| missed.host == host);
-        if missed.is_some_and(|missed| missed.then == Gone::Pause) {
+        if missed.is_some_and(|missed| missed.then == OnHostLost::Pause) {
             self.state.paused = false;
         }
         self.state.placement.left_at = self.state.seq + 1;
@@ -206,12 +206,12 @@ impl Apply<'_> {
         self.state.placement.lost.is_some() && self.state.find(path).is_some_and(asks)
     }
 
-    pub(super) fn asks_for_machine(&mut self, path: &StepPath, question: Question) -> Result<(), Illegal> {
+    pub(super) fn asks_for_machine(&mut self, path: &StepPath, question: Question) -> Result<(), Error> {
         let at = self.find(path)?;
         let is_lost = self.state.placement.lost.is_some();
         match &mut self.state.step_mut(at).phase {
             Phase::Queued(queued) if is_lost => queued.question = Some(Box::new(question)),
-            _ => return Err(Illegal(format!("`{path}` waits for no machine that is missed"))),
+            _ => return Err(Error(format!("`{path}` waits for no machine that is missed"))),
         }
         Ok(())
     }

@@ -5,17 +5,17 @@
 
 use std::collections::HashSet;
 
-use super::apply::{Apply, Illegal, needs_permit};
+use super::apply::{Apply, Error, needs_permit};
 use super::{BodyNo, Phase, StepNo};
 use crate::event::Ended;
 use crate::path::StepPath;
 use crate::plan::{ErrorClass, Form, OnItemError, Order, Outcome, StepIx};
 
 impl Apply<'_> {
-    pub(super) fn reopen(&mut self, from: Option<&StepPath>) -> Result<(), Illegal> {
+    pub(super) fn reopen(&mut self, from: Option<&StepPath>) -> Result<(), Error> {
         let well = self.state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
         if well && from.is_none() {
-            return Err(Illegal("the run succeeded: say from which step it is to start again".to_owned()));
+            return Err(Error("the run succeeded: say from which step it is to start again".to_owned()));
         }
         let from = from.map(|path| self.startable(path)).transpose()?;
         self.state.finished = None;
@@ -35,14 +35,14 @@ impl Apply<'_> {
             self.keeps_to_caps(at)?;
         }
         if self.state.body(BodyNo(0)).live == 0 {
-            return Err(Illegal("no step failed: say from which one the run is to start again".to_owned()));
+            return Err(Error("no step failed: say from which one the run is to start again".to_owned()));
         }
         self.state.body_mut(BodyNo(0)).ended = false;
         Ok(())
     }
 
     /// A step that counts: not one that was replaced by a later visit or round.
-    fn startable(&self, path: &StepPath) -> Result<StepNo, Illegal> {
+    fn startable(&self, path: &StepPath) -> Result<StepNo, Error> {
         let found = self.find(path)?;
         let mut at = found;
         loop {
@@ -50,25 +50,25 @@ impl Apply<'_> {
             let body = self.state.body(step.body);
             let current = body.slots[self.index.position(step.step)].current == Some(at);
             let Some(owner) = body.owner.filter(|_| current) else {
-                return if current { Ok(found) } else { Err(Illegal(format!("`{path}` was replaced by a later one"))) };
+                return if current { Ok(found) } else { Err(Error(format!("`{path}` was replaced by a later one"))) };
             };
             let rounds = matches!(self.plan.step(self.state.step(owner).step).form, Form::Repeat { .. });
             if rounds && self.state.step(owner).container.children.last() != Some(&step.body) {
-                return Err(Illegal(format!("`{path}` was replaced by a later round")));
+                return Err(Error(format!("`{path}` was replaced by a later round")));
             }
             at = owner;
         }
     }
 
     /// An item that starts over counts as one that is at work.
-    fn keeps_to_caps(&self, at: StepNo) -> Result<(), Illegal> {
+    fn keeps_to_caps(&self, at: StepNo) -> Result<(), Error> {
         let mut owner = self.state.body(self.state.step(at).body).owner;
         while let Some(container) = owner {
             let step = self.state.step(container);
             if let Form::ForEach { parallel, .. } = &self.plan.step(step.step).form
                 && step.container.opened - step.container.closed > *parallel
             {
-                return Err(Illegal(format!("`{}` is at work on other items", step.path)));
+                return Err(Error(format!("`{}` is at work on other items", step.path)));
             }
             owner = self.state.body(step.body).owner;
         }

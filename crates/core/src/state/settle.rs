@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::apply::{Apply, Illegal, is_ok, number};
+use super::apply::{Apply, Error, is_ok, number};
 use super::{BodyNo, Phase, Slot, StepNo};
 use crate::Json;
 use crate::event::{End, Ended, Skip};
@@ -230,7 +230,7 @@ impl Apply<'_> {
     }
 
     /// A graph goes back: a step and everything downstream of it is as if it had not been reached.
-    pub(super) fn rewound(&mut self, path: &StepPath, to: &StepId) -> Result<(), Illegal> {
+    pub(super) fn rewound(&mut self, path: &StepPath, to: &StepId) -> Result<(), Error> {
         let at = self.undecided(path)?;
         let target = self.target(at, to)?;
         let (step, body) = (self.state.step(at).step, self.state.step(at).body);

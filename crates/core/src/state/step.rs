@@ -6,9 +6,9 @@ use super::{Answered, BodyNo, HostedLease, Phase, Question};
 use crate::Json;
 use crate::event::{self, Ended, Failure, Skip, Usage};
 use crate::id::StepId;
-use crate::ladder::Climb;
 use crate::path::StepPath;
 use crate::plan::StepIx;
+use crate::recovery::Recovery;
 use crate::task::TaskKey;
 
 /// A step that was reached.
@@ -43,7 +43,7 @@ pub struct StepInst {
     /// Of a container: how far its bodies are.
     pub(crate) container: Container,
     /// How its agent recovered from failures.
-    pub climb: Option<Box<Climb>>,
+    pub recovery: Option<Box<Recovery>>,
 }
 
 /// What a step has come to, as far as it has.
@@ -106,7 +106,7 @@ impl StepInst {
             answered: None,
             outcome: StepOutcome::default(),
             container: Container::default(),
-            climb: None,
+            recovery: None,
         }
     }
 
@@ -163,6 +163,6 @@ impl StepInst {
     /// The attempt before which its files were as its conversation found them. Whether they were recorded shows when they
     /// are put back: a process can die before it can say so.
     pub(crate) fn restorable(&self) -> u32 {
-        self.climb.as_ref().and_then(|climb| climb.kept).unwrap_or(self.attempts)
+        self.recovery.as_ref().and_then(|recovery| recovery.kept).unwrap_or(self.attempts)
     }
 }

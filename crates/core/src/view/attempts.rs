@@ -27,8 +27,8 @@ pub struct Attempt {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     /// In which way its agent went on after the attempt before had failed, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rung: Option<String>,
+    #[serde(rename = "rung", skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<String>,
     /// Who made it, where an agent did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -54,7 +54,7 @@ pub struct Attempt {
 
 /// The attempts of a step, oldest first.
 pub fn attempts(history: &[Envelope], path: &StepPath) -> Vec<Attempt> {
-    let mut fold = Fold { path, attempts: Vec::new(), rung: None };
+    let mut fold = Fold { path, attempts: Vec::new(), recovery: None };
     history.iter().for_each(|envelope| fold.event(envelope));
     fold.attempts
 }
@@ -63,7 +63,7 @@ struct Fold<'a> {
     path: &'a StepPath,
     attempts: Vec<Attempt>,
     /// Of the attempt to come.
-    rung: Option<String>,
+    recovery: Option<String>,
 }
 
 impl Fold<'_> {
@@ -80,15 +80,15 @@ impl Fold<'_> {
                     (known.worker, known.host) = (Some(worker.clone()), host.clone());
                 }
             }
-            Event::RetryScheduled { path, rung, .. } if path == self.path => {
-                self.rung = rung.as_ref().map(crate::ladder::Rung::words);
+            Event::RetryScheduled { path, recovery, .. } if path == self.path => {
+                self.recovery = recovery.as_ref().map(crate::recovery::RecoveryAction::words);
             }
             Event::SessionSeen { path, attempt, session, .. } if path == self.path => {
                 if let Some(known) = self.find(*attempt) {
                     (known.agent, known.session) = (Some(session.agent.clone()), Some(session.id.clone()));
                 }
             }
-            Event::Claimed { path, attempt, by, .. } if path == self.path => {
+            Event::HostedClaimed { path, attempt, by, .. } if path == self.path => {
                 if let Some(known) = self.find(*attempt) {
                     known.agent = Some(by.clone());
                 }
@@ -108,7 +108,7 @@ impl Fold<'_> {
                     known.usage = *usage;
                 }
             }
-            Event::HandedBack { path, attempt } if path == self.path => {
+            Event::HostedReturned { path, attempt } if path == self.path => {
                 self.end(*attempt, at, AttemptStatus::Stopped, None)
             }
             Event::StepEnded { path, .. } if path == self.path || self.path.is_inside(path) => self.give_up(at),
@@ -125,7 +125,7 @@ impl Fold<'_> {
             ended_at: None,
             usage: None,
             error: None,
-            rung: self.rung.take(),
+            recovery: self.recovery.take(),
             agent: None,
             worker: None,
             host: host.map(str::to_owned),

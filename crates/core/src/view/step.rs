@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::{awaited, status};
 use crate::Json;
 use crate::event::{Failure, Skip, Usage};
-use crate::ladder::Rung;
 use crate::path::StepPath;
 use crate::plan::Plan;
+use crate::recovery::RecoveryAction;
 use crate::state::{BodyNo, Phase, State, StepInst, StepNo};
 use crate::status::{Awaited, StepStatus};
 
@@ -63,8 +63,8 @@ pub struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AtWork>,
     /// In which way its agent goes on after something failed, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rung: Option<String>,
+    #[serde(rename = "rung", skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<String>,
     /// Of a step for each item of a list: how many there are, once that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<usize>,
@@ -158,7 +158,7 @@ impl Fold<'_> {
             output: trimmed(&inst.outcome.result.output),
             error: inst.outcome.error.clone(),
             agent: self.at_work(inst),
-            rung: self.rung(inst),
+            recovery: self.recovery(inst),
             items: (!inst.container.items.is_empty()).then_some(inst.container.items.len()),
             steps: Vec::new(),
         }
@@ -172,7 +172,7 @@ impl Fold<'_> {
         if !inst.phase.is_attempt() || !plan.is_agent() || self.state.is_finished() {
             return None;
         }
-        let session = inst.climb.as_ref().and_then(|climb| climb.session.as_ref());
+        let session = inst.recovery.as_ref().and_then(|recovery| recovery.session.as_ref());
         let name = session.map(|session| session.agent.clone()).or_else(|| plan.named_agent()).or_else(|| self.usual());
         let session = session.map(|session| session.id.clone());
         Some(AtWork { name: name.unwrap_or_default(), session, since: inst.started_at.unwrap_or(inst.since) })
@@ -183,9 +183,9 @@ impl Fold<'_> {
         self.state.started.as_ref()?.context.agent.clone()
     }
 
-    fn rung(&self, inst: &StepInst) -> Option<String> {
+    fn recovery(&self, inst: &StepInst) -> Option<String> {
         let is_over = inst.phase == Phase::Done || self.state.is_finished();
-        inst.climb.as_ref().filter(|_| !is_over)?.rung.as_ref().map(Rung::words)
+        inst.recovery.as_ref().filter(|_| !is_over)?.action.as_ref().map(RecoveryAction::words)
     }
 }
 

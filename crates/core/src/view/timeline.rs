@@ -77,7 +77,7 @@ impl Fold {
             Event::AttemptSucceeded { path, .. } => self.end(path, at, "succeeded"),
             Event::AttemptFailed { path, .. } => self.end(path, at, "failed"),
             Event::AttemptStopped { path, .. } => self.end(path, at, "stopped"),
-            Event::HandedBack { path, .. } => self.end(path, at, "given back"),
+            Event::HostedReturned { path, .. } => self.end(path, at, "given back"),
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
@@ -93,39 +93,7 @@ impl Fold {
             }
             Event::UnitStopped { path, .. } => self.give_up(at, |inner| inner.is_inside(path)),
             Event::RunFinished { .. } => self.give_up(at, |_| true),
-            Event::RunStarted(_)
-            | Event::RetryScheduled { .. }
-            | Event::AttemptAdopted { .. }
-            | Event::AttemptReleased { .. }
-            | Event::HostSettled { .. }
-            | Event::HostMissed { .. }
-            | Event::HostLeft { .. }
-            | Event::HostSeen { .. }
-            | Event::FilesRebuilt { .. }
-            | Event::CarryFailed { .. }
-            | Event::Imported { .. }
-            | Event::AttemptDelayed { .. }
-            | Event::SessionSeen { .. }
-            | Event::FilesKept { .. }
-            | Event::FilesRestored { .. }
-            | Event::Claimed { .. }
-            | Event::HeartbeatSeen { .. }
-            | Event::ItemsFound { .. }
-            | Event::BodyOpened { .. }
-            | Event::TimerFired { .. }
-            | Event::Signalled { .. }
-            | Event::SignalRefused { .. }
-            | Event::Routed { .. }
-            | Event::LimitReached { .. }
-            | Event::Refused { .. }
-            | Event::Consented { .. }
-            | Event::ConsentRevoked { .. }
-            | Event::CancelRequested { .. }
-            | Event::Paused { .. }
-            | Event::Unpaused { .. }
-            | Event::Reopened { .. }
-            | Event::OnFailureStarted { .. }
-            | Event::OnFailureEnded { .. } => {}
+            _ => {}
         }
     }
 

@@ -160,8 +160,8 @@ fn tried(event: &Event) -> Option<&StepPath> {
         Event::AttemptStarted { path, .. }
         | Event::RetryScheduled { path, .. }
         | Event::SessionSeen { path, .. }
-        | Event::Claimed { path, .. }
-        | Event::HandedBack { path, .. }
+        | Event::HostedClaimed { path, .. }
+        | Event::HostedReturned { path, .. }
         | Event::AttemptSucceeded { path, .. }
         | Event::AttemptFailed { path, .. }
         | Event::AttemptStopped { path, .. }

@@ -270,7 +270,7 @@ fn compat_of(node: &Node) -> Option<Compat> {
         "lenient-names" => Some(Compat::LenientNames),
         "python-text" => Some(Compat::PythonText),
         "open-inputs" => Some(Compat::OpenInputs),
-        "workhorse-ladder" => Some(Compat::WorkhorseLadder),
+        "workhorse-ladder" => Some(Compat::WorkhorseRecovery),
         "valet-answers" => Some(Compat::ValetAnswers),
         _ => None,
     }

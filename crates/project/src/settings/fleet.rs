@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use longhaul_agents::drivers;
 use longhaul_core::decide::{agent_label, agent_of_label};
 use longhaul_core::duration::parse_ms;
-use longhaul_core::event::Gone;
+use longhaul_core::event::OnHostLost;
 use longhaul_lang::diagnostic::closest;
 use longhaul_runtime::{Backends, SCRIPTED};
 use longhaul_store::Caps;
@@ -25,7 +25,7 @@ pub struct Fleet {
     /// How long a machine may be silent before a run that needs it asks what to do.
     pub host_grace_ms: Option<i64>,
     /// What is done about one that is silent for longer.
-    pub when_host_gone: Option<Gone>,
+    pub when_host_gone: Option<OnHostLost>,
     /// The git remote to which the files of runs are sent, so that other machines can go on with them.
     pub carry: Option<String>,
 }
@@ -34,7 +34,7 @@ impl Fleet {
     /// What it says that can not have the effect that is meant, in words.
     pub(super) fn without_effect(&self, root: &Path, backends: &Backends) -> Vec<String> {
         let carry = match (&self.carry, self.when_host_gone) {
-            (None, Some(Gone::Rebuild)) => Some(
+            (None, Some(OnHostLost::Rebuild)) => Some(
                 "`fleet.when_host_gone` is \"rebuild\" and `fleet.carry` is not set: no files are recorded, so runs ask".to_owned(),
             ),
             (Some(remote), _) if is_name(remote) && !is_remote(root, remote) => Some(format!(
@@ -111,10 +111,10 @@ fn max(item: &Item, key: &str) -> Result<u32> {
     number.ok_or_else(|| anyhow!("`{key}` is not a number from 1 on"))
 }
 
-fn gone(item: &Item) -> Result<Gone> {
+fn gone(item: &Item) -> Result<OnHostLost> {
     match item.as_str() {
-        Some("ask") => Ok(Gone::Ask),
-        Some("rebuild") => Ok(Gone::Rebuild),
+        Some("ask") => Ok(OnHostLost::Ask),
+        Some("rebuild") => Ok(OnHostLost::Rebuild),
         _ => Err(anyhow!("`fleet.when_host_gone` is neither \"ask\" nor \"rebuild\"")),
     }
 }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn where_files_are_sent_is_looked_at_unless_git_knows_it_by_name() {
         let fleet = of("[fleet]\nwhen_host_gone = 'rebuild'\ncarry = 'origin'\n").unwrap();
-        assert_eq!((fleet.when_host_gone, fleet.carry.as_deref()), (Some(Gone::Rebuild), Some("origin")));
+        assert_eq!((fleet.when_host_gone, fleet.carry.as_deref()), (Some(OnHostLost::Rebuild), Some("origin")));
         let key = |carry: &str| sensitive(&format!("[fleet]\ncarry = '{carry}'\n").parse().unwrap());
         assert_eq!(key("origin"), None);
         assert_eq!(key("https://example.com/repo.git"), Some("fleet.carry"));

@@ -60,7 +60,7 @@ impl Told {
     /// What holds for a step of a run.
     pub(crate) fn for_step(shared: &Shared, plan: &Plan, started: Option<&RunStarted>, step: StepIx) -> Self {
         let unit = plan.unit(plan.body(plan.step(step).body).unit);
-        Self::of(started, &shared.options.agent, unit.compat.contains(&Compat::WorkhorseLadder))
+        Self::of(started, &shared.options.agent, unit.compat.contains(&Compat::WorkhorseRecovery))
     }
 
     fn read(&mut self, settings: &Map<String, Json>) {

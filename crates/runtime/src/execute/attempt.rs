@@ -41,9 +41,9 @@ pub(crate) fn begin(
     let started = loaded.state.started.as_ref();
     let workflow_dir = started.and_then(|started| started.context.workflow_dir.as_deref()).unwrap_or_default();
     let workflow_dir = here(shared, started, PathBuf::from(workflow_dir));
-    let climb = loaded.state.find(&start.path).and_then(|step| step.climb.as_ref());
-    let session = climb.and_then(|climb| climb.session.as_ref()).map(|session| session.id.clone());
-    let is_kept = climb.is_some_and(|climb| climb.kept == Some(start.attempt));
+    let recovery = loaded.state.find(&start.path).and_then(|step| step.recovery.as_ref());
+    let session = recovery.and_then(|recovery| recovery.session.as_ref()).map(|session| session.id.clone());
+    let is_kept = recovery.is_some_and(|recovery| recovery.kept == Some(start.attempt));
     let owner_session = started.and_then(|started| started.owner.as_ref()?.session.clone());
     let readable = Readable::of(started, &shared.options.values.env);
     let news = News(done.clone());
@@ -170,7 +170,7 @@ impl Reading {
         let like = |one| compat.contains(&one);
         match is_agent {
             false => Self::Program,
-            true if like(Compat::WorkhorseLadder) => Self::Workhorse,
+            true if like(Compat::WorkhorseRecovery) => Self::Workhorse,
             true if like(Compat::ValetAnswers) => Self::Valet,
             true => Self::Agent,
         }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use longhaul_core::decide::{Place, Start, agent_label, agent_of_label};
-use longhaul_core::event::Gone;
+use longhaul_core::event::OnHostLost;
 use longhaul_core::id::RunId;
 use longhaul_core::path::StepPath;
 use longhaul_core::task::TaskKey;
@@ -44,7 +44,7 @@ pub struct Membership {
     /// How long a machine may be silent before a run that needs it asks what to do.
     pub host_grace_ms: i64,
     /// What is done about a machine that is silent for longer.
-    pub when_gone: Gone,
+    pub when_gone: OnHostLost,
     /// The git remote to which the files of runs are sent, so that other machines can go on with them.
     pub carry: Option<String>,
 }

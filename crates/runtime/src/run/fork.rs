@@ -74,17 +74,17 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
         if let Event::QuestionAsked { key: Some(key), .. } = &mut envelope.event {
             *key = approvals::fresh(&mut blobs);
         }
-        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        state.apply(plan, index, &envelope).map_err(|error| Error::Damaged(error.0))?;
         events.push(envelope);
     }
     // Attempts that were open at that moment belong to the other run.
     let stopped =
         |step: &StepInst| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None };
-    let back = |step: &StepInst| Event::HandedBack { path: step.path.clone(), attempt: step.attempts };
+    let back = |step: &StepInst| Event::HostedReturned { path: step.path.clone(), attempt: step.attempts };
     let open: Vec<Event> = state.open_attempts().map(stopped).chain(state.hosted().map(back)).collect();
     for event in open {
         let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: shared.clock.now_ms(), event };
-        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        state.apply(plan, index, &envelope).map_err(|error| Error::Damaged(error.0))?;
         events.push(envelope);
     }
     record(shared, &run, Planner { plan, index }, &state, &events, Extras { blobs, ..Extras::default() }).await?;

@@ -2,7 +2,7 @@
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, misfit};
-use longhaul_core::event::{Answer, Event, Gone};
+use longhaul_core::event::{Answer, Event, OnHostLost};
 use longhaul_core::origin::Caller;
 use longhaul_core::path::StepPath;
 use longhaul_core::value::{TOO_DEEP, is_too_deep};
@@ -81,7 +81,7 @@ pub enum Message {
         since: i64,
         /// What is done about it.
         #[serde(default)]
-        then: Gone,
+        then: OnHostLost,
     },
     /// Go on elsewhere, without the files that are on a machine.
     Leave {

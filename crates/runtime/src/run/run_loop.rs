@@ -115,7 +115,7 @@ async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<St
             }
             let known =
                 plan.as_ref().ok_or_else(|| Error::Damaged("the run does not begin with its start".to_owned()))?;
-            state.apply(&known.0, &known.1, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+            state.apply(&known.0, &known.1, &envelope).map_err(|error| Error::Damaged(error.0))?;
         }
         if last {
             break;
@@ -307,7 +307,7 @@ impl Runner {
 
     /// An attempt of ours that is over, whether anybody wants its result or not.
     fn over(&mut self, event: Event) -> Event {
-        if let Some(key) = ended_task(&event) {
+        if let Some(key) = event.ended_task() {
             self.open.remove(&key);
         }
         event
@@ -333,7 +333,7 @@ impl Runner {
     /// Attempts that nobody makes any more, but for those of this process: the open ones, and those whose end is not recorded yet.
     async fn left_by_others(&self, ended: &[Event]) -> Result<Orphans, Error> {
         let mut orphans = recover::orphans(&self.shared, &self.run, &self.loaded.state).await?;
-        let over: HashSet<TaskKey> = ended.iter().filter_map(ended_task).collect();
+        let over: HashSet<TaskKey> = ended.iter().filter_map(Event::ended_task).collect();
         let foreign = |(path, attempt): &(StepPath, u32)| {
             let key = TaskKey::new(path, *attempt);
             !self.open.contains_key(&key) && !over.contains(&key)
@@ -374,7 +374,7 @@ impl Runner {
             extras.timers_before = self.loaded.state.timers(plan);
             extras.on_failure_before = self.loaded.state.on_failure.open_attempt();
             let mut advance = advance(Planner { plan, index }, &mut self.loaded.state, news, at)
-                .map_err(|illegal| Error::Damaged(illegal.0))?;
+                .map_err(|error| Error::Damaged(error.0))?;
             extras.blobs = approvals::seal_questions(&mut self.loaded.state, &mut advance);
             let agents = membership::counted_agents(&self.shared, &self.loaded, &advance.starts);
             let more_promised = membership::with_place(&self.shared, &agents, |at| {
@@ -444,7 +444,7 @@ impl Runner {
         let ours = tasks.into_iter().filter(|task| task.worker.as_ref() == Some(&self.shared.worker));
         let ours: HashSet<String> = ours.map(|task| task.key).collect();
         let is_ours = |key: TaskKey| ours.contains(&key.to_string());
-        ended.retain(|event| ended_task(event).is_none_or(is_ours));
+        ended.retain(|event| event.ended_task().is_none_or(is_ours));
         taken.retain(|(path, attempt)| is_ours(TaskKey::new(path, *attempt)));
         Ok(())
     }
@@ -570,7 +570,7 @@ impl Runner {
     fn act(&mut self, advance: Advance, reported: Option<&Reported>, mut promised: Promise) {
         self.fell |= on_failure::is_begun(&advance.events);
         for event in &advance.events {
-            if let Some(key) = ended_task(&event.event) {
+            if let Some(key) = event.event.ended_task() {
                 self.open.remove(&key);
             }
         }
@@ -645,7 +645,7 @@ impl Runner {
         let mut ended = Vec::new();
         while !self.open.is_empty() {
             let Some(event) = self.finished.recv().await else { break };
-            if let Some(key) = ended_task(&event) {
+            if let Some(key) = event.ended_task() {
                 self.open.remove(&key);
             }
             ended.push(event);
@@ -671,7 +671,7 @@ pub(crate) async fn record_alone(
     let mut events = Vec::new();
     for event in news {
         let envelope = Envelope { v: VERSION, seq: state.seq + 1, at, event: event.clone() };
-        state.apply(plan, index, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
+        state.apply(plan, index, &envelope).map_err(|error| Error::Damaged(error.0))?;
         events.push(envelope);
     }
     let timers_before = loaded.state.timers(plan);
@@ -702,16 +702,6 @@ fn is_fenced(error: &Error) -> bool {
 /// Whether the store does not answer at the moment, and may do so again.
 pub(crate) fn is_away(error: &Error) -> bool {
     matches!(error, Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy))
-}
-
-/// The attempt that an event ends.
-fn ended_task(event: &Event) -> Option<TaskKey> {
-    match event {
-        Event::AttemptSucceeded { path, attempt, .. }
-        | Event::AttemptFailed { path, attempt, .. }
-        | Event::AttemptStopped { path, attempt, .. } => Some(TaskKey::new(path, *attempt)),
-        _ => None,
-    }
 }
 
 /// What was stopped because the engine stops has neither failed nor been lost.
@@ -748,19 +738,8 @@ pub(crate) fn is_queued(state: &State, path: &StepPath, attempt: u32) -> bool {
 
 /// Whether a result is of an attempt that is still open.
 fn still_open(state: &State, event: &Event) -> bool {
-    match event {
-        Event::AttemptSucceeded { path, attempt, .. }
-        | Event::AttemptFailed { path, attempt, .. }
-        | Event::AttemptStopped { path, attempt, .. }
-        | Event::AttemptAdopted { path, attempt }
-        | Event::FilesKept { path, attempt, .. }
-        | Event::FilesRestored { path, attempt, .. }
-        | Event::FilesRebuilt { path, attempt, .. }
-        | Event::CarryFailed { path, attempt, .. }
-        | Event::AttemptDelayed { path, attempt, .. }
-        | Event::SessionSeen { path, attempt, .. } => is_open(state, path, *attempt),
-        _ => true,
-    }
+    let of_maker = event.attempt().filter(|_| event.is_of_maker());
+    of_maker.is_none_or(|(path, attempt)| is_open(state, path, attempt))
 }
 
 fn due_timers(loaded: &Loaded, now: i64) -> Vec<TimerId> {

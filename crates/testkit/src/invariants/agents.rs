@@ -1,6 +1,6 @@
 //! Ladders and conversations, as the events tell of them.
 //!
-//! **Invariant:** nobody climbs higher than the rules say, no entry of `fallback` is used twice, and no conversation
+//! **Invariant:** nobody recovers more often than the rules say, no entry of `fallback` is used twice, and no conversation
 //! is gone on with that was not recorded, or by another agent than the one whose it is.
 
 use std::collections::{HashMap, HashSet};
@@ -8,16 +8,16 @@ use std::collections::{HashMap, HashSet};
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, Start};
 use longhaul_core::event::{Event, Session, Usage};
-use longhaul_core::ladder::{Rules, Rung};
 use longhaul_core::path::StepPath;
 use longhaul_core::plan::{Arg, Compat, ErrorClass, Form, OnInterrupt, Step};
+use longhaul_core::recovery::{RecoveryAction, Rules};
 use longhaul_core::state::State;
 
 use crate::sim::doer;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Agents {
-    climbs: HashMap<String, Climbed>,
+    recoveries: HashMap<String, Recovered>,
     sessions: HashMap<String, Session>,
     /// What each conversation has used, where somebody said so.
     totals: HashMap<String, Usage>,
@@ -28,7 +28,7 @@ pub(super) struct Agents {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Climbed {
+struct Recovered {
     fallbacks: usize,
     repairs: u32,
     compactions: u32,
@@ -55,12 +55,12 @@ impl Agents {
                     self.totals.insert(id.clone(), total);
                 }
             }
-            Event::RetryScheduled { path, rung: Some(rung), .. } => {
-                let step = before.find(path).ok_or_else(|| format!("`{path}` climbs, but was never reached"))?;
+            Event::RetryScheduled { path, recovery: Some(action), .. } => {
+                let step = before.find(path).ok_or_else(|| format!("`{path}` recovers, but was never reached"))?;
                 if step.phase.is_attempt() {
                     return Err(format!("`{path}` waits while an attempt of it is open"));
                 }
-                self.climb(planner, path, planner.plan.step(step.step), rung)?;
+                self.recovers(planner, path, planner.plan.step(step.step), action)?;
             }
             // A person has looked at it: everything but another agent is tried anew.
             Event::Answered { path, .. } => self.rest(path),
@@ -70,43 +70,52 @@ impl Agents {
     }
 
     fn rest(&mut self, path: &StepPath) {
-        if let Some(climbed) = self.climbs.get_mut(&path.to_string()) {
-            *climbed = Climbed { fallbacks: climbed.fallbacks, ..Climbed::default() };
+        if let Some(recovered) = self.recoveries.get_mut(&path.to_string()) {
+            *recovered = Recovered { fallbacks: recovered.fallbacks, ..Recovered::default() };
         }
     }
 
-    fn climb(&mut self, planner: Planner<'_>, path: &StepPath, step: &Step, rung: &Rung) -> Result<(), String> {
+    fn recovers(
+        &mut self,
+        planner: Planner<'_>,
+        path: &StepPath,
+        step: &Step,
+        action: &RecoveryAction,
+    ) -> Result<(), String> {
         let rules = Rules::native(step.retry.as_ref());
-        let climbed = self.climbs.entry(path.to_string()).or_default();
-        match rung {
-            Rung::Repair { .. } => climbed.repairs += 1,
-            Rung::Compact => climbed.compactions += 1,
-            Rung::Reframe { .. } => {
-                climbed.framings += 1;
+        let recovered = self.recoveries.entry(path.to_string()).or_default();
+        match action {
+            RecoveryAction::Repair { .. } => recovered.repairs += 1,
+            RecoveryAction::Compact => recovered.compactions += 1,
+            RecoveryAction::Reframe { .. } => {
+                recovered.framings += 1;
                 self.latest.remove(&path.to_string());
             }
-            Rung::AwaitReset => climbed.waits += 1,
-            Rung::Fallback { to } => {
-                let fallbacks = climbed.fallbacks;
+            RecoveryAction::AwaitReset => recovered.waits += 1,
+            RecoveryAction::Fallback { to } => {
+                let fallbacks = recovered.fallbacks;
                 if entry(step, fallbacks) != Some(to) {
                     return Err(format!("`{to}` takes over `{path}`, but is not entry {fallbacks} of `fallback`"));
                 }
-                *climbed = Climbed { fallbacks: fallbacks + 1, ..Climbed::default() };
+                *recovered = Recovered { fallbacks: fallbacks + 1, ..Recovered::default() };
                 self.latest.remove(&path.to_string());
             }
-            Rung::Restore { .. } => {
+            RecoveryAction::Restore { .. } => {
                 self.latest.remove(&path.to_string());
             }
-            Rung::Again | Rung::Continue | Rung::Resend | Rung::Answer { .. } => {}
+            RecoveryAction::Again
+            | RecoveryAction::Continue
+            | RecoveryAction::Resend
+            | RecoveryAction::Answer { .. } => {}
         }
-        let climbed = &self.climbs[&path.to_string()];
+        let recovered = &self.recoveries[&path.to_string()];
         let unit = planner.plan.unit(planner.plan.body(step.body).unit);
-        let bounded = unit.compat.contains(&Compat::WorkhorseLadder)
-            || climbed.repairs <= rules.repairs
-                && climbed.compactions <= rules.compactions
-                && climbed.framings <= rules.framings
-                && climbed.waits <= rules.waits;
-        bounded.then_some(()).ok_or_else(|| format!("`{path}` climbs higher than its rules: {climbed:?}"))
+        let bounded = unit.compat.contains(&Compat::WorkhorseRecovery)
+            || recovered.repairs <= rules.repairs
+                && recovered.compactions <= rules.compactions
+                && recovered.framings <= rules.framings
+                && recovered.waits <= rules.waits;
+        bounded.then_some(()).ok_or_else(|| format!("`{path}` recovers more often than its rules allow: {recovered:?}"))
     }
 
     /// An attempt that goes on with a conversation.

@@ -1,7 +1,7 @@
 //! Several workers on two machines: who records is not always who makes, takers die before they begin, machines fall silent.
 
 use longhaul_core::decide::{Advance, Place, Planner, host_label, host_of_label, place, start_of};
-use longhaul_core::event::{Answer, Carried, Event, Gone};
+use longhaul_core::event::{Answer, Carried, Event, OnHostLost};
 use longhaul_core::path::StepPath;
 
 use super::Sim;
@@ -29,7 +29,7 @@ impl Sim {
     }
 
     fn missed(&mut self, host: String) -> Event {
-        let then = *self.chance.pick(&[Gone::Pause, Gone::Ask, Gone::Rebuild]);
+        let then = *self.chance.pick(&[OnHostLost::Pause, OnHostLost::Ask, OnHostLost::Rebuild]);
         Event::HostMissed { host, since: self.now, then }
     }
 

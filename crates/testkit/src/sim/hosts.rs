@@ -21,14 +21,14 @@ impl Sim {
         let path = path.clone();
         match (lease, self.chance.below(if self.is_patient() { 10 } else { 2 })) {
             // Whoever asks first gets it; the others must be refused, and nobody else may have it.
-            (None, 0..=6) => Event::Claimed { path, attempt, by, until },
-            (Some(_), 2) => Event::Claimed { path, attempt, by, until },
+            (None, 0..=6) => Event::HostedClaimed { path, attempt, by, until },
+            (Some(_), 2) => Event::HostedClaimed { path, attempt, by, until },
             (Some(lease), 3) => {
                 self.now = self.now.max(lease.until);
                 Event::TimerFired { timer: TimerId::Lease(path) }
             }
             (Some(_), 4) => Event::HeartbeatSeen { path, attempt, hint: Some("half".to_owned()), until },
-            (_, 5) => Event::HandedBack { path, attempt },
+            (_, 5) => Event::HostedReturned { path, attempt },
             // Of an attempt that was given up, or that nobody was ever given.
             (_, 6) => self.submitted(path, attempt + 1, by),
             (_, 7) => self.submitted(path, attempt.saturating_sub(1), by),

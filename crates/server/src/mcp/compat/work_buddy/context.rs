@@ -1,7 +1,7 @@
 //! What a workflow says about itself. Agents here are told it before every step; work-buddy tells it once, at the start.
 
 use longhaul_core::Json;
-use longhaul_core::eval::{self, Manner, Names};
+use longhaul_core::eval::{self, EvalMode, Names};
 use longhaul_core::plan::Plan;
 
 /// Nothing is known. A context that reads something of its run stays with each step.
@@ -26,7 +26,7 @@ pub(super) fn split<'p>(plan: &Plan, prompt: &'p str) -> (Option<String>, &'p st
     let unit = plan.main();
     let written = unit.context.as_ref();
     let context =
-        written.and_then(|text| eval::text(&text.0, Manner::of(&unit.compat), &Nothing, &unit.templates).ok());
+        written.and_then(|text| eval::text(&text.0, EvalMode::of(&unit.compat), &Nothing, &unit.templates).ok());
     let Some(context) = context else { return (None, prompt) };
     let context = context.trim_end().to_owned();
     match prompt.strip_prefix(&context).and_then(|rest| rest.strip_prefix("\n\n")) {

@@ -1,4 +1,4 @@
-//! How high each part of the ladder is: our own numbers, or workhorse's with its `AGENT_*` settings.
+//! How often each action is taken: our own numbers, or workhorse's with its `AGENT_*` settings.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::plan::{Backoff, Retry};
 const SECOND: u64 = 1000;
 const HOUR: u64 = 3600 * SECOND;
 
-/// The numbers of a ladder. Times are in milliseconds.
+/// The numbers of a recovery. Times are in milliseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// Corrections in the same conversation.

@@ -1,4 +1,4 @@
-//! What an agent is told on a rung.
+//! What an agent is told when it recovers.
 
 use crate::Json;
 

@@ -1,22 +1,22 @@
-//! The next rung for an agent whose turn failed; none is left when this has no answer.
+//! How an agent goes on whose turn failed. Without an answer there is nothing left to try.
 
 use serde_json::Map;
 
 use super::{Decision, Planner};
 use crate::Json;
 use crate::event::{Event, Failure, QuestionKind};
-use crate::ladder::{self, Climb, Rules, Rung};
 use crate::plan::{Arg, Compat, ErrorClass, Form, OnError, OnInterrupt, OnItemError, Retry, Step};
+use crate::recovery::{self, Recovery, RecoveryAction, Rules};
 use crate::state::{State, StepInst, StepNo};
 
 /// So often in a row a pause that was asked for is kept to the moment.
 const EXACT_WAITS: u32 = 3;
 
-/// The numbers of a step's ladder.
+/// The numbers by which a step recovers.
 pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
     let inst = state.step(at);
     let unit = planner.plan.unit(state.body(inst.body).unit);
-    if unit.compat.contains(&Compat::WorkhorseLadder) {
+    if unit.compat.contains(&Compat::WorkhorseRecovery) {
         let none = Map::new();
         let about = state.started.as_ref().and_then(|started| started.context.agent_settings.as_ref());
         return Rules::workhorse(about.unwrap_or(&none));
@@ -25,42 +25,44 @@ pub(crate) fn rules(planner: Planner<'_>, state: &State, at: StepNo) -> Rules {
 }
 
 /// Where the failed turn of an agent leads; `None` if nothing is left to try.
-pub(super) fn climb(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> Option<Decision> {
+pub(super) fn recover(planner: Planner<'_>, state: &State, at: StepNo, error: &Failure) -> Option<Decision> {
     let (inst, rules) = (state.step(at), rules(planner, state, at));
-    let ladder = Ladder { planner, state, inst, rules: &rules, error };
+    let turn = FailedTurn { planner, state, inst, rules: &rules, error };
     match error.class {
-        ErrorClass::Question => Some(ladder.ask()),
+        ErrorClass::Question => Some(turn.ask()),
         // The limit ended it, and decides whether it goes on.
         ErrorClass::Killed if super::budget::is_out_of_money(planner, state, at) => {
-            Some(scheduled(inst, ladder.on(), state.now))
+            Some(scheduled(inst, turn.on(), state.now))
         }
-        class => ladder.rung(class).map(|(rung, due)| scheduled(inst, rung, due)),
+        class => turn.action(class).map(|(action, due)| scheduled(inst, action, due)),
     }
 }
 
 /// The session was shortened: the prompt is sent again.
 pub(super) fn compacted(state: &State, at: StepNo) -> Option<Decision> {
     let inst = state.step(at);
-    let compacting = matches!(inst.climb.as_ref()?.rung, Some(Rung::Compact));
-    compacting.then(|| scheduled(inst, Rung::Resend, state.now))
+    let compacting = matches!(inst.recovery.as_ref()?.action, Some(RecoveryAction::Compact));
+    compacting.then(|| scheduled(inst, RecoveryAction::Resend, state.now))
 }
 
 /// After a person has answered or looked: the conversation goes on where there is one.
 pub(super) fn resumed(step: &Step, inst: &StepInst, now: i64, say: Option<&str>) -> Decision {
-    let session = inst.climb.as_ref().is_some_and(|climb| climb.resumable().is_some());
+    let session = inst.recovery.as_ref().is_some_and(|recovery| recovery.resumable().is_some());
     let lost = inst.outcome.error.as_ref().is_some_and(|error| error.class == ErrorClass::Lost);
-    let rung = match say {
-        None if lost && step.on_interrupt == OnInterrupt::Restore => Rung::Restore { before: inst.restorable() },
-        Some(say) => Rung::Answer { say: ladder::answered(say) },
-        None if session => Rung::Continue,
-        None => Rung::Again,
+    let action = match say {
+        None if lost && step.on_interrupt == OnInterrupt::Restore => {
+            RecoveryAction::Restore { before: inst.restorable() }
+        }
+        Some(say) => RecoveryAction::Answer { say: recovery::answered(say) },
+        None if session => RecoveryAction::Continue,
+        None => RecoveryAction::Again,
     };
-    scheduled(inst, rung, now)
+    scheduled(inst, action, now)
 }
 
-fn scheduled(inst: &StepInst, rung: Rung, due: i64) -> Decision {
+fn scheduled(inst: &StepInst, action: RecoveryAction, due: i64) -> Decision {
     let (path, attempt) = (inst.path.clone(), inst.attempts + 1);
-    Decision::of([Event::RetryScheduled { path, attempt, due, rung: Some(rung) }])
+    Decision::of([Event::RetryScheduled { path, attempt, due, recovery: Some(action) }])
 }
 
 /// Whether the failure of a step would be dealt with by something around it.
@@ -78,7 +80,7 @@ pub(super) fn is_tolerated(planner: Planner<'_>, state: &State, at: StepNo) -> b
     false
 }
 
-struct Ladder<'a> {
+struct FailedTurn<'a> {
     planner: Planner<'a>,
     state: &'a State,
     inst: &'a StepInst,
@@ -86,16 +88,16 @@ struct Ladder<'a> {
     error: &'a Failure,
 }
 
-impl Ladder<'_> {
-    fn climbed(&self) -> Climb {
-        self.inst.climb.as_deref().cloned().unwrap_or_default()
+impl FailedTurn<'_> {
+    fn recovery(&self) -> Recovery {
+        self.inst.recovery.as_deref().cloned().unwrap_or_default()
     }
 
     fn step(&self) -> &Step {
         self.planner.plan.step(self.inst.step)
     }
 
-    fn rung(&self, class: ErrorClass) -> Option<(Rung, i64)> {
+    fn action(&self, class: ErrorClass) -> Option<(RecoveryAction, i64)> {
         let own = match class {
             ErrorClass::Lost => Some((self.over(), self.state.now)),
             // Without an answer it is the step that is wrong.
@@ -115,43 +117,43 @@ impl Ladder<'_> {
             ErrorClass::Refused => self.reframe_error(),
             ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel | ErrorClass::Question => None,
         };
-        // Where a ladder reframes everything, it does so too when its tries are used up.
+        // Where the rules reframe everything, they do so too when its tries are used up.
         let transient = !matches!(class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
         own.or_else(|| if transient { self.reframe_error() } else { None }).or_else(|| self.fall_back())
     }
 
     /// How an interrupted turn is gone on with.
-    fn over(&self) -> Rung {
+    fn over(&self) -> RecoveryAction {
         match self.step().on_interrupt {
             OnInterrupt::Continue => self.on(),
-            OnInterrupt::Restore => Rung::Restore { before: self.inst.restorable() },
+            OnInterrupt::Restore => RecoveryAction::Restore { before: self.inst.restorable() },
         }
     }
 
     /// The interrupted conversation, or all over again.
-    fn on(&self) -> Rung {
-        let resumable = self.climbed().resumable().is_some() && !self.rules.per_turn;
-        if resumable { Rung::Continue } else { Rung::Again }
+    fn on(&self) -> RecoveryAction {
+        let resumable = self.recovery().resumable().is_some() && !self.rules.per_turn;
+        if resumable { RecoveryAction::Continue } else { RecoveryAction::Again }
     }
 
-    fn repair(&self) -> Option<(Rung, i64)> {
+    fn repair(&self) -> Option<(RecoveryAction, i64)> {
         let answer = &self.inst.outcome.result.output;
         let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
         let schema = self.step().output.schema.as_ref();
-        let say = ladder::fix_up(&self.error.message, &answer, schema);
-        (self.climbed().repairs < self.rules.repairs).then_some((Rung::Repair { say }, self.state.now))
+        let say = recovery::fix_up(&self.error.message, &answer, schema);
+        (self.recovery().repairs < self.rules.repairs).then_some((RecoveryAction::Repair { say }, self.state.now))
     }
 
-    fn nudge(&self) -> Option<(Rung, i64)> {
-        let first = self.climbed().repairs == 0 && !self.rules.per_turn;
-        first.then(|| (Rung::Repair { say: ladder::EMPTY.to_owned() }, self.state.now))
+    fn nudge(&self) -> Option<(RecoveryAction, i64)> {
+        let first = self.recovery().repairs == 0 && !self.rules.per_turn;
+        first.then(|| (RecoveryAction::Repair { say: recovery::EMPTY.to_owned() }, self.state.now))
     }
 
-    fn pause(&self) -> Option<(Rung, i64)> {
+    fn pause(&self) -> Option<(RecoveryAction, i64)> {
         if self.step().retry.as_ref().is_some_and(|retry| !covers(retry, self.error.class)) {
             return None;
         }
-        let tries = self.climbed().pauses;
+        let tries = self.recovery().pauses;
         let usual_ms = self.rules.pause_ms(tries, seed(self.inst));
         let ms = match self.error.retry_after_ms {
             // At first the other side is taken at its word.
@@ -162,49 +164,49 @@ impl Ladder<'_> {
     }
 
     /// What a `retry` asks for by name.
-    fn asked_for(&self) -> Option<(Rung, i64)> {
+    fn asked_for(&self) -> Option<(RecoveryAction, i64)> {
         let named = self.step().retry.as_ref().is_some_and(|retry| covers(retry, self.error.class));
         named.then(|| self.pause()).flatten()
     }
 
-    fn wait(&self) -> Option<(Rung, i64)> {
+    fn wait(&self) -> Option<(RecoveryAction, i64)> {
         if self.prefers_another() && self.next_agent().is_some() {
             return None;
         }
         let known = self.error.retry_after_ms.map(|ms| later(self.state.now, ms));
-        let waits = self.climbed().waits;
+        let waits = self.recovery().waits;
         // A pause that was asked for is exact; when a share is there again is not, and nobody is believed for ever.
         let exact = self.error.class == ErrorClass::RateLimit && waits < EXACT_WAITS && !self.rules.per_turn;
         let margin_ms = if exact { 0 } else { self.rules.margin_ms };
         let due = self.rules.reset_at(self.state.now, known, margin_ms);
-        (waits < self.rules.waits).then_some((Rung::AwaitReset, due))
+        (waits < self.rules.waits).then_some((RecoveryAction::AwaitReset, due))
     }
 
-    fn compact(&self) -> Option<(Rung, i64)> {
-        let climbed = self.climbed();
+    fn compact(&self) -> Option<(RecoveryAction, i64)> {
+        let recovery = self.recovery();
         // What could not be shortened just now can not be shortened.
-        let failed = climbed.rung == Some(Rung::Compact);
-        let can = climbed.session.as_ref().is_some_and(|session| session.compacts) && !failed;
-        (can && climbed.compactions < self.rules.compactions).then_some((Rung::Compact, self.state.now))
+        let failed = recovery.action == Some(RecoveryAction::Compact);
+        let can = recovery.session.as_ref().is_some_and(|session| session.compacts) && !failed;
+        (can && recovery.compactions < self.rules.compactions).then_some((RecoveryAction::Compact, self.state.now))
     }
 
-    fn reframe(&self) -> Option<(Rung, i64)> {
-        let framing = self.climbed().framing + 1;
+    fn reframe(&self) -> Option<(RecoveryAction, i64)> {
+        let framing = self.recovery().framing + 1;
         let due = later(self.state.now, self.rules.framing_pause_ms(framing));
-        (framing <= self.rules.framings).then_some((Rung::Reframe { framing }, due))
+        (framing <= self.rules.framings).then_some((RecoveryAction::Reframe { framing }, due))
     }
 
-    fn reframe_error(&self) -> Option<(Rung, i64)> {
+    fn reframe_error(&self) -> Option<(RecoveryAction, i64)> {
         self.rules.reframes_errors.then(|| self.reframe()).flatten()
     }
 
-    fn fall_back(&self) -> Option<(Rung, i64)> {
-        self.next_agent().map(|to| (Rung::Fallback { to }, self.state.now))
+    fn fall_back(&self) -> Option<(RecoveryAction, i64)> {
+        self.next_agent().map(|to| (RecoveryAction::Fallback { to }, self.state.now))
     }
 
     fn next_agent(&self) -> Option<String> {
         let agents = agent_key(self.step(), "fallback")?.as_array()?;
-        agents.get(self.climbed().fallbacks as usize)?.as_str().map(str::to_owned)
+        agents.get(self.recovery().fallbacks as usize)?.as_str().map(str::to_owned)
     }
 
     /// Whether the workflow would rather go on with another agent than wait.

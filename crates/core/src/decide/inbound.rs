@@ -3,7 +3,7 @@
 //! **Invariant:** what does not fit is recorded as refused, with the reason, and changes nothing else: the question and the
 //! wait stay open.
 
-use super::{Planner, gone, hosted};
+use super::{Planner, host_lost, hosted};
 use crate::Json;
 use crate::approval;
 use crate::event::{Answer, Envelope, Event, QuestionKind, VERSION};
@@ -18,7 +18,7 @@ use crate::view;
 const SCHEMA_CHARS_MAX: usize = 300;
 
 /// The event that is recorded in the place of one that somebody tells the run.
-pub(super) fn held(planner: Planner<'_>, state: &State, event: Event) -> Event {
+pub(super) fn checked(planner: Planner<'_>, state: &State, event: Event) -> Event {
     let Some(what) = word(&event) else { return event };
     match (misfit(planner, state, &event), event) {
         (Some(why), _) => Event::Refused { what: what.to_owned(), why },
@@ -51,7 +51,7 @@ fn word(event: &Event) -> Option<&'static str> {
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {
             "submission"
         }
-        Event::Claimed { .. } => "claim",
+        Event::HostedClaimed { .. } => "claim",
         Event::HeartbeatSeen { .. } => "heartbeat",
         _ => return None,
     })
@@ -78,7 +78,7 @@ pub fn misfit(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         {
             Some(format!("its files are not on `{host}`"))
         }
-        Event::HostMissed { host, then, .. } => gone::misfit(state, host, *then),
+        Event::HostMissed { host, then, .. } => host_lost::misfit(state, host, *then),
         Event::Unpaused { .. } if !state.paused => Some("it is not paused".to_owned()),
         _ => hosted::misfit(planner, state, event),
     }
@@ -90,7 +90,7 @@ fn stays_shut(planner: Planner<'_>, state: &State, event: &Event) -> Option<Stri
         return Some("the run is not over".to_owned());
     }
     let envelope = Envelope { v: VERSION, seq: state.seq + 1, at: state.now, event: event.clone() };
-    state.clone().apply(planner.plan, planner.index, &envelope).err().map(|illegal| illegal.0)
+    state.clone().apply(planner.plan, planner.index, &envelope).err().map(|error| error.0)
 }
 
 /// The step and its question, while it is open.

@@ -4,7 +4,7 @@
 //! One question is open at a time, however many steps wait for the machine.
 
 use super::Decision;
-use crate::event::{Event, Gone, QuestionKind};
+use crate::event::{Event, OnHostLost, QuestionKind};
 use crate::explain::moment;
 use crate::state::{LostHost, State, StepInst};
 
@@ -17,16 +17,16 @@ const REBUILD: &str = "rebuild";
 /// To stop.
 const CANCEL: &str = "cancel";
 
-/// What is to be recorded about a machine that is missed; `None` if nobody has to do anything.
+/// What is to be recorded about a machine that is lost; `None` if nobody has to do anything.
 pub(super) fn decide(state: &State) -> Option<Decision> {
-    let missed = state.placement.lost.as_ref().filter(|missed| missed.then != Gone::Pause)?;
-    if missed.is_back {
-        return Some(Decision::of([Event::HostSeen { host: missed.host.clone() }]));
+    let lost = state.placement.lost.as_ref().filter(|lost| lost.then != OnHostLost::Pause)?;
+    if lost.is_back {
+        return Some(Decision::of([Event::HostSeen { host: lost.host.clone() }]));
     }
-    match &missed.chosen {
-        Some((word, by)) => Some(chosen(state, missed, word, by.as_deref())),
-        None if missed.then == Gone::Rebuild && is_whole(state) => Some(left(state, missed, true, None)),
-        None => ask(state, missed),
+    match &lost.chosen {
+        Some((word, by)) => Some(chosen(state, lost, word, by.as_deref())),
+        None if lost.then == OnHostLost::Rebuild && is_whole(state) => Some(left(state, lost, true, None)),
+        None => ask(state, lost),
     }
 }
 
@@ -35,44 +35,44 @@ fn is_whole(state: &State) -> bool {
     state.placement.carried.is_some() && state.placement.uncarried.is_none()
 }
 
-/// Why a run has no use for the news that its machine is missed.
-pub(super) fn misfit(state: &State, host: &str, then: Gone) -> Option<String> {
+/// Why a run has no use for the news that its machine is lost.
+pub(super) fn misfit(state: &State, host: &str, then: OnHostLost) -> Option<String> {
     match then {
-        Gone::Pause => None,
-        _ if state.placement.lost.is_some() => Some(format!("that `{host}` is missed is known")),
+        OnHostLost::Pause => None,
+        _ if state.placement.lost.is_some() => Some(format!("it is known already that `{host}` is lost")),
         _ if state.waiting_for(host).is_empty() => Some(format!("nothing waits for `{host}`")),
-        Gone::Ask | Gone::Rebuild => None,
+        OnHostLost::Ask | OnHostLost::Rebuild => None,
     }
 }
 
-fn chosen(state: &State, missed: &LostHost, word: &str, by: Option<&str>) -> Decision {
+fn chosen(state: &State, lost: &LostHost, word: &str, by: Option<&str>) -> Decision {
     match word {
-        LEAVE => left(state, missed, false, by),
-        REBUILD => left(state, missed, true, by),
+        LEAVE => left(state, lost, false, by),
+        REBUILD => left(state, lost, true, by),
         _ => Decision::of([Event::CancelRequested {
             by: by.map(str::to_owned),
-            reason: Some(format!("the machine `{}` is gone", missed.host)),
+            reason: Some(format!("the machine `{}` is gone", lost.host)),
         }]),
     }
 }
 
-fn left(state: &State, missed: &LostHost, with_files: bool, by: Option<&str>) -> Decision {
+fn left(state: &State, lost: &LostHost, with_files: bool, by: Option<&str>) -> Decision {
     Decision::of([Event::HostLeft {
-        host: missed.host.clone(),
+        host: lost.host.clone(),
         by: by.map(str::to_owned),
         carried: state.placement.carried.clone().filter(|_| with_files),
     }])
 }
 
 /// The step that has waited for the longest asks for all of them.
-fn ask(state: &State, missed: &LostHost) -> Option<Decision> {
-    let waiting: Vec<&StepInst> = state.waiting_for(&missed.host).into_iter().map(|at| state.step(at)).collect();
+fn ask(state: &State, lost: &LostHost) -> Option<Decision> {
+    let waiting: Vec<&StepInst> = state.waiting_for(&lost.host).into_iter().map(|at| state.step(at)).collect();
     let is_asked = waiting.iter().any(|step| step.asks().is_some());
     let first = waiting.first().filter(|_| !is_asked)?;
     Some(Decision::of([Event::QuestionAsked {
         path: first.path.clone(),
         kind: QuestionKind::Machine,
-        text: text(state, missed),
+        text: text(state, lost),
         choices: choices(state),
         schema: None,
         due: None,
@@ -81,7 +81,7 @@ fn ask(state: &State, missed: &LostHost) -> Option<Decision> {
     }]))
 }
 
-fn text(state: &State, missed: &LostHost) -> String {
+fn text(state: &State, lost: &LostHost) -> String {
     let rebuild = state.placement.carried.as_ref().map_or_else(String::new, |carried| {
         let commit: String = carried.commit.chars().take(10).collect();
         let without = state
@@ -94,8 +94,8 @@ fn text(state: &State, missed: &LostHost) -> String {
     format!(
         "Nothing was heard of the machine `{}` since {}, and the files of the run are there. Start a worker on it, and this is \
          withdrawn. `{WAIT}` waits for longer, `{LEAVE}` goes on elsewhere without the files{rebuild}, `{CANCEL}` stops the run.{}",
-        missed.host,
-        moment(missed.since),
+        lost.host,
+        moment(lost.since),
         unrecorded(state)
     )
 }

@@ -1,7 +1,7 @@
-//! How the failed turn of an agent is gone on with: one rung after the other, each of them an event.
+//! How an agent recovers when its turn failed: one action after the other, each of them an event.
 //!
-//! **Invariant:** what a step has climbed is part of its state, so that a run which is opened again stands on the rung
-//! on which it stood. Nothing is ever made up: after the last rung comes the declared default, or a person.
+//! **Invariant:** what a step has tried is part of its state, so a run that is opened again continues where it was. Nothing is
+//! ever made up: after the last action comes the declared default, or a person.
 
 mod rules;
 mod texts;
@@ -16,7 +16,7 @@ pub(crate) use texts::{CONTINUE, EMPTY, TAKE_OVER, answered, fix_up, reframed};
 /// In which way an agent goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rung {
+pub enum RecoveryAction {
     /// The same again, in a new conversation.
     Again,
     /// The interrupted conversation is taken up.
@@ -54,7 +54,7 @@ pub enum Rung {
     },
 }
 
-impl Rung {
+impl RecoveryAction {
     /// For people.
     pub fn words(&self) -> String {
         match self {
@@ -72,11 +72,11 @@ impl Rung {
     }
 }
 
-/// What a step has climbed so far.
+/// What a step has tried so far to recover.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Climb {
-    /// The rung that the present or next attempt stands on.
-    pub rung: Option<Rung>,
+pub struct Recovery {
+    /// The action with which the present or next attempt begins.
+    pub action: Option<RecoveryAction>,
     /// The conversation, once one was seen.
     pub session: Option<Session>,
     /// Entries of `fallback` that took over.
@@ -92,32 +92,41 @@ pub struct Climb {
     pub(crate) compactions: u32,
 }
 
-impl Climb {
-    /// Takes a rung. `per_turn`: whether tries are counted anew for each thing that is said; `counts`: whether this is a
+impl Recovery {
+    /// Takes an action. `per_turn`: whether tries are counted anew for each thing that is said; `counts`: whether this is a
     /// try at all, and not the work of a worker that was lost.
-    pub(crate) fn take(&mut self, rung: &Rung, per_turn: bool, counts: bool) {
-        match rung {
-            Rung::Again | Rung::Continue | Rung::Resend | Rung::Answer { .. } => {}
-            Rung::Restore { .. } => self.session = None,
-            Rung::Repair { .. } => self.repairs += 1,
-            Rung::AwaitReset => self.waits += 1,
-            Rung::Compact => self.compactions += 1,
-            Rung::Reframe { framing } => {
+    pub(crate) fn take(&mut self, action: &RecoveryAction, per_turn: bool, counts: bool) {
+        match action {
+            RecoveryAction::Again
+            | RecoveryAction::Continue
+            | RecoveryAction::Resend
+            | RecoveryAction::Answer { .. } => {}
+            RecoveryAction::Restore { .. } => self.session = None,
+            RecoveryAction::Repair { .. } => self.repairs += 1,
+            RecoveryAction::AwaitReset => self.waits += 1,
+            RecoveryAction::Compact => self.compactions += 1,
+            RecoveryAction::Reframe { framing } => {
                 (self.framing, self.session, self.kept) = (*framing, None, None);
                 self.repairs = if per_turn { 0 } else { self.repairs };
             }
-            Rung::Fallback { .. } => {
+            RecoveryAction::Fallback { .. } => {
                 *self = Self { fallbacks: self.fallbacks + 1, ..Self::default() };
             }
         }
-        let new_turn = matches!(rung, Rung::Repair { .. } | Rung::Reframe { .. } | Rung::Compact | Rung::Resend);
+        let new_turn = matches!(
+            action,
+            RecoveryAction::Repair { .. }
+                | RecoveryAction::Reframe { .. }
+                | RecoveryAction::Compact
+                | RecoveryAction::Resend
+        );
         if per_turn && new_turn {
             (self.pauses, self.waits) = (0, 0);
         }
-        if counts && matches!(rung, Rung::Again | Rung::Continue) {
+        if counts && matches!(action, RecoveryAction::Again | RecoveryAction::Continue) {
             self.pauses += 1;
         }
-        self.rung = Some(rung.clone());
+        self.action = Some(action.clone());
     }
 
     /// A person has looked at it: everything may be tried anew, in the same conversation.
