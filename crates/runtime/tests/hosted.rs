@@ -69,7 +69,10 @@ async fn of_two_clients_that_race_one_is_recorded_and_the_other_told() {
     let refused: Vec<String> =
         [first, second].into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(["the run is over", "`a` has been submitted already"].contains(&refused[0].as_str()), "{refused:?}");
+    assert!(
+        ["the run is over: it succeeded", "`a` has been submitted already"].contains(&refused[0].as_str()),
+        "{refused:?}"
+    );
     assert_eq!(bench.results_of(&run, "a").await, 1);
 }
 
@@ -115,7 +118,7 @@ async fn a_claim_that_runs_out_is_offered_anew_and_its_late_result_refused() {
     let over = bench.engine().submit(&run, "a", said("in time"), "quick").await.unwrap();
     assert_eq!((over.status, bench.results_of(&run, "a").await), (HostStatus::Succeeded, 1));
     let twice = bench.engine().submit(&run, "a", said("in time"), "quick").await.unwrap_err();
-    assert_eq!(twice.to_string(), "the run is over");
+    assert_eq!(twice.to_string(), "the run is over: it succeeded");
 }
 
 #[tokio::test]
@@ -319,7 +322,7 @@ async fn only_a_run_for_a_host_hands_its_steps_out() {
     let bench = Bench::new();
     let run = bench.engine().start(&bench::plan(ONE), StartRequest::default()).await.unwrap();
     let refused = bench.engine().next(&run, "ed").await.unwrap_err();
-    assert!(refused.to_string().contains("only a run that was started for a host"), "{refused}");
+    assert!(refused.to_string().contains("only a run that was started for a client"), "{refused}");
     assert_eq!(bench.events(&run).await.len(), 1);
 }
 

@@ -76,10 +76,21 @@ impl Engine {
         who: &Origin,
         patience: Duration,
     ) -> Result<Applied, Error> {
+        // Callers hold it within futures of their own.
+        Box::pin(self.carried_out(run, message, who, patience)).await
+    }
+
+    async fn carried_out(
+        &self,
+        run: &RunId,
+        message: Message,
+        who: &Origin,
+        patience: Duration,
+    ) -> Result<Applied, Error> {
         self.may_decide(run, &message, who).await?;
         let message = message.identified(&self.shared).await?;
         message.keepable()?;
-        let committed = match apply(&self.shared, run, &message).await {
+        let committed = match Box::pin(apply(&self.shared, run, &message)).await {
             Err(error) => return Err(first::explained(self, run, &message, error).await),
             Ok(Some(committed)) => committed,
             Ok(None) => return posted::through_the_inbox(self, run, message).await,
@@ -164,7 +175,7 @@ async fn apply(shared: &Arc<Shared>, run: &RunId, message: &Message) -> Result<O
         if needs_mail(shared, &loaded).await? {
             return Ok(None);
         }
-        match commit(shared, run, loaded, message.clone().into_event()).await {
+        match Box::pin(commit(shared, run, loaded, message.clone().into_event())).await {
             Err(error) if moved_on(&error) => {}
             committed => return committed.map(Some),
         }
