@@ -1,4 +1,4 @@
-//! Why every unfinished step waits, in words.
+//! Explains in words why each unfinished step waits.
 
 use crate::decide::{agent_of_label, host_of_label, is_given, project_of_label};
 use crate::duration::format_ms;
@@ -14,16 +14,16 @@ pub struct Explanation {
     /// The step; `None` if it is about the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<StepPath>,
-    /// In words.
+    /// The reason, in words.
     pub text: String,
 }
 
-/// Why the run and each of its unfinished steps wait. Nothing of a run that is over.
+/// Why the run and each of its unfinished steps wait. Empty for a finished run.
 pub fn explain(plan: &Plan, state: &State) -> Vec<Explanation> {
     explain_at(plan, state, state.now)
 }
 
-/// The same, as it is at a moment: how long somebody has been silent changes although nothing happens.
+/// The same at a given time: the time since a client's last sign of life changes although no event happens.
 pub fn explain_at(plan: &Plan, state: &State, now: i64) -> Vec<Explanation> {
     if state.is_finished() || state.started.is_none() {
         return Vec::new();
@@ -77,7 +77,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     found
 }
 
-/// An attempt that waits for its machine, or for what its agent does in the background.
+/// An attempt that waits for its machine, or for background work of its agent.
 fn delayed(step: &StepInst) -> Option<Explanation> {
     let why = step.delayed()?;
     let text = format!("`{}` waits: {why}; it then continues by itself", step.path);
@@ -111,7 +111,7 @@ fn waits(now: i64, step: &StepInst) -> String {
     }
 }
 
-/// Who has an attempt that is handed out, and for how long nothing was heard.
+/// The client that holds a hosted attempt, and the time since its last sign of life.
 fn hosted(now: i64, step: &StepInst) -> String {
     let path = &step.path;
     let Some(lease) = step.lease() else {
@@ -123,7 +123,7 @@ fn hosted(now: i64, step: &StepInst) -> String {
     format!("`{path}` is handed out to {}{silent}{hint}, until {}", lease.by, moment(lease.until))
 }
 
-/// What a worker must have that takes a step.
+/// The labels that a worker needs for a step.
 pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
     let hosts = labels.iter().filter_map(|label| host_of_label(label));
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
@@ -155,12 +155,12 @@ fn asks(now: i64, path: &StepPath, question: &Question) -> String {
     let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
     let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
-    // What a workflow asks its author knows; this nobody has written.
+    // The author of a workflow knows its questions. This one comes from Longhaul, so its text is shown.
     let about = if question.kind == QuestionKind::Machine { format!(": {}", question.text) } else { String::new() };
     format!("`{path}` waits for {what} since {}{since}{until}{about}", moment(question.asked_at))
 }
 
-/// A moment as people write it.
+/// A time as people write it.
 pub fn moment(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |moment| moment.to_string())
 }

@@ -1,20 +1,20 @@
-//! Holds an action to policy and grants.
+//! Checks an action against policy and grants.
 //!
-//! The order is fixed: what a run may never do; the policy; a grant for the action itself; the grant of the run; a grant for
-//! its workflow.
+//! The order is fixed: the actions that a run may never do; the policy; a grant for the action itself; the grant of
+//! the run; a grant for its workflow.
 
 use super::{Grant, Key, Ledger, Request, RunGrant};
 use crate::plan::Risk;
 use crate::policy::{Policy, Verdict};
 
-/// What came of a request.
+/// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// What is to happen.
+    /// The verdict.
     pub verdict: Verdict,
-    /// By which rule or grant.
+    /// The rule or grant that decided.
     pub rule: String,
-    /// The grant that is used by it.
+    /// The number of the grant that this uses.
     pub used: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ impl Decision {
 }
 
 impl Ledger {
-    /// Whether an action may be done now, by which rule, and which grant that uses.
+    /// Whether an action may be done now, by which rule, and with which grant.
     pub fn decide(&self, policy: &Policy, request: &Request, run: Option<&RunGrant>, now: i64) -> Decision {
         if request.run.is_some() && changes_itself(&request.action.name) {
             let rule = "no run changes workflows, triggers or proposals; let a person do it outside of the run";
@@ -45,7 +45,7 @@ impl Ledger {
         }
     }
 
-    /// What the grants of a run and of its workflow let pass.
+    /// The decision by the grants of a run and of its workflow, if one covers the action.
     fn by_workflow(&self, request: &Request, run: &RunGrant, now: i64) -> Option<Decision> {
         let own = request.action.risk >= Risk::High || request.fingerprint.is_some() || request.replayed;
         if own || run.suspended {
@@ -61,7 +61,7 @@ impl Ledger {
         Some(Decision { used: Some(id), ..Decision::new(Verdict::Allow, rule) })
     }
 
-    /// The grant for runs of a workflow that holds now.
+    /// The valid grant for runs of a workflow.
     pub fn class(&self, workflow: &str, session: Option<&str>, now: i64) -> Option<(u64, &Grant)> {
         let fits =
             |grant: &Grant| matches!(&grant.key, Key::Class(name) if name == workflow) && of_session(grant, session);
@@ -69,7 +69,7 @@ impl Ledger {
     }
 }
 
-/// Whether a grant is for the action itself. A call that is consented to by itself needs a grant for itself.
+/// Whether a grant covers the action itself. A call that needs its own consent needs a grant with its hash.
 fn covers(grant: &Grant, request: &Request) -> bool {
     let names_it = matches!(&grant.key, Key::Action(name) if *name == request.action.name);
     names_it && grant.fingerprint == request.fingerprint && of_session(grant, request.session.as_deref())
@@ -79,7 +79,7 @@ fn of_session(grant: &Grant, session: Option<&str>) -> bool {
     grant.session.as_deref().is_none_or(|own| Some(own) == session)
 }
 
-/// Whether an action changes what runs: workflows, triggers, or what becomes of proposals. To propose is no change.
+/// Whether an action changes workflows, triggers, or decides on proposals. Proposing is not a change.
 pub(super) fn changes_itself(name: &str) -> bool {
     let Some((service, action)) = name.split_once(':') else { return false };
     let verb = action.split('_').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Proposals: what may be proposed, decided and applied.
+//! Checks proposals, reviews and their application, and makes the entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,35 +7,35 @@ use crate::rejection::{Rejection, Remedy};
 use super::change::{bumped, fits, saved};
 use super::{Change, Entry, Proposal, Shelf, Source, Status, Text};
 
-/// How long a proposal waits where nobody says: 14 days.
+/// The default lifetime of a proposal: 14 days.
 pub const EXPIRY_MS: i64 = 14 * 24 * 60 * 60 * 1000;
 
-/// What somebody proposes.
+/// A proposed change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposing {
-    /// The hash of the text that they saw.
+    /// The hash of the text that the author saw.
     pub base: String,
-    /// What they would write instead.
+    /// The proposed text.
     #[serde(flatten)]
     pub text: Text,
-    /// What changes, in their words or as a diff.
+    /// The change, in words or as a diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The run that it comes from.
+    /// The run that proposes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The session that it comes from.
+    /// The session that proposes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Who.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// When nobody may apply it any more.
+    /// The time at which it expires.
     pub expires_at: i64,
 }
 
 impl Shelf {
-    /// What is to be written to propose a text.
+    /// The entry that proposes a text.
     pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<Entry, Rejection> {
         let kept = self.kept(workflow)?;
         lets_itself_be_changed(workflow, &kept.current().text)?;
@@ -48,7 +48,7 @@ impl Shelf {
         Ok(Entry::Proposed { workflow: workflow.to_owned(), proposing })
     }
 
-    /// What is to be written when somebody decides. `inside` are the runs and sessions that they come from.
+    /// The entry of a review. `inside` are the runs and sessions that the reviewer acts from.
     pub fn review(
         &self,
         workflow: &str,
@@ -78,7 +78,7 @@ impl Shelf {
         }
     }
 
-    /// What is to be written to apply what was approved.
+    /// The entry that applies an approved proposal.
     pub fn apply_proposal(&self, workflow: &str, id: u64, change: &Change, now: i64) -> Result<Entry, Rejection> {
         let proposal = self.proposal_of(workflow, id)?;
         match proposal.status(now) {

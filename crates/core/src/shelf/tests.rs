@@ -1,4 +1,4 @@
-//! The shelf, text in and text out: a line does something, and what follows is what is said about it.
+//! The registry as a script: a line does something, and the result follows.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn hash_of(words: &str) -> String {
     text(words).hash
 }
 
-/// A shelf that takes in what it decides itself.
+/// A registry that applies its own entries.
 #[derive(Default)]
 struct Desk {
     shelf: Shelf,
