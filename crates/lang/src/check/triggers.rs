@@ -1,4 +1,4 @@
-//! LH0512: triggers that do not say what they wait for.
+//! LH0512: triggers without a condition.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
