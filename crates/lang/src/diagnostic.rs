@@ -170,7 +170,7 @@ fn tolerance(length: usize, candidate: &str) -> usize {
 }
 
 /// Whether a word of a length can be a misspelling of a candidate. Marks such as `_` do not count as mistakes, so
-/// this only excludes lengths that differ by more than half.
+/// this only excludes a word that is more than twice as long as the other.
 fn near_in_length(length: usize, candidate: &str) -> bool {
     let other = candidate.chars().count();
     length.max(other) <= 2 * length.min(other).max(2)

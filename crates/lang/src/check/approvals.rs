@@ -20,7 +20,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports a rule that needs more people than it allows.
+/// Reports a rule that needs more people than may answer.
 fn people(rule: &Node) -> Option<Diagnostic> {
     let from = rule.get("from").unwrap_or(rule);
     let asked = count(rule);

@@ -1,4 +1,4 @@
-//! LH0512: triggers without a condition.
+//! LH0512: triggers with no source, or with more than one.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
