@@ -91,8 +91,8 @@ pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<Sens
 
 fn too_many() -> String {
     format!(
-        "it says more than {FILES_MAX} files or {} MiB to agents, too much for anybody to have looked at, so nothing of it is trusted; \
-         remove what is not needed from {}",
+        "it has more than {FILES_MAX} files or {} MiB that tell agents what to run, too much for a person to check, so nothing of it is \
+         trusted; remove unneeded files from {}",
         BYTES_MAX >> 20,
         FILES.join(", ")
     )

@@ -46,7 +46,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     let mut say = |text: String| found.push(Explanation { path: None, text });
     let open = state.open_attempts().count();
     if state.cancelling {
-        say(format!("the run is being cancelled; {} under way", steps(open)));
+        say(format!("the run is being cancelled; {} still running", steps(open)));
     }
     if state.paused {
         let limit =
@@ -59,7 +59,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
                 missed.host,
                 moment(missed.since)
             ),
-            None => format!("the run is paused{limit}; nothing new starts until it is told to continue"),
+            None => format!("the run is paused{limit}; no new step starts until `longhaul unpause`"),
         });
     }
     let ready = state.ready();
@@ -68,9 +68,12 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         let set_aside = state.reserved() != crate::event::Usage::default();
         say(match (state.at_once() >= slots as usize, set_aside) {
             (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
-            (false, true) => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
+            (false, true) => format!("{} ready, but the running steps may use up the rest of the budget", steps(ready)),
             (false, false) => {
-                format!("{} ready, and nobody drives the run: resume it, or start a worker", steps(ready))
+                format!(
+                    "{} ready, but no engine is running this run; use `longhaul resume`, or start a worker",
+                    steps(ready)
+                )
             }
         });
     }
@@ -115,7 +118,7 @@ fn waits(now: i64, step: &StepInst) -> String {
 fn hosted(now: i64, step: &StepInst) -> String {
     let path = &step.path;
     let Some(lease) = step.lease() else {
-        return format!("`{path}` is ready for whoever hosts the run to take it");
+        return format!("`{path}` waits for an MCP client to take it");
     };
     let silent = u64::try_from(now - lease.seen).unwrap_or_default();
     let silent = if silent == 0 { String::new() } else { format!(", silent for {}", format_ms(silent)) };
@@ -128,7 +131,7 @@ pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
     let hosts = labels.iter().filter_map(|label| host_of_label(label));
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
     let agents = labels.iter().filter_map(|label| agent_of_label(label));
-    let turn: String = agents.map(|agent| format!(" that may begin another turn of {agent}")).collect();
+    let turn: String = agents.map(|agent| format!(" that may start another turn of {agent}")).collect();
     let folder = match labels.iter().find_map(|label| project_of_label(label)) {
         Some("") => " in a folder whose project is not known",
         Some(_) => " in a checkout of its project",

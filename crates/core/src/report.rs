@@ -12,7 +12,7 @@ use crate::task::TaskKey;
 
 /// The event to record for a report on the attempt with this key, or the reason why none is recorded.
 pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Event, String> {
-    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login cannot say that".to_owned())?;
+    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login may not report that".to_owned())?;
     let about = TaskKey::new(path, attempt);
     if about.to_string() != key {
         return Err(format!("it is about `{about}`, and its worker holds `{key}`"));

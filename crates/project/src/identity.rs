@@ -26,7 +26,7 @@ impl fmt::Display for Unknown {
         f.write_str(match self {
             Self::NoRepository => "no git repository is around it",
             Self::NoCommits => "its repository has no commits",
-            Self::CutOff => "its clone was cut off by --depth",
+            Self::CutOff => "its clone is shallow (--depth)",
         })
     }
 }

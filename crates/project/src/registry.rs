@@ -85,7 +85,7 @@ impl Disk {
 fn in_words(report: &CheckReport) -> String {
     let errors = report.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let told: Vec<String> = errors.take(TOLD_MAX).map(|found| render(found, &report.sources, false)).collect();
-    format!("the workflow has errors, and was not kept\n\n{}\n\n{}", told.join("\n\n"), summary(&report.diagnostics))
+    format!("the workflow has errors and was not saved\n\n{}\n\n{}", told.join("\n\n"), summary(&report.diagnostics))
 }
 
 /// The workflows that can be started.

@@ -119,7 +119,7 @@ impl Settings {
         }
         if let Some(key) = gates::sensitive(document).filter(|_| !may_all()) {
             bail!(
-                "`{key}` says who may let work pass, and this file came with the project; look at it, then run \
+                "`{key}` says who may approve work, and this file came with the project; look at it, then run \
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
@@ -137,7 +137,7 @@ impl Settings {
         }
         if let Some(key) = retention::sensitive(document).filter(|_| !may_all()) {
             bail!(
-                "`{key}` says what is forgotten, and this file came with the project; look at it, then run `longhaul trust`, or \
+                "`{key}` says which runs are removed, and this file came with the project; look at it, then run `longhaul trust`, or \
                  write it into ~/.longhaul/config.toml"
             );
         }
@@ -261,7 +261,7 @@ fn server(keys: &Keys<'_>) -> Result<MailServer> {
         _ => Some(MailLogin { user: keys.text("user")?.to_owned(), password: keys.setting("password")? }),
     };
     if login.is_some() && privacy == MailPrivacy::Open {
-        bail!("`{0}.password` would be sent in the open; set `{0}.tls` to starttls or tls", keys.key);
+        bail!("`{0}.password` would be sent unencrypted; set `{0}.tls` to starttls or tls", keys.key);
     }
     let trust = has("trust").then(|| keys.text("trust")).transpose()?.map(|file| keys.folder.join(file));
     Ok(MailServer { address, privacy, login, trust })
@@ -380,8 +380,8 @@ mod tests {
     #[test]
     fn a_login_that_others_could_read_is_refused() {
         let told = |more: &str| mail(more).unwrap_err().to_string();
-        assert!(told("smtp = 'x:25'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
-        assert!(told("smtp = 'x:465'\ntls = 'none'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
+        assert!(told("smtp = 'x:25'\nuser = 'u'\npassword = 'p'").contains("would be sent unencrypted"));
+        assert!(told("smtp = 'x:465'\ntls = 'none'\nuser = 'u'\npassword = 'p'").contains("would be sent unencrypted"));
         assert_eq!(told("smtp = 'x:465'\nuser = 'u'"), "`channels.m.password` is missing");
         assert!(told("smtp = 'x:465'\ntls = 'yes'").starts_with("`channels.m.tls` is `yes`"));
         assert!(told("user = 'u'").contains("which is not given"));
@@ -409,7 +409,7 @@ mod tests {
         let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
         assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
         let said = add("[roles]\nops = ['me']").unwrap_err().to_string();
-        assert!(said.starts_with("`roles` says who may let work pass"), "{said}");
+        assert!(said.starts_with("`roles` says who may approve work"), "{said}");
         for text in [
             "[approvals]\nwho = 'anyone'",
             "sandboxed = true",

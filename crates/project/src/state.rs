@@ -189,7 +189,7 @@ fn verify(folder: &Path) -> Result<()> {
     }
     if about.mode() & WRITTEN_BY_OTHERS != 0 {
         bail!(
-            "other users can write to {}, so what is in it may be theirs; if it is all yours, run `chmod 700 {}`",
+            "other users can write to {}, so its files may be theirs; if all of them are yours, run `chmod 700 {}`",
             folder.display(),
             folder.display()
         );

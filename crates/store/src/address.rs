@@ -87,7 +87,7 @@ impl FromStr for StoreAddress {
 }
 
 /// This message leaves the text out, because it may contain a password.
-const NO_PLACE: &str = "this is no address of a store: there is postgres://user:password@host/database, or a file";
+const NO_PLACE: &str = "this is not the address of a store: use postgres://user:password@host/database, or a file";
 
 /// Whether a text looks like an address, not like a file name: it contains `://`, starts like an address, or has a
 /// password before a host.
@@ -124,7 +124,7 @@ mod tests {
             "team:hunter2@db/runs",
         ] {
             let said = text.parse::<StoreAddress>().unwrap_err().to_string();
-            assert!(said.contains("no address of a store") && !said.contains("hunter2"), "{text}: {said}");
+            assert!(said.contains("not the address of a store") && !said.contains("hunter2"), "{text}: {said}");
         }
         for text in ["runs.db", "postgres/runs.db", "/srv/a:b@c/runs.db", "sqlite:///srv/x.db", "./team:x", "@home"] {
             assert!(text.parse::<StoreAddress>().unwrap().file().is_some(), "{text}");

@@ -9,7 +9,7 @@
 pub enum Error {
     /// The append was decided from old data: the run has other events, or a message that it consumes is gone. Read
     /// the run again and decide again.
-    #[error("the run has moved on; its last event is number {actual}")]
+    #[error("the run has changed meanwhile; its last event is number {actual}")]
     Conflict {
         /// The last seq of the run.
         actual: u64,
@@ -18,7 +18,7 @@ pub enum Error {
     #[error("these events are stored already")]
     AlreadyApplied,
     /// Another worker holds the task, it has another attempt, or it ended. Stop, and kill the process tree.
-    #[error("task `{key}` is not yours any more")]
+    #[error("this worker no longer holds task `{key}`")]
     Fenced {
         /// The key of the task.
         key: String,
@@ -46,7 +46,7 @@ pub enum Error {
     #[error("no space is left for the store")]
     Full,
     /// The machine is short of memory or threads. Nothing was done. Free some and try again.
-    #[error("the machine has too little memory for the store; end something: {0}")]
+    #[error("the machine has too little memory for the store; stop other programs: {0}")]
     Starved(String),
     /// Another process held the store for too long. Try again.
     #[error("another process is writing to the store")]
@@ -75,7 +75,7 @@ pub enum Error {
     #[error("the store cannot be reached; nothing was done: {0}")]
     Unreachable(String),
     /// The store stopped answering during a write and has not come back. Once it answers, read the run again.
-    #[error("the store cannot be reached, and whether the last write was kept is not known: {0}")]
+    #[error("the store cannot be reached; the last write may or may not be stored: {0}")]
     Unsure(String),
     /// The store has been closed.
     #[error("the store is closed")]

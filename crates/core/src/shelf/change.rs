@@ -143,9 +143,9 @@ impl Shelf {
     fn unknown(&self, workflow: &str) -> Rejection {
         let known: Vec<&str> = self.workflows.keys().map(String::as_str).collect();
         Rejection::not_found(if known.is_empty() {
-            format!("there is no workflow `{workflow}` on the shelf, and no other one")
+            format!("there is no workflow `{workflow}` in the registry, which is empty")
         } else {
-            format!("there is no workflow `{workflow}` on the shelf; there are: {}", known.join(", "))
+            format!("there is no workflow `{workflow}` in the registry; there are: {}", known.join(", "))
         })
     }
 
@@ -181,7 +181,7 @@ pub(super) fn saved(workflow: &str, text: Text, version: Option<String>, change:
 pub(super) fn fits(workflow: &str, known: Option<&Kept>, base: &str) -> Result<(), Rejection> {
     let Some(known) = known else {
         return Err(Rejection::not_found(format!(
-            "there is no workflow `{workflow}` on the shelf to base anything on"
+            "there is no workflow `{workflow}` in the registry to base a change on"
         )));
     };
     let current = &known.current().text;

@@ -62,9 +62,9 @@ impl Shelf {
         let own = proposal.proposing.run.iter().chain(&proposal.proposing.session).any(|from| inside.contains(from));
         if own && approve {
             return Err(Rejection::forbidden(format!(
-                "proposal {id} comes from this session, and nobody approves what they proposed themselves"
+                "proposal {id} comes from this session, which cannot approve its own proposals"
             ))
-            .say("let somebody else decide"));
+            .say("ask another person to decide"));
         }
         match proposal.status(now) {
             Status::Pending => {

@@ -46,7 +46,7 @@ impl Fleet {
                     .to_owned(),
             ),
             (Some(remote), _) if is_name(remote) && !is_remote(root, remote) => Some(format!(
-                "`fleet.sync` is `{remote}`, and git knows no such remote here: files are not sent; git remote lists those that there are"
+                "`fleet.sync` is `{remote}`, which is not a git remote here, so files are not sent; `git remote` lists the remotes"
             )),
             _ => None,
         };
@@ -75,7 +75,7 @@ fn not_an_agent(label: &str, backends: &Backends) -> Option<String> {
     }
     let meant =
         closest(name, &known).map_or_else(String::new, |best| format!("; did you mean `fleet.backends.{best}`?"));
-    Some(format!("`fleet.backends.{name}` is about no agent that there is{meant}"))
+    Some(format!("`fleet.backends.{name}` does not name an agent{meant}"))
 }
 
 /// A checkout may set where files are sent only if a person trusts it. The name of a configured git remote is fine,
@@ -205,16 +205,14 @@ mod tests {
         let git = |args: &[&str]| Command::new("git").arg("-C").arg(folder.path()).args(args).output().unwrap();
         let told = |text: &str| of(text).unwrap().without_effect(folder.path(), &Backends::default()).join("; ");
         git(&["init", "--quiet"]);
-        assert!(told("[fleet]\nsync = 'origin'\n").contains("git knows no such remote here"));
+        assert!(told("[fleet]\nsync = 'origin'\n").contains("not a git remote here"));
         git(&["remote", "add", "origin", "/somewhere"]);
         assert_eq!(told("[fleet]\nsync = 'origin'\nwhen_host_gone = 'rebuild'\n"), "");
-        assert!(
-            told("[fleet]\nsync = 'orign'\n").contains("`fleet.sync` is `orign`, and git knows no such remote here")
-        );
+        assert!(told("[fleet]\nsync = 'orign'\n").contains("`fleet.sync` is `orign`, which is not a git remote here"));
         assert!(told("[fleet]\nwhen_host_gone = 'rebuild'\n").contains("`fleet.sync` is not set"));
         assert_eq!(told("[fleet]\nsync = '/an/address'\nwhen_host_gone = 'rebuild'\n"), "");
         assert_eq!(told("[fleet.backends.claude]\nmax = 1\n[fleet.backends.scripted]\nmax = 1\n"), "");
-        let said = "`fleet.backends.claud` is about no agent that there is; did you mean `fleet.backends.claude`?";
+        let said = "`fleet.backends.claud` does not name an agent; did you mean `fleet.backends.claude`?";
         assert_eq!(told("[fleet.backends.claud]\nmax = 1\n"), said);
     }
 

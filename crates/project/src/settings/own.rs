@@ -29,7 +29,7 @@ pub(super) fn without_channels(project: &mut DocumentMut) -> Vec<String> {
     names.iter().for_each(|name| drop(channels.remove(name)));
     let words = |name: String| {
         format!(
-            "`channels.{name}` says who is told about runs, and came with the project; it has no effect until you have looked at it and \
+            "`channels.{name}` says who is notified about runs, and came with the project; it has no effect until you have looked at it and \
              run `longhaul trust`"
         )
     };

@@ -30,7 +30,7 @@ pub(super) fn add(document: &DocumentMut, folder: &Path, known: &mut Retention) 
     }
     let is_said = document.get("retention").is_some();
     if is_said && retention.finished.is_none() {
-        return Err(anyhow!("`retention.finished` is missing: how long are runs kept that are over?"));
+        return Err(anyhow!("`retention.finished` is missing: how long to keep finished runs, such as 90d"));
     }
     if is_said && known.finished.is_none() {
         *known = retention;
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let wrong = [
-            ("[retention]\nkeep = 3", "`retention.finished` is missing: how long are runs kept that are over?"),
+            ("[retention]\nkeep = 3", "`retention.finished` is missing: how long to keep finished runs, such as 90d"),
             ("[retention]\nfinished = 3", "`retention.finished` is not a time such as \"90d\""),
             ("[retention]\nfinished = '1d'\nkeep = -1", "`retention.keep` is not a number from 0 on"),
             (

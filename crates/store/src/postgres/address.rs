@@ -75,7 +75,7 @@ impl Address {
         }
         let authority = place.split_once("://").map_or(place, |(_, rest)| rest).split('/').next().unwrap_or_default();
         if authority.matches('@').count() > 1 {
-            return Err("it has more than one @; one that is part of a password is written %40".to_owned());
+            return Err("it has more than one @; write an @ in the password as %40".to_owned());
         }
         let (ssl, verify) = tls(mode.as_deref(), file)?;
         // The message of the parser may contain a part of the password, so it is dropped.
@@ -83,7 +83,7 @@ impl Address {
             .map_err(|_| "it is not like postgres://user:password@host:5432/database".to_owned())?;
         config.ssl_mode(ssl);
         if !is_name(&schema) {
-            return Err(format!("`schema={schema}` is not a name of small letters, digits and _"));
+            return Err(format!("`schema={schema}` is not a name of lower-case letters, digits and _"));
         }
         Ok(Self { url: text.to_owned(), config, verify, schema })
     }
@@ -214,10 +214,7 @@ mod tests {
             ("postgres://me:secret@db/w?sslmode=maybe", "`sslmode=maybe`"),
             ("postgres://me:secret@db/w?schema=A;B", "`schema=A;B`"),
             ("postgres://me:secret@db:port/w", "is not like"),
-            (
-                "postgres://me:secret@secret@db/w",
-                "it has more than one @; one that is part of a password is written %40",
-            ),
+            ("postgres://me:secret@secret@db/w", "it has more than one @; write an @ in the password as %40"),
             ("postgres://me:secret@db/w?shema=x", "the option `shema` is not known; there are schema, sslmode"),
         ] {
             let said = text.parse::<Address>().unwrap_err().to_string();

@@ -102,7 +102,7 @@ fn refusal(error: &tokio_postgres::Error) -> Option<String> {
         "password missing" => {
             "; the server asks for one, and the address has none: postgres://user:password@host/database"
         }
-        "server does not support TLS" => "; `sslmode=disable` or `prefer` speaks to it in the open",
+        "server does not support TLS" => "; `sslmode=disable` or `prefer` connects without encryption",
         _ => "",
     };
     Some(format!("{}{remedy}", words(error)))

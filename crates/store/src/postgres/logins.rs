@@ -177,7 +177,9 @@ fn role_of(schema: &str, name: &str) -> Result<String, Error> {
     let good = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
     if !starts || !name.bytes().all(good) || schema.len() + 1 + name.len() > ROLE_BYTES_MAX {
-        return Err(Error::Invalid("a login is called by a few small letters, digits and -, with a letter first"));
+        return Err(Error::Invalid(
+            "the name of a login has a few lower-case letters, digits and -, and starts with a letter",
+        ));
     }
     Ok(format!("{schema}_{name}"))
 }

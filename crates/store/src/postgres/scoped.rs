@@ -53,7 +53,7 @@ impl Scoped {
     async fn call(&self, sql: &str, values: &[&(dyn ToSql + Sync)], bytes: usize) -> Result<Vec<Row>, Error> {
         match self.inner.desk.write(sql, values, bytes).await {
             Err(Error::Denied(_) | Error::Io(_)) if self.is_taken_back().await => {
-                Err(Error::Denied(format!("the login `{}` was taken back", self.login)))
+                Err(Error::Denied(format!("the login `{}` was removed", self.login)))
             }
             answer => Ok(answer?.rows),
         }

@@ -34,8 +34,8 @@ impl OnDisk {
         match self.0.iter().find(|(file, opened)| id(file) != Some(*opened)) {
             None => Ok(()),
             Some((file, _)) => Err(Error::Io(format!(
-                "{} was deleted or replaced while this program used it, so nothing can be kept there; what was not acknowledged \
-                 before is lost. Put the file back (longhaul store backup makes copies), or find out which step deletes it, \
+                "{} was deleted or replaced while this program used it, so nothing can be stored there; writes that were not \
+                 acknowledged are lost. Put the file back (longhaul store backup makes copies), or find out which step deletes it, \
                  then start again",
                 file.display()
             ))),
