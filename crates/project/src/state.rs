@@ -81,14 +81,14 @@ fn made_within(home: &Path, project: &Project) -> Result<PathBuf> {
     let folder = within(home, project)?;
     let root = trusted::real(&project.root);
     private(home)?;
-    // If the home folder is a repository, it must not contain the state.
+    // If the home folder is a git repository, git must ignore the state.
     if !home.join(".gitignore").exists() {
         trusted::write(&home.join(".gitignore"), "*\n")?;
     }
     private(&folder)?;
     let named = home.join(id(home, &root)?);
     if named != folder && named.symlink_metadata().is_err() {
-        // It was found by its mark. The link lets the folder find it, too.
+        // It was found by its mark. From now on this link finds it by its folder, too.
         let target = folder.file_name().map(PathBuf::from).unwrap_or_default();
         std::os::unix::fs::symlink(target, &named).with_context(|| named.display().to_string())?;
     }
@@ -100,8 +100,8 @@ fn made_within(home: &Path, project: &Project) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The name of a folder's state. A snapshot has the same inode and creation time as its original, so the path is
-/// compared too.
+/// The name of a folder's state. A snapshot of a disk has the same inode and creation time as its original, but another
+/// device. Then the path is part of the name.
 fn id(home: &Path, root: &Path) -> Result<String> {
     let about = root.metadata().with_context(|| root.display().to_string())?;
     let own = key(&about, root);

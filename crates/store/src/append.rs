@@ -16,7 +16,7 @@ pub const BODY_BYTES_MAX: usize = 960 * 1024;
 /// The most bytes of a blob or of a snapshot.
 pub const BLOB_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Blobs above this size are hashed on a thread that may block.
+/// If the blobs of an append are larger than this, they are hashed on a thread that may block.
 const HASHED_IN_PLACE_BYTES: usize = 256 * 1024;
 
 /// An event to store.

@@ -35,7 +35,8 @@ fn alias<'n>(step: &Step<'n>) -> Option<&'n Node> {
     if output.entries().is_some() { output.get("as") } else { Some(output) }
 }
 
-/// Whether the output of a step is the result of its body: it is the last step, or a person reviews it.
+/// Whether the output of a step is the result of its body: it is a last step, a person reviews it, or it
+/// rewinds.
 fn is_result(context: &Context<'_, '_>, ix: StepIx, step: &Step<'_>, waited_for: &HashSet<StepIx>) -> bool {
     let body = context.model.body(step.body);
     let last = match body.order {
