@@ -307,7 +307,7 @@ fn a_channel_of_a_checkout_tells_nobody_and_never_replaces_that_of_the_user() {
     std::fs::create_dir(root.join(".longhaul")).unwrap();
     std::fs::write(root.join(".longhaul/config.toml"), channel("pwned")).unwrap();
     let told = user.longhaul(&root, &["run", "w.yaml"]);
-    assert!(told.stderr.contains("`channels.team` says who is told about runs"), "{}", told.stderr);
+    assert!(told.stderr.contains("`channels.team` says who is notified about runs"), "{}", told.stderr);
     assert!(!user.path("pwned").exists());
     user.ok(&root, &["trust"]);
     user.ok(&root, &["run", "w.yaml"]);

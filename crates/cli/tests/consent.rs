@@ -104,7 +104,7 @@ fn rules_of_the_user_and_of_the_organisation_hold() {
 fn a_checkout_does_not_say_what_is_allowed() {
     let project = Project::new(DEPLOY);
     std::fs::write(project.path(".longhaul/config.toml"), "[policy.risk]\nhigh = 'allow'\n").unwrap();
-    assert!(project.longhaul(&["run", "w.yaml"]).stderr.contains("`policy` says who may let work pass"));
+    assert!(project.longhaul(&["run", "w.yaml"]).stderr.contains("`policy` says who may approve work"));
     project.ok(&["trust"]);
     assert_eq!(project.run().code, 0);
 }

@@ -202,7 +202,7 @@ fn a_checkout_does_not_say_who_may_answer() {
     std::fs::write(project.path(".longhaul/config.toml"), "[approvals]\nwho = 'anyone'\n").unwrap();
     let told = project.longhaul(&["run", "w.yaml"]);
     assert_ne!(told.code, 0);
-    assert!(told.stderr.contains("`approvals` says who may let work pass"), "{}", told.stderr);
+    assert!(told.stderr.contains("`approvals` says who may approve work"), "{}", told.stderr);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The agents that a project has configured, and which of them a step means.
+//! The configured agents of a project, and the choice of the agent for a step.
 //!
-//! **Invariant:** who does a turn is decided before it begins, from the step and the settings alone. A login is never given up
-//! for a key, nor an agent for another one, because something went wrong: that is the planner's decision.
+//! **Invariant:** the agent of a turn is chosen before the turn starts, from the step and the settings alone. After a
+//! failure this file never replaces a login by a key, or an agent by another one: the planner decides that.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,69 +13,69 @@ use longhaul_agents::notice::Signatures;
 use longhaul_agents::prices::Prices;
 use longhaul_core::Json;
 
-/// The word for "whatever there is".
+/// The word for "any agent that is there".
 pub const AUTO: &str = "auto";
 /// The agent that needs no program.
 pub const SCRIPTED: &str = "scripted";
 
-/// What the settings say about agents.
+/// The settings about agents.
 #[derive(Debug, Clone, Default)]
 pub struct Backends {
-    /// Agents by the name that workflows use; drivers that are not here are called as they come.
+    /// Profiles by the name that workflows use. A driver without a profile uses its defaults.
     pub profiles: IndexMap<String, Profile>,
-    /// Who does prompts that name nobody.
+    /// The agent for prompts that name none.
     pub default: Option<String>,
     /// Models by alias (`fast`, `smart`), then by driver.
     pub models: IndexMap<String, IndexMap<String, String>>,
-    /// What `power: low | medium | high` means, by driver.
+    /// The models for `power: low | medium | high`, by driver.
     pub power: IndexMap<String, IndexMap<String, String>>,
-    /// Whether something else confines agents, so that their own questions may be switched off.
+    /// Whether something outside confines agents, so that their own permission prompts may be off.
     pub sandboxed: bool,
-    /// Content hashes of agent settings in workspaces that may take effect.
+    /// Content hashes of agent settings in workspaces that a person has trusted.
     pub trusted: HashSet<String>,
-    /// What notices look like, where the settings add to the built-in list.
+    /// The patterns of notices, if the settings add to the built-in list.
     pub signatures: Option<Arc<Signatures>>,
-    /// What models cost, where the settings differ from the built-in list.
+    /// The prices of models, if the settings differ from the built-in list.
     pub prices: Option<Arc<Prices>>,
-    /// The program whose `__shim` and `__agent` are used: this one.
+    /// The program that provides `__shim` and `__agent`: this one.
     pub program: PathBuf,
-    /// Where what agents need from this engine is kept.
+    /// The folder for files that agents need from this engine.
     pub home: PathBuf,
 }
 
-/// How an agent is called, under a name.
+/// A named way to call an agent.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
-    /// The driver; the profile's own name without one.
+    /// The driver; without one, the profile's own name.
     pub backend: Option<String>,
-    /// How it is called.
+    /// The program, arguments and environment.
     pub setup: AgentSetup,
-    /// How hard it thinks.
+    /// The reasoning effort.
     pub effort: Option<String>,
-    /// What it may do where the step does not say.
+    /// The permission, if the step does not set one.
     pub sandbox: Option<Permission>,
 }
 
-/// Who does a turn.
+/// The agent chosen for a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// What the settings or the workflow call it.
+    /// The name in the settings or the workflow.
     pub name: String,
     /// The driver.
     pub driver: String,
-    /// How it is called.
+    /// The program, arguments and environment.
     pub setup: AgentSetup,
-    /// The model, by the name that the driver takes.
+    /// The model, by the driver's name for it.
     pub model: Option<String>,
-    /// How hard it thinks.
+    /// The reasoning effort.
     pub effort: Option<String>,
     /// What it may do.
     pub permission: Permission,
 }
 
 impl Backends {
-    /// Who a step means. `fallback` takes over from the step's own agent; `told` is what the person said who started the
-    /// engine, and counts where the step names nobody.
+    /// Chooses the agent of a step. `fallback` replaces the step's own agent. `told` comes from the person who
+    /// started the engine, and counts if the step names no agent.
     pub fn choose(&self, agent: Option<&Json>, fallback: Option<&str>, told: &str) -> Choice {
         let key = |key: &str| agent.and_then(|agent| agent.get(key)).and_then(Json::as_str);
         let named = key("backend").or_else(|| key("profile"));
@@ -99,12 +99,12 @@ impl Backends {
         }
     }
 
-    /// The signatures of notices: the configured ones, else the built-in ones.
+    /// The patterns of notices: the configured ones, otherwise the built-in ones.
     pub fn signatures(&self) -> &Signatures {
         self.signatures.as_deref().unwrap_or_else(|| Signatures::builtin())
     }
 
-    /// The prices of models: the configured ones, else the built-in ones.
+    /// The prices of models: the configured ones, otherwise the built-in ones.
     pub fn prices(&self) -> &Prices {
         self.prices.as_deref().unwrap_or_else(|| Prices::builtin())
     }
@@ -122,7 +122,7 @@ impl Backends {
         self.profiles.contains_key(name) || longhaul_core::catalog::names::BACKENDS.contains(&name)
     }
 
-    /// The model that a step asks for: a name, one for each agent, or how strong it should be.
+    /// The model that a step asks for: a name, one name for each agent, or a power level.
     fn model(&self, agent: Option<&Json>, driver: &str) -> Option<String> {
         let agent = agent?;
         let text = |value: &Json| value.as_str().map(str::to_owned);
@@ -138,7 +138,7 @@ impl Backends {
     }
 }
 
-/// What the aliases mean where the settings do not say.
+/// The default models of the aliases.
 fn usual_model(alias: &str, driver: &str) -> Option<&'static str> {
     Some(match (alias, driver) {
         ("fast", "claude" | "anthropic") => "haiku",
@@ -151,7 +151,7 @@ fn usual_model(alias: &str, driver: &str) -> Option<&'static str> {
     })
 }
 
-/// What a word allows.
+/// The permission for a word.
 pub fn permission(word: &str) -> Option<Permission> {
     Some(match word {
         "read-only" => Permission::ReadOnly,

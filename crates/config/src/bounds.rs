@@ -1,4 +1,4 @@
-//! Bounds: how long finished runs stay, and what values may be.
+//! Limits: how long finished runs stay, and the size of values.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ pub struct Retention {
     pub finished: Option<Duration>,
     /// The newest finished runs that always stay.
     pub keep: usize,
-    /// The folder that runs are written to before they are removed.
+    /// The folder to which runs are written before they are removed.
     pub archive: Option<PathBuf>,
 }
 
-/// Bounds of values.
+/// Limits of values.
 #[derive(Debug, Clone)]
 pub struct Values {
     /// Variables that `env.X` may read in runs that were not started at the command line.

@@ -1,30 +1,30 @@
-//! Channels that a project has configured: ways to tell somebody something.
+//! The configured channels of a project: ways to send notifications.
 
 use std::path::PathBuf;
 
 /// A channel that is not built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Channel {
-    /// A notice is posted as JSON: `run`, `step`, `title`, `text`.
+    /// Posts a notification as JSON: `run`, `step`, `title`, `text`.
     Webhook {
-        /// Where to.
+        /// The URL to post to.
         url: SecretSetting,
     },
-    /// A notice is posted as Slack's incoming webhooks take it.
+    /// Posts a notification to a Slack incoming webhook.
     Slack {
-        /// Where to.
+        /// The URL of the webhook.
         url: SecretSetting,
     },
-    /// A notice is a letter.
+    /// Sends a notification by email.
     Email {
-        /// Who gets it, where a step names nobody.
+        /// The recipients, if a step names none.
         to: Vec<String>,
-        /// Who sends it.
+        /// The sender.
         from: String,
-        /// Who carries it.
+        /// How the mail is sent.
         by: MailCarrier,
     },
-    /// A program is told: the text on its standard input, the headline in `LONGHAUL_TITLE`.
+    /// Starts a program with the text on its standard input and the title in `LONGHAUL_TITLE`.
     Command {
         /// The program and its arguments.
         command: Vec<String>,
@@ -32,7 +32,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// What nobody shall read: an address that is a key, a password.
+    /// The secret of the channel: an address that acts as a key, or a password.
     pub fn secret(&self) -> Option<String> {
         let setting = match self {
             Self::Webhook { url } | Self::Slack { url } => url,
@@ -43,12 +43,12 @@ impl Channel {
     }
 }
 
-/// Who carries a letter.
+/// How mail is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MailCarrier {
-    /// A program that is called as sendmail is.
+    /// A program with the interface of sendmail.
     Sendmail(PathBuf),
-    /// A server.
+    /// An SMTP server.
     Smtp(MailServer),
 }
 
@@ -57,27 +57,27 @@ pub enum MailCarrier {
 pub struct MailServer {
     /// As `host:port`.
     pub address: String,
-    /// Whether others can read along.
+    /// How the connection is encrypted.
     pub privacy: MailPrivacy,
-    /// Who sends, where the server asks.
+    /// The login, if the server needs one.
     pub login: Option<MailLogin>,
-    /// A file with certificates that are trusted beside the system's.
+    /// A file with certificates to trust besides the system's.
     pub trust: Option<PathBuf>,
 }
 
-/// How a talk with a server is kept private.
+/// How the connection to a mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailPrivacy {
-    /// Not at all.
+    /// Not encrypted.
     Open,
-    /// It begins in the open, and continues under TLS or not at all.
+    /// STARTTLS. Without TLS nothing is sent.
     StartTls,
     /// TLS from the first byte.
     Tls,
 }
 
 impl MailPrivacy {
-    /// What the port of an address is for, where nothing else is said.
+    /// The usual encryption for the port of an address.
     pub fn usual(address: &str) -> Self {
         match address.rsplit_once(':').map(|(_, port)| port) {
             Some("465") => Self::Tls,
@@ -101,7 +101,7 @@ pub struct MailLogin {
 pub enum SecretSetting {
     /// As written.
     Written(String),
-    /// What a variable of the environment holds when it is needed.
+    /// The value of an environment variable, read at use.
     Env(String),
 }
 
@@ -115,7 +115,7 @@ impl SecretSetting {
     }
 }
 
-/// What was written may be a secret all the same: the address of a webhook is its key.
+/// Hides the value. It may be a secret: the address of a webhook is its key.
 impl std::fmt::Debug for SecretSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

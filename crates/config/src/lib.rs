@@ -1,6 +1,6 @@
-//! Settings as data: the types that settings files are read into, and that the runtime works by.
+//! The types of all settings. Settings files are read into them, and the runtime uses them.
 //!
-//! **Invariant:** nothing here reads a settings file. `project` does that; the runtime sees only these types.
+//! **Invariant:** this crate does not read settings files. `project` does that; the runtime sees only these types.
 
 mod agents;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Tool servers that a project has configured.
+//! The configured tool servers of a project.
 
 use indexmap::IndexMap;
 use longhaul_agents::redact::names_a_secret;
@@ -7,13 +7,14 @@ use longhaul_agents::tool::ToolTransport;
 /// A server that steps of the kind `tool` can call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolServer {
-    /// Where it is, as it is written: `${NAME}` and `${NAME:-else}` stand for variables of the environment.
+    /// The command or URL as written. `${NAME}` and `${NAME:-else}` stand for environment variables.
     pub server: ToolTransport,
-    /// Whether it came with a checkout: then it is called only as long as what that says is what a person has trusted.
+    /// Whether it comes from the checkout. Then it is called only while a person trusts the content of the checkout.
     pub is_checkout: bool,
 }
 
-/// A server with its variables filled in, and the values that nobody is to see; in its place, the variable that is not set.
+/// The server with its variables filled in, and the secret values among them; otherwise the name of a variable that
+/// is not set.
 pub fn filled(server: &ToolTransport) -> Result<(ToolTransport, Vec<String>), String> {
     let all = |texts: &IndexMap<String, String>| -> Result<IndexMap<String, String>, String> {
         texts.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect()
@@ -34,7 +35,7 @@ pub fn filled(server: &ToolTransport) -> Result<(ToolTransport, Vec<String>), St
     })
 }
 
-/// What a server is configured with that is secret wherever it shows up.
+/// The secret values in the configuration of a server.
 pub fn secrets(server: &ToolTransport) -> Vec<String> {
     let (texts, headers) = match server {
         ToolTransport::Program { args, env, .. } => (args.iter().chain(env.values()).collect::<Vec<_>>(), None),
@@ -53,7 +54,7 @@ fn names_in(text: &str) -> Vec<&str> {
     named.map(|(inside, _)| inside.split_once(":-").map_or(inside, |(name, _)| name)).collect()
 }
 
-/// What is secret about a header: all of it, and what follows its scheme.
+/// The secret parts of a header: the whole value, and the part after its scheme.
 fn hidden_in(value: &str) -> Vec<String> {
     let after = value.split_once(' ').map(|(_, after)| after.to_owned());
     std::iter::once(value.to_owned()).chain(after).collect()

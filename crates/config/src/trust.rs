@@ -1,13 +1,15 @@
-//! What a workspace says about agents: settings, hooks, servers. It takes no effect unless a person has trusted exactly that.
+//! The files of a workspace that tell agents what to run: settings, hooks, servers. They take effect only if a person
+//! trusts exactly this content.
 //!
-//! **Invariant:** the decision is about a folder and its content: the files that say what is run, and the scripts in the workspace that
-//! they name. A file that changes, comes or goes makes another content; the same content elsewhere is another folder. What cannot be
-//! read whole is not trusted. Scripts that a script loads are not followed.
+//! **Invariant:** the decision is about a folder and its content: the files that say what to run, and the scripts in
+//! the workspace that they name. A changed, new or missing file makes another content. The same content in another
+//! folder needs another decision. A folder that cannot be read completely is not trusted. Scripts that a script loads
+//! are not followed.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Files by which a workspace can tell agents what to run. A folder counts with everything in it.
+/// Files by which a workspace can tell agents what to run. A folder counts with all its files.
 const FILES: &[&str] = &[
     ".longhaul/config.toml",
     ".claude/settings.json",
@@ -27,45 +29,46 @@ const FILES: &[&str] = &[
     "opencode.jsonc",
     ".opencode",
 ];
-/// A workspace that says more than this says too much to be read before a turn.
+/// The most such files in a workspace. With more, it is not trusted.
 const FILES_MAX: usize = 10_000;
 const BYTES_MAX: u64 = 64 << 20;
-/// Names are looked for in files up to this size.
+/// The largest file in which names of other files are searched.
 const NAMING_BYTES_MAX: usize = 1 << 20;
 
-/// Deeper paths are looked at from their beginning alone.
+/// The most parts of a path at which a match may start.
 const DEPTH_MAX: usize = 32;
 
-/// Programs that run what a file says which nobody names.
+/// Programs that run a file without naming it.
 const IMPLIED: &[(&[&str], &str)] = &[
     (&["npm", "npx", "pnpm", "yarn", "bun", "bunx"], "package.json"),
     (&["make"], "Makefile"),
     (&["just"], "justfile"),
     (&["uv", "uvx"], "pyproject.toml"),
 ];
-/// What is run of a folder that is named in the place of a file.
+/// The files that run if a folder is named instead of a file.
 const ENTRIES: &[&str] = &["__main__.py", "index.js", "index.mjs", "package.json"];
 
-/// What a workspace tells agents.
+/// The files of a workspace that tell agents what to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SensitiveFiles {
-    /// The files that say it, and those that they name.
+    /// These files, and the files that they name.
     pub files: Vec<PathBuf>,
-    /// The hash of the folder, the names of the files and what is in them.
+    /// The hash of the folder, and of the names and contents of the files.
     pub hash: String,
 }
 
-/// What a workspace tells agents; `None` if that is nothing, and why not if it cannot be read whole.
+/// The files of a workspace that tell agents what to run; `None` if there are none, an error if they cannot be read
+/// completely.
 pub fn sensitive_files(workspace: &Path) -> Result<Option<SensitiveFiles>, String> {
     sensitive_files_as(workspace, workspace)
 }
 
-/// Whether what a workspace says now is among what people have trusted.
+/// Whether a person has trusted the current content of a workspace.
 pub fn is_trusted(workspace: &Path, trusted: &HashSet<String>) -> bool {
     matches!(sensitive_files(workspace), Ok(Some(told)) if trusted.contains(&told.hash))
 }
 
-/// What a workspace tells that stands for another folder, as the files of a run do that were made again elsewhere.
+/// The same, for a workspace that stands for another folder, such as the restored files of a run.
 pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<SensitiveFiles>, String> {
     let said = files(workspace)?;
     if said.is_empty() {
@@ -88,14 +91,14 @@ pub fn sensitive_files_as(workspace: &Path, folder: &Path) -> Result<Option<Sens
 
 fn too_many() -> String {
     format!(
-        "it says more than {FILES_MAX} files or {} MiB to agents, too much for anybody to have looked at, so nothing of it is trusted; \
-         remove what is not needed from {}",
+        "it has more than {FILES_MAX} files or {} MiB that tell agents what to run, too much for a person to check, so nothing of it is \
+         trusted; remove unneeded files from {}",
         BYTES_MAX >> 20,
         FILES.join(", ")
     )
 }
 
-/// The files that say what is run. Links are followed: what they lead to is what an agent reads.
+/// The files that say what to run. Links are followed, because agents follow them.
 fn files(workspace: &Path) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for name in FILES.iter().filter(|name| workspace.join(name).symlink_metadata().is_ok()) {
@@ -113,7 +116,7 @@ fn files(workspace: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// What is in files. One that is no plain file has nothing in it.
+/// The contents of files. Anything but a plain file counts as empty.
 fn read(files: impl IntoIterator<Item = PathBuf>, room: &mut u64) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let mut contents = Vec::new();
     for file in files {
@@ -140,9 +143,9 @@ fn hash(workspace: &Path, folder: &Path, contents: &[(PathBuf, Vec<u8>)]) -> Str
     hash.finalize().to_hex().to_string()
 }
 
-/// The files of a workspace that a text names: whatever in it is the path of one.
+/// The files of a workspace that a text names: every word that is the path of one.
 fn named(workspace: &Path, file: &Path, content: &[u8]) -> Result<BTreeSet<PathBuf>, String> {
-    // What is installed there is part of the content, and names only itself.
+    // Installed packages are part of the content, but are not searched for names.
     let is_installed = file.components().any(|part| part.as_os_str() == "node_modules");
     let Some(text) = std::str::from_utf8(content).ok().filter(|_| !is_installed) else { return Ok(BTreeSet::new()) };
     if text.len() > NAMING_BYTES_MAX {
@@ -157,7 +160,7 @@ fn named(workspace: &Path, file: &Path, content: &[u8]) -> Result<BTreeSet<PathB
     Ok(found.filter(|file| file.is_file() && file.canonicalize().is_ok_and(|file| file.starts_with(&root))).collect())
 }
 
-/// What is run where a path is named: the file, something in the folder, or a module.
+/// The files that run if a path is named: the file, an entry in the folder, or a module.
 fn run_at(root: &Path, path: &Path) -> Vec<PathBuf> {
     match path.metadata() {
         Ok(about) if about.is_file() => vec![path.to_owned()],
@@ -171,7 +174,7 @@ fn run_at(root: &Path, path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Everything in a text that could be a path, however it is written.
+/// All words of a text that could be a path.
 fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     split(text, &mut words);
@@ -179,7 +182,7 @@ fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
-/// A text with the signs in it that JSON and TOML write as numbers.
+/// A text with the escaped characters of JSON and TOML decoded.
 fn unescaped(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -208,7 +211,7 @@ fn split(text: &str, words: &mut BTreeSet<String>) {
     let found = text.split(ends).chain(text.split(['"', '\''])).filter(|word| is_path(word));
     for word in found {
         words.insert(word.trim_start_matches('/').to_owned());
-        // What comes before may be a variable, or where the workspace is.
+        // The part before may be a variable, or the path of the workspace.
         words.extend(
             word.match_indices('/').take(DEPTH_MAX).map(|(at, _)| word[at..].trim_start_matches('/').to_owned()),
         );

@@ -1,4 +1,4 @@
-//! The catalogue of the language: which keys exist where, what they hold, what they mean.
+//! The catalogue of the language: every key, where it may stand, its type and its meaning.
 //!
 //! One description serves the reader of workflow files, the JSON Schema for editors, the manual and
 //! the "did you mean" of the diagnostics. A new kind of step is a file in `kinds/` and a line in
@@ -14,11 +14,11 @@ pub mod top;
 /// One key of a mapping.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// As written.
+    /// The key, as written in the file.
     pub key: &'static str,
-    /// What it holds.
+    /// The type of its value.
     pub shape: Shape,
-    /// Whether it must be there.
+    /// Whether the key must be present.
     pub required: bool,
     /// One or two sentences for the manual and for editors.
     pub doc: &'static str,
@@ -34,7 +34,7 @@ pub const fn required(key: &'static str, shape: Shape, doc: &'static str) -> Fie
     Field { key, shape, required: true, doc }
 }
 
-/// What a value in a workflow file may look like.
+/// The type of a value in a workflow file.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
     /// Any value; texts in it are templates.
@@ -108,15 +108,15 @@ pub enum Shape {
 pub struct StepKindEntry {
     /// The action key.
     pub key: &'static str,
-    /// What it does, in a few words.
+    /// The action, in a few words.
     pub title: &'static str,
     /// The manual's text, Markdown.
     pub doc: &'static str,
-    /// What the action key holds.
+    /// The type of the action key's value.
     pub shape: Shape,
     /// Keys that stand beside the action key.
     pub fields: &'static [Field],
-    /// A step that shows it; a whole step in a sequence.
+    /// An example: a whole step in a sequence.
     pub example: &'static str,
     /// Whether it is leaf work (opaque to the planner) or a control form.
     pub work: bool,

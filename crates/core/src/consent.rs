@@ -1,10 +1,10 @@
-//! Consent: what people have let pass, for how long, and what was decided with it.
+//! Consent: which actions people have allowed, for how long, and the decisions so far.
 //!
-//! What is kept is a history of [`Entry`]s; [`Ledger`] is what is true after them, and [`Ledger::decide`] the one place
-//! where an action is held to policy and grants.
+//! The store keeps a history of [`Entry`]s. [`Ledger`] is the state after them. [`Ledger::decide`] is the only place
+//! that checks an action against policy and grants.
 //!
-//! **Invariant:** a grant answers what would be asked; it lifts no denial. Nothing that a run does changes workflows, triggers
-//! or proposals.
+//! **Invariant:** a grant answers a question of the policy; it lifts no denial. No action of a run changes workflows,
+//! triggers or proposals.
 
 mod check;
 mod ledger;
@@ -23,24 +23,24 @@ pub use check::ConsentDecision;
 pub use ledger::{Ledger, Pending};
 
 const MINUTE_MS: i64 = 60_000;
-/// How long a temporary grant holds where nobody says.
+/// The default duration of a temporary grant.
 pub const TEMPORARY_MS: i64 = 5 * MINUTE_MS;
-/// How long a temporary grant for a workflow holds where nobody says.
+/// The default duration of a temporary grant for a workflow.
 pub const CLASS_MS: i64 = 15 * MINUTE_MS;
-/// How long "always" is.
+/// The duration of an "always" grant.
 pub const ALWAYS_MS: i64 = 24 * 60 * MINUTE_MS;
-/// How long the grant of a run holds at the most, unless a person started it at a terminal.
+/// The longest duration of a run's grant, unless a person started the run at a terminal.
 pub const RUN_MS: i64 = 3 * 60 * MINUTE_MS;
 
-/// What a grant is for.
+/// The subject of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum ConsentKey {
     /// One action, by its whole name.
     Action(String),
-    /// What runs of a workflow do: `workflow_class:NAME`.
+    /// All actions of runs of a workflow: `workflow_class:NAME`.
     Class(String),
-    /// What one run does: `workflow_run:NAME:RUN`.
+    /// All actions of one run: `workflow_run:NAME:RUN`.
     Run {
         /// The workflow.
         workflow: String,
@@ -84,7 +84,7 @@ impl fmt::Display for ConsentKey {
     }
 }
 
-/// How often and how long a grant can be used.
+/// How often, and for how long, a grant can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantSpan {
@@ -92,14 +92,14 @@ pub enum GrantSpan {
     Once,
     /// For a few minutes.
     Temporary,
-    /// As long as the session lasts.
+    /// Until the session ends.
     Session,
     /// For a day.
     Always,
 }
 
 impl GrantSpan {
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Once => "once",
@@ -109,7 +109,7 @@ impl GrantSpan {
         }
     }
 
-    /// When a grant ends by itself; `ttl_ms` goes before what is usual.
+    /// The time at which a grant expires. `ttl_ms` overrides the default.
     pub fn until(self, key: &ConsentKey, now: i64, ttl_ms: Option<i64>) -> Option<i64> {
         let usual = match (self, key) {
             (Self::Session, _) => None,
@@ -121,123 +121,124 @@ impl GrantSpan {
     }
 }
 
-/// What somebody has let pass.
+/// A permission that a person gave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// What for.
+    /// The subject of the grant.
     pub key: ConsentKey,
-    /// How often and how long.
+    /// How often, and for how long, it can be used.
     pub span: GrantSpan,
-    /// For this session alone.
+    /// If set: only in this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// For exactly this call alone, and once.
+    /// If set: only for this exact call, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// When it ends by itself.
+    /// The time at which it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
-    /// Who gave it.
+    /// The person who gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
-/// Something that a caller wants to do.
+/// An action that a caller wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsentRequest {
-    /// What.
+    /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// In which session.
+    /// The session of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Of an action that is consented to call by call: which call this is.
+    /// For an action that needs consent for each call: the hash of this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The run from which it comes.
+    /// The run that wants to do it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Whether it is done again, later than it was asked for.
+    /// Whether the action is repeated later than it was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
 }
 
 impl ConsentRequest {
-    /// A request that comes from no run and no session.
+    /// A request without a run and without a session.
     pub fn new(name: impl Into<String>, risk: Risk) -> Self {
         Self { action: Action::new(name, risk), session: None, fingerprint: None, run: None, replayed: false }
     }
 }
 
-/// The consent that a run has by being started.
+/// The consent that a run gets from its start.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Terms {
-    /// The rules, as they were when it was started.
+    /// The rules at the time of the start.
     #[serde(default)]
     pub policy: Policy,
-    /// Whether starting it was the consent to what it does.
+    /// Whether starting the run was the consent to its actions.
     #[serde(default)]
     pub granted: bool,
-    /// Until when that holds; as long as the run lasts, without it.
+    /// The time at which this consent expires; without it, at the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
 }
 
-/// How the grant of a run stands.
+/// The state of a run's grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunGrant {
-    /// What the run executes.
+    /// The workflow of the run.
     pub workflow: String,
-    /// Whether it holds: given, not revoked, not over, the run at work.
+    /// Whether it is valid: given, not revoked, not expired, and the run is running.
     pub live: bool,
-    /// Whether a step that is consented to by itself is asked about or under way: nothing of the workflow's covers anything
-    /// meanwhile.
+    /// Whether a step that needs its own consent is asked about or running. Meanwhile no grant of the workflow or run
+    /// covers anything.
     pub suspended: bool,
 }
 
-/// Something that happened to consent.
+/// A change of consent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "consent", rename_all = "snake_case")]
 pub enum ConsentEntry {
-    /// An action was held to policy and grants. One that must be asked for stays pending under the number of this entry.
+    /// The policy and the grants decided an action. If a person must decide, the action stays pending under the
+    /// number of this entry.
     Decided {
-        /// What was wanted.
+        /// The request.
         #[serde(flatten)]
         request: ConsentRequest,
-        /// What came of it.
+        /// The decision.
         verdict: Verdict,
-        /// By which rule or grant.
+        /// The rule or grant that decided.
         rule: String,
         /// The grant that was used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         used: Option<u64>,
     },
-    /// Somebody let something pass.
+    /// A person allowed an action.
     Granted {
-        /// What.
+        /// The grant.
         #[serde(flatten)]
         grant: Grant,
         /// The pending action that it answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<u64>,
     },
-    /// Somebody said no to a pending action.
+    /// A person denied a pending action.
     Dismissed {
-        /// Which.
+        /// The number of the pending action.
         operation: u64,
-        /// Who.
+        /// The person who denied it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A grant, or every grant for something, was taken back.
+    /// A person revoked a grant, or all grants for a subject.
     Revoked {
-        /// Which.
+        /// The number of the grant, for a single one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grant: Option<u64>,
-        /// For what.
+        /// The subject, for all its grants.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<ConsentKey>,
-        /// Who.
+        /// The person who revoked it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },

@@ -1,10 +1,10 @@
-//! Evaluating expressions and rendering templates, within bounds.
+//! Evaluates expressions and renders templates, within bounds.
 //!
-//! Two environments: strict, in which a name that is not set is an error, and lenient, in which it reads
-//! as nothing, for workflows written for systems that do so. Compiled texts are remembered; what they
-//! evaluate to depends on nothing but the values given.
+//! There are two modes. In the strict mode a name that is not set is an error. In the lenient mode it reads as
+//! nothing, for workflows written for systems that do so. Compiled texts are cached. Their value depends only on the
+//! given values.
 //!
-//! **Invariant:** no text can read a file, a variable, a clock, or call anything; fuel and output size are
+//! **Invariant:** no text can read a file, a variable or a clock, or call anything outside. Fuel and output size are
 //! bounded.
 
 mod functions;
@@ -24,26 +24,26 @@ pub use outside::{Given, OutsideSource, PathKey, Root, Slot, fill};
 use crate::Json;
 use crate::plan::{Arg, Compat};
 
-/// Instructions that one evaluation may take.
+/// The most instructions of one evaluation.
 const FUEL: u64 = 2_000_000;
-/// Bytes that one rendering may produce.
+/// The most bytes of one rendered text.
 const OUTPUT_BYTES_MAX: usize = 16 << 20;
-/// Texts that are remembered before the memory is cleared.
+/// The most compiled texts in the cache. Then the cache is cleared.
 const REMEMBERED_MAX: usize = 20_000;
 
 /// Why a text could not be evaluated, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalProblem(pub String);
 
-/// Where values come from: each text asks only for the roots it names.
+/// The source of values. Each text asks only for the roots that it names.
 pub trait Names {
     /// The value of a root name; `None` if it is not set.
     fn root(&self, name: &str) -> Option<Json>;
-    /// What `steps.<id>` is; `None` if there is no such step.
+    /// The value of `steps.<id>`; `None` if there is no such step.
     fn step(&self, id: &str) -> Option<Json>;
-    /// Ids of all steps that can be read, for texts that compute which one they want.
+    /// Ids of all readable steps, for texts that compute the id.
     fn step_ids(&self) -> Vec<String>;
-    /// Whether `env.<name>` and `secrets.<name>` may be written: only where work is rendered.
+    /// Whether texts may use `env.<name>` and `secrets.<name>`: only texts of work may.
     fn reads_outside(&self) -> bool {
         false
     }
@@ -54,22 +54,22 @@ pub trait Names {
 pub struct EvalMode {
     lenient: bool,
     python: bool,
-    /// Whether nothing may be asked for a part of it, as long as nobody prints that.
+    /// Whether a part of nothing is nothing, unless the text prints it.
     patient: bool,
 }
 
-/// How a problem with a name that is not set begins.
+/// The start of the message about a name that is not set.
 const NOT_SET: &str = "a name is not set";
 
 impl EvalMode {
-    /// The mode that a unit asks for.
+    /// The mode for the compatibility settings of a unit.
     pub fn of(compat: &[Compat]) -> Self {
         let has = |one: Compat| compat.contains(&one);
         Self { lenient: has(Compat::LenientNames), python: has(Compat::PythonText), patient: false }
     }
 
-    /// Evaluates strictly; where that meets a name that is not set in a text that provides for it (`v.notes | default('none')`),
-    /// once more so that parts of nothing are nothing. What would print nothing is a mistake all the same.
+    /// Evaluates strictly first. If a name is not set and the text provides for that (`v.notes | default('none')`),
+    /// it evaluates again, and parts of nothing are nothing. A text that would print nothing is still an error.
     fn evaluate<T>(self, provides: bool, evaluate: impl Fn(Self) -> Result<T, EvalProblem>) -> Result<T, EvalProblem> {
         match evaluate(self) {
             Err(EvalProblem(said)) if provides && !self.lenient && said.starts_with(NOT_SET) => {
@@ -79,7 +79,7 @@ impl EvalMode {
         }
     }
 
-    /// Whether a text may come to nothing because what it reads is not set.
+    /// In strict mode: the error for a text that evaluates to nothing because a name is not set.
     fn nothing(self, text: &str) -> Result<(), EvalProblem> {
         if self.lenient { Ok(()) } else { Err(EvalProblem(format!("{NOT_SET}: `{text}` is undefined"))) }
     }
@@ -96,7 +96,7 @@ impl EvalMode {
     }
 }
 
-/// Whether a text says what holds where something is not set.
+/// Whether a text says what to use if a name is not set.
 fn provides(text: &str) -> bool {
     text.contains("default") || text.contains("defined")
 }
@@ -128,7 +128,7 @@ fn environment(undefined: UndefinedBehavior, python: bool) -> Environment<'stati
     environment
 }
 
-/// A text keeps its last line break.
+/// Texts keep their last line break.
 fn syntax() -> SyntaxConfig {
     SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
 }
@@ -147,7 +147,7 @@ fn value_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Eval
     let (context, notes) = compiled.roots.context(names);
     let value = compiled.expression.eval(context).map_err(|error| problem(&error))?;
     if value.is_undefined() {
-        // Nothing, where nothing is allowed, reads as empty text, in a command as in a prompt.
+        // In lenient mode nothing reads as empty text, in a command as in a prompt.
         return mode.nothing(text).map(|()| Json::String(String::new()).into());
     }
     let given = match &notes {
@@ -158,7 +158,7 @@ fn value_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<Given, Eval
     shallow(given)
 }
 
-/// Refuses what is nested too deeply to be kept.
+/// Refuses a value that is nested too deeply to be stored.
 fn shallow(given: Given) -> Result<Given, EvalProblem> {
     match crate::value::is_too_deep(&given.value) {
         false => Ok(given),
@@ -166,7 +166,7 @@ fn shallow(given: Given) -> Result<Given, EvalProblem> {
     }
 }
 
-/// Whether an expression holds.
+/// Whether an expression is true.
 pub fn holds(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, EvalProblem> {
     mode.evaluate(provides(text), |mode| holds_in(text, mode, names))
 }
@@ -182,7 +182,7 @@ fn holds_in(text: &str, mode: EvalMode, names: &dyn Names) -> Result<bool, EvalP
     Ok(value.is_true())
 }
 
-/// A template rendered to text. `templates` are what it may include.
+/// Renders a template to text. It may include `templates`.
 pub fn text(
     source: &str,
     mode: EvalMode,
@@ -192,7 +192,7 @@ pub fn text(
     Ok(written(source, mode, names, templates)?.0)
 }
 
-/// A rendered text, and the places in it that the machine fills in.
+/// A rendered text, and the places for values of the machine.
 type Written = (String, Vec<Slot>);
 
 fn written(
@@ -243,12 +243,12 @@ fn render_with(template: &Template<'_, '_>, (context, notes): Context) -> Result
     }
 }
 
-/// A value that may have to be computed.
+/// Evaluates an argument.
 pub fn arg(arg: &Arg, mode: EvalMode, names: &dyn Names) -> Result<Json, EvalProblem> {
     Ok(given(arg, mode, names, &indexmap::IndexMap::new())?.value)
 }
 
-/// A value that may have to be computed, with the places that the machine fills in. `templates` are what texts may include.
+/// Evaluates an argument, with the places for values of the machine. Texts may include `templates`.
 pub fn given(
     arg: &Arg,
     mode: EvalMode,
@@ -309,13 +309,13 @@ fn remembered(text: &str, mode: EvalMode) -> Result<Arc<Compiled>, EvalProblem> 
     Ok(compiled)
 }
 
-/// What a text reads: roots, and of `steps` the ids.
+/// The names that a text reads: roots, and the ids below `steps`.
 struct Roots {
     names: Vec<String>,
     steps: Vec<String>,
-    /// `env.X` and `secrets.X`.
+    /// The names below `env` and `secrets`.
     outside: Vec<(String, String)>,
-    /// Whether `steps` is read in a way that does not tell which one.
+    /// Whether the text computes which step of `steps` it reads.
     any_step: bool,
 }
 
@@ -367,7 +367,7 @@ impl Roots {
     }
 }
 
-/// What a text can read, and what is noted where it can write values of the machine.
+/// The names that a text can read, and the notes for values of the machine.
 type Context = (Value, Option<Arc<Notes>>);
 
 fn from_json(value: &Json) -> Value {
@@ -388,7 +388,7 @@ fn problem(error: &Error) -> EvalProblem {
     })
 }
 
-/// A writer that refuses to grow without end.
+/// A writer with a limit.
 struct Bounded {
     bytes: Vec<u8>,
     notes: Option<Arc<Notes>>,
@@ -510,7 +510,7 @@ mod tests {
         );
     }
 
-    /// Names that work can read.
+    /// The names that a text of work can read.
     struct Work(Json);
 
     impl Names for Work {
@@ -531,7 +531,7 @@ mod tests {
         }
     }
 
-    /// What work gets, with `<root.name>` where the machine fills something in.
+    /// The rendered value of work, with `<root.name>` at each place for a value of the machine.
     fn filled(arg: Arg, names: Json) -> Result<Json, String> {
         let Given { mut value, slots } =
             given(&arg, EvalMode::of(&[]), &Work(names), &indexmap::IndexMap::new()).map_err(|problem| problem.0)?;

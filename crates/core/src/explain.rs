@@ -1,4 +1,4 @@
-//! Why every unfinished step waits, in words.
+//! Explains in words why each unfinished step waits.
 
 use crate::decide::{agent_of_label, host_of_label, is_given, project_of_label};
 use crate::duration::format_ms;
@@ -14,16 +14,16 @@ pub struct Explanation {
     /// The step; `None` if it is about the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<StepPath>,
-    /// In words.
+    /// The reason, in words.
     pub text: String,
 }
 
-/// Why the run and each of its unfinished steps wait. Nothing of a run that is over.
+/// Why the run and each of its unfinished steps wait. Empty for a finished run.
 pub fn explain(plan: &Plan, state: &State) -> Vec<Explanation> {
     explain_at(plan, state, state.now)
 }
 
-/// The same, as it is at a moment: how long somebody has been silent changes although nothing happens.
+/// The same at a given time: the time since a client's last sign of life changes although no event happens.
 pub fn explain_at(plan: &Plan, state: &State, now: i64) -> Vec<Explanation> {
     if state.is_finished() || state.started.is_none() {
         return Vec::new();
@@ -46,7 +46,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
     let mut say = |text: String| found.push(Explanation { path: None, text });
     let open = state.open_attempts().count();
     if state.cancelling {
-        say(format!("the run is being cancelled; {} under way", steps(open)));
+        say(format!("the run is being cancelled; {} still running", steps(open)));
     }
     if state.paused {
         let limit =
@@ -59,7 +59,7 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
                 missed.host,
                 moment(missed.since)
             ),
-            None => format!("the run is paused{limit}; nothing new starts until it is told to continue"),
+            None => format!("the run is paused{limit}; no new step starts until `longhaul unpause`"),
         });
     }
     let ready = state.ready();
@@ -68,16 +68,19 @@ fn about_run(plan: &Plan, state: &State) -> Vec<Explanation> {
         let set_aside = state.reserved() != crate::event::Usage::default();
         say(match (state.at_once() >= slots as usize, set_aside) {
             (true, _) => format!("{} ready, but only {slots} may run at once", steps(ready)),
-            (false, true) => format!("{} ready, but what is under way may use up the rest of the budget", steps(ready)),
+            (false, true) => format!("{} ready, but the running steps may use up the rest of the budget", steps(ready)),
             (false, false) => {
-                format!("{} ready, and nobody drives the run: resume it, or start a worker", steps(ready))
+                format!(
+                    "{} ready, but no engine is running this run; use `longhaul resume`, or start a worker",
+                    steps(ready)
+                )
             }
         });
     }
     found
 }
 
-/// An attempt that waits for its machine, or for what its agent does in the background.
+/// An attempt that waits for its machine, or for background work of its agent.
 fn delayed(step: &StepInst) -> Option<Explanation> {
     let why = step.delayed()?;
     let text = format!("`{}` waits: {why}; it then continues by itself", step.path);
@@ -111,11 +114,11 @@ fn waits(now: i64, step: &StepInst) -> String {
     }
 }
 
-/// Who has an attempt that is handed out, and for how long nothing was heard.
+/// The client that holds a hosted attempt, and the time since its last sign of life.
 fn hosted(now: i64, step: &StepInst) -> String {
     let path = &step.path;
     let Some(lease) = step.lease() else {
-        return format!("`{path}` is ready for whoever hosts the run to take it");
+        return format!("`{path}` waits for an MCP client to take it");
     };
     let silent = u64::try_from(now - lease.seen).unwrap_or_default();
     let silent = if silent == 0 { String::new() } else { format!(", silent for {}", format_ms(silent)) };
@@ -123,12 +126,12 @@ fn hosted(now: i64, step: &StepInst) -> String {
     format!("`{path}` is handed out to {}{silent}{hint}, until {}", lease.by, moment(lease.until))
 }
 
-/// What a worker must have that takes a step.
+/// The labels that a worker needs for a step.
 pub fn waits_for(path: &StepPath, labels: &[String]) -> String {
     let hosts = labels.iter().filter_map(|label| host_of_label(label));
     let host: String = hosts.map(|host| format!(" on `{host}`, where the files of the run are")).collect();
     let agents = labels.iter().filter_map(|label| agent_of_label(label));
-    let turn: String = agents.map(|agent| format!(" that may begin another turn of {agent}")).collect();
+    let turn: String = agents.map(|agent| format!(" that may start another turn of {agent}")).collect();
     let folder = match labels.iter().find_map(|label| project_of_label(label)) {
         Some("") => " in a folder whose project is not known",
         Some(_) => " in a checkout of its project",
@@ -155,12 +158,12 @@ fn asks(now: i64, path: &StepPath, question: &Question) -> String {
     let since = u64::try_from(now - question.asked_at).unwrap_or_default();
     let until = question.due.map_or_else(String::new, |due| format!(", until {}", moment(due)));
     let since = if since == 0 { String::new() } else { format!(" ({} so far)", format_ms(since)) };
-    // What a workflow asks its author knows; this nobody has written.
+    // The author of a workflow knows its questions. This one comes from Longhaul, so its text is shown.
     let about = if question.kind == QuestionKind::Machine { format!(": {}", question.text) } else { String::new() };
     format!("`{path}` waits for {what} since {}{since}{until}{about}", moment(question.asked_at))
 }
 
-/// A moment as people write it.
+/// A time as people write it.
 pub fn moment(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |moment| moment.to_string())
 }

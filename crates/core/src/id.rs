@@ -1,7 +1,7 @@
 //! Ids that people type: of steps, of named values, of runs.
 //!
-//! **Invariant:** a [`StepId`], [`Name`] or [`RunId`] that exists has passed its grammar, so it can stand in a
-//! path, a file name or a template without escaping.
+//! **Invariant:** a [`StepId`], [`Name`] or [`RunId`] follows its grammar, so it can stand in a path, a file name or
+//! a template without escaping.
 
 use std::fmt;
 
@@ -72,11 +72,11 @@ checked_text!(
     is_run_id
 );
 
-/// How ids begin that are kept for the journals of Longhaul itself.
+/// The prefix of the ids of Longhaul's own journals.
 const RESERVED: &str = "longhaul-";
 
 impl RunId {
-    /// Whether this names a journal of Longhaul itself. No run can be started under such a name.
+    /// Whether this is the id of one of Longhaul's own journals. No run can have such an id.
     pub fn is_reserved(&self) -> bool {
         self.0.starts_with(RESERVED)
     }

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::StepId;
 
-/// One step on the way to an instance.
+/// One part of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Segment {
     /// The step.
     pub id: StepId,
-    /// Which item or round of the step's own body the next segment is in.
+    /// The item or round of the step's body that contains the next segment.
     pub index: Option<u32>,
-    /// Which visit, from 1.
+    /// The visit, from 1.
     pub visit: u32,
 }
 

@@ -1,12 +1,11 @@
-//! The checked plan: what the engine executes.
+//! The checked plan that the engine executes.
 //!
-//! A plan is flat. Units (the workflow and the sub-workflows it uses), bodies and steps live in three
-//! tables and point at each other by index, so that a run can keep its state in arrays of the same
-//! shape. The forms that the planner must reason about are a closed enum; what a leaf step does is
-//! opaque [`Work`].
+//! A plan is flat. Units (the workflow and its sub-workflows), bodies and steps are in three tables and refer to each
+//! other by index, so that a run can keep its state in arrays of the same shape. The forms that the planner must
+//! understand are a closed enum. A leaf step is opaque [`Work`].
 //!
-//! **Invariant:** every index in a plan is valid, every graph body is acyclic, every name that a
-//! template reads can have been set. The checker of the language guarantees it.
+//! **Invariant:** every index in a plan is valid, every graph body is acyclic, and every name that a template reads
+//! can have been set. The checker of the language guarantees this.
 
 mod form;
 mod retry;
@@ -25,7 +24,7 @@ pub use unit::{Concurrency, Degrade, Input, Limits, OnExceed, Unit, WhenFull};
 pub use value::{Arg, Expr, Output, Parse, Show, Text};
 pub use work::{Work, WorkKind};
 
-/// The version of the meaning of a plan. A run pins it.
+/// The version of the semantics of plans. A run keeps the version it started with.
 pub const SEMANTICS: u32 = 1;
 
 macro_rules! index {
@@ -45,15 +44,15 @@ macro_rules! index {
 }
 
 index!(
-    /// A place in [`Plan::units`].
+    /// An index into [`Plan::units`].
     UnitIx
 );
 index!(
-    /// A place in [`Plan::bodies`].
+    /// An index into [`Plan::bodies`].
     BodyIx
 );
 index!(
-    /// A place in [`Plan::steps`].
+    /// An index into [`Plan::steps`].
     StepIx
 );
 

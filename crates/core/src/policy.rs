@@ -1,8 +1,9 @@
-//! What may be done without asking, what must be asked for, and what is never done: rules by risk, by service, by action.
+//! The policy: actions that are allowed, that need consent, and that are denied, with rules by risk, by service, by
+//! action.
 //!
-//! **Invariant:** the organisation's rules go before the user's, and those before the defaults; within one of them the most
-//! specific rule decides, and of two that are alike the stricter. What is denied stays denied: consent answers a question, it
-//! lifts no rule.
+//! **Invariant:** the organisation's rules override the user's, and those override the defaults. Among rules of one
+//! authority the most specific decides; of two equal ones the stricter. A denied action stays denied: consent answers
+//! a question, it lifts no rule.
 
 use std::fmt;
 
@@ -10,32 +11,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Risk;
 
-/// How the failure of a step begins that a rule keeps from doing its work.
+/// The start of the failure message of a step that a rule denies.
 pub const REFUSAL: &str = "the policy does not let it";
 
-/// What a rule says. The order is from the mildest to the strictest.
+/// The verdict of a rule, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It may be done.
+    /// The action is allowed.
     Allow,
-    /// Somebody must consent.
+    /// A person must consent.
     Ask,
-    /// It is not done.
+    /// The action is denied.
     Deny,
 }
 
-/// Whose rule it is. The order is from the strongest to the weakest.
+/// The authority behind a rule, from the strongest to the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Authority {
-    /// The organisation's: nobody else can change what follows from it.
+    /// The organisation. No user can change its rules.
     Organisation,
-    /// The user's.
+    /// The user.
     User,
 }
 
-/// What a rule is about. The order is from the most specific to the least.
+/// The subject of a rule, from the most specific to the least.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
@@ -43,64 +44,64 @@ pub enum Subject {
     Action(String),
     /// Every action of a service.
     Service(String),
-    /// Every action of a risk.
+    /// Every action with this risk.
     Risk(Risk),
 }
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// Whose it is.
+    /// The authority behind it.
     pub by: Authority,
-    /// What it is about.
+    /// Its subject.
     pub on: Subject,
-    /// What it says.
+    /// Its verdict.
     pub verdict: Verdict,
 }
 
-/// All rules that hold beside the defaults.
+/// All rules except the defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Policy {
-    /// In any order.
+    /// The rules, in any order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
 }
 
-/// Something that is about to be done.
+/// An action that is about to happen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
     /// `service:action`, or a word that is both.
     pub name: String,
-    /// How much harm it could do.
+    /// The harm that it could do.
     pub risk: Risk,
 }
 
 impl Action {
-    /// An action of a risk.
+    /// An action with a risk.
     pub fn new(name: impl Into<String>, risk: Risk) -> Self {
         Self { name: name.into(), risk }
     }
 
-    /// Whose action it is.
+    /// The service of the action.
     pub fn service(&self) -> &str {
         self.name.split(':').next().unwrap_or_default()
     }
 }
 
-/// What was decided, and by which rule.
+/// A decision, and the rule behind it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// What is to happen.
+    /// The verdict.
     pub verdict: Verdict,
     /// The rule, in words.
     pub rule: String,
-    /// Whether it is a default and nobody's own rule.
+    /// Whether this is a default, not a configured rule.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_default: bool,
 }
 
 impl Policy {
-    /// What the rules say about an action.
+    /// The decision of the rules on an action.
     pub fn judge(&self, action: &Action) -> Ruling {
         let fitting = self.rules.iter().filter(|rule| rule.on.fits(action));
         let order = |rule: &&Rule| (rule.by, rule.on.breadth(), std::cmp::Reverse(rule.verdict));
@@ -110,14 +111,14 @@ impl Policy {
         }
     }
 
-    /// What the rules say about several actions together: the strictest.
+    /// The strictest decision on several actions.
     pub fn judge_all(&self, actions: &[Action]) -> Ruling {
         let rulings = actions.iter().map(|action| self.judge(action));
         rulings.max_by_key(|ruling| (ruling.verdict, !ruling.is_default)).unwrap_or_else(|| usual(Risk::Low))
     }
 }
 
-/// What holds where nobody says anything.
+/// The default for a risk.
 fn usual(risk: Risk) -> Ruling {
     let verdict = match risk {
         Risk::Low => Verdict::Allow,
@@ -146,7 +147,7 @@ impl Subject {
 }
 
 impl Verdict {
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -180,7 +181,7 @@ impl fmt::Display for Rule {
 mod tests {
     use super::*;
 
-    /// Rules a line: `org deny action x:y`.
+    /// One rule per line: `org deny action x:y`.
     fn policy(text: &str) -> Policy {
         let rule = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,10 +1,10 @@
-//! The shelf: workflows that are kept in the store, with their versions, proposals to change them, and triggers.
+//! The registry: workflows in the store, with their versions, proposals to change them, and triggers.
 //!
-//! What is kept is a history of [`Entry`]s; [`Shelf`] is what is true after them. `change`, `propose` and `arm` say what may be
-//! written next, from the shelf as it is.
+//! The store keeps a history of [`Entry`]s. [`Shelf`] is the state after them. `change`, `propose` and `arm` decide
+//! which entries may follow.
 //!
-//! **Invariant:** a version is never changed or forgotten; what is current is one of them. Nothing is written over a text that
-//! the writer has not seen, where they say which one they saw.
+//! **Invariant:** a version is never changed or removed; the current text is one of them. If a writer names the text
+//! that it saw, it cannot overwrite another one.
 
 mod arm;
 mod change;
@@ -25,23 +25,23 @@ pub use fold::{Armed, Proposal, RegisteredWorkflow, Registry, Status, Version};
 pub use propose::{EXPIRY_MS, Proposing};
 use trigger::Trigger;
 
-/// Why a version was written.
+/// The reason for a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VersionSource {
-    /// Somebody put the whole workflow there.
+    /// A user pushed the whole workflow.
     #[default]
     Sync,
-    /// Somebody changed it.
+    /// A user changed it.
     Update,
     /// A proposal was applied.
     ProposalApply,
-    /// An earlier version was taken up again.
+    /// An earlier version became current again.
     Rollback,
 }
 
 impl VersionSource {
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sync => "sync",
@@ -52,90 +52,90 @@ impl VersionSource {
     }
 }
 
-/// Something that happened to the shelf.
+/// A change of the registry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shelf", rename_all = "snake_case")]
 pub enum RegistryEntry {
     /// A text became the current one of a workflow.
     Saved {
-        /// The name that it is found by.
+        /// The name of the workflow.
         workflow: String,
         /// The text.
         #[serde(flatten)]
         text: WorkflowText,
-        /// What its author calls this version.
+        /// The version that its author gave it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
-        /// Why.
+        /// The reason for the change.
         #[serde(default)]
         source: VersionSource,
-        /// Who.
+        /// The user who saved it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// What they say about it.
+        /// Their notes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
         /// The proposal that it comes from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         proposal: Option<u64>,
     },
-    /// What is said about a workflow beside its text.
+    /// The data of a workflow besides its text.
     Described {
-        /// Which.
+        /// The name of the workflow.
         workflow: String,
-        /// All of it, as it is from now on.
+        /// All of the new data.
         about: About,
-        /// Who.
+        /// The user who changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A workflow left the shelf; its versions stay in this history.
+    /// A workflow left the registry; its versions stay in this history.
     Removed {
-        /// Which.
+        /// The name of the workflow.
         workflow: String,
-        /// Who.
+        /// The user who removed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// Somebody proposes another text. Named by the number of this entry.
+    /// A user or a run proposes another text. The number of this entry is its id.
     Proposed {
-        /// For which workflow.
+        /// The name of the workflow.
         workflow: String,
-        /// What they propose.
+        /// The proposal.
         #[serde(flatten)]
         proposing: Proposing,
     },
-    /// Somebody has looked at a proposal.
+    /// A user has reviewed a proposal.
     Reviewed {
-        /// Which.
+        /// The id of the proposal.
         proposal: u64,
         /// Whether it may be applied.
         approve: bool,
-        /// Who.
+        /// The reviewer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
-        /// What they say about it.
+        /// Their notes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notes: Option<String>,
     },
-    /// A trigger is like this from now on.
+    /// A trigger was created or changed.
     Armed {
         /// Its id.
         trigger: String,
-        /// What it is.
+        /// The trigger.
         set: Trigger,
-        /// Who.
+        /// The user who changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A trigger is gone.
+    /// A trigger was removed.
     Disarmed {
         /// Its id.
         trigger: String,
-        /// Who.
+        /// The user who removed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// A trigger fired, and what came of it.
+    /// A trigger fired, with the result.
     Delivered(Delivery),
 }

@@ -1,7 +1,7 @@
-//! What a worker reports that may not write history itself, and whether it is recorded.
+//! Checks reports of workers that may not write history themselves.
 //!
-//! **Invariant:** a report is about the attempt that its worker holds, and says nothing that only people, or the plan, can say. What
-//! is accepted can be applied, and a result is what its step promises.
+//! **Invariant:** an accepted report is about the attempt that its worker holds, and contains nothing that only
+//! people or the plan may say. It can be applied, and its result matches the step's schema.
 
 use crate::event::{Carried, Event, Failure};
 use crate::path::StepPath;
@@ -10,9 +10,9 @@ use crate::schema::mismatch;
 use crate::state::{Phase, State};
 use crate::task::TaskKey;
 
-/// The event that is recorded because of a report on the attempt with this key, or why none is.
+/// The event to record for a report on the attempt with this key, or the reason why none is recorded.
 pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Event, String> {
-    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login cannot say that".to_owned())?;
+    let (path, attempt) = about(&event).ok_or_else(|| "a worker with a login may not report that".to_owned())?;
     let about = TaskKey::new(path, attempt);
     if about.to_string() != key {
         return Err(format!("it is about `{about}`, and its worker holds `{key}`"));
@@ -30,7 +30,7 @@ pub fn accept(plan: &Plan, state: &State, key: &str, event: Event) -> Result<Eve
     Ok(as_promised(plan, state, plain(event)?))
 }
 
-/// A result that is not what its step promises is none, whoever has looked at it before.
+/// Turns a result that does not match the step's schema into a failure, even if the worker has checked it.
 fn as_promised(plan: &Plan, state: &State, event: Event) -> Event {
     let Event::AttemptSucceeded { path, attempt, result } = event else { return event };
     let schema = state.find(&path).and_then(|step| plan.step(step.step).output.schema.as_ref());
@@ -43,17 +43,17 @@ fn as_promised(plan: &Plan, state: &State, event: Event) -> Event {
     }
 }
 
-/// The attempt that an event is about, if a worker can tell it.
+/// The attempt that an event is about, if the worker of an attempt may report such an event.
 fn about(event: &Event) -> Option<(&StepPath, u32)> {
     let claims = matches!(event, Event::AttemptClaimed { .. } | Event::AttemptReleased { .. });
     event.attempt().filter(|_| claims || event.is_of_maker())
 }
 
-/// The event without what would mean something else than it says.
+/// The event without fields that a worker may not set.
 fn plain(mut event: Event) -> Result<Event, String> {
     let odd = |what: &str| Err(format!("{what} could be taken for something else"));
     match &mut event {
-        // Only what was handed out to a client is submitted by somebody.
+        // Only a client's result names who submitted it.
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => {
             result.by = None;
             if result.carried.as_ref().is_some_and(|carried| !is_reference(carried)) {
@@ -66,14 +66,14 @@ fn plain(mut event: Event) -> Result<Event, String> {
     Ok(event)
 }
 
-/// Whether others can fetch it and get nothing else.
+/// Whether this is a commit under `refs/longhaul/` that other machines can fetch safely.
 fn is_reference(carried: &Carried) -> bool {
     let is_commit = carried.commit.len() >= 40 && carried.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_name = carried.name.starts_with("refs/longhaul/") && is_word(&carried.name);
     is_commit && is_name && !carried.name.contains(':') && !carried.name.contains("..")
 }
 
-/// Whether a text can stand on a command line of whoever continues with it.
+/// Whether a text is safe as an argument on a command line.
 fn is_word(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@".contains(&byte);
     text.bytes().all(good) && text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric())

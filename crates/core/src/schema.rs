@@ -1,8 +1,8 @@
-//! Values held to JSON Schemas.
+//! Validates values against JSON Schemas.
 
 use crate::Json;
 
-/// The first thing about a value that its schema refuses, in words. A schema that cannot be used lets nothing pass.
+/// The first violation of the schema, in words. An unusable schema accepts no value.
 pub fn mismatch(schema: &Json, value: &Json) -> Option<String> {
     let validator = match jsonschema::validator_for(schema) {
         Ok(validator) => validator,
@@ -13,7 +13,7 @@ pub fn mismatch(schema: &Json, value: &Json) -> Option<String> {
     Some(if path.is_empty() { error.to_string() } else { format!("`{path}`: {error}") })
 }
 
-/// Why no value can be held to a schema, if none can: a reference that leads nowhere, a pattern that is none.
+/// Why a schema cannot be used: for example a reference that leads nowhere, or an invalid pattern.
 pub fn unusable(schema: &Json) -> Option<String> {
     jsonschema::validator_for(schema).err().map(|error| error.to_string())
 }

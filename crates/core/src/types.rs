@@ -1,8 +1,8 @@
-//! What is known about a value before it exists: types, and the part of JSON Schema they stand for.
+//! Types: what the checker knows about a value before it exists, and the part of JSON Schema they stand for.
 //!
-//! Types answer three questions while a workflow is checked: may this be iterated, does this field
-//! exist, can this comparison ever be true. What a schema says beyond that is left to the validator
-//! that sees the real value, so an unknown keyword widens a type and never narrows it.
+//! The checker asks types three questions: can this be iterated, does this field exist, can this comparison ever be
+//! true. The validator checks the rest of a schema against the real value. So an unknown keyword widens a type and
+//! never narrows it.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
-/// The type of a value, as far as it is known.
+/// The type of a value, as far as the checker knows it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Type {
@@ -43,7 +43,7 @@ pub enum Type {
 pub struct Fields {
     /// The fields that are known.
     pub known: IndexMap<String, Type>,
-    /// Whether other fields may be there too.
+    /// Whether other fields are possible.
     pub open: bool,
 }
 
@@ -53,7 +53,7 @@ impl Type {
         Self::Object(Fields { known: fields.into_iter().collect(), open: false })
     }
 
-    /// An object of which nothing else is known.
+    /// An object with unknown fields.
     pub fn open_object() -> Self {
         Self::Object(Fields { known: IndexMap::new(), open: true })
     }
@@ -100,7 +100,7 @@ impl Type {
         }
     }
 
-    /// The alternatives of this type; one for all but unions.
+    /// The alternatives of this type; for anything but a union, one.
     pub fn members(&self) -> &[Self] {
         match self {
             Self::Union(members) => members,
@@ -108,7 +108,7 @@ impl Type {
         }
     }
 
-    /// The values this type is limited to, if it is an enum (`null` beside it does not count).
+    /// The values of an enum type (`null` beside it does not count).
     pub fn enum_values(&self) -> Option<&[Json]> {
         let mut values = self.members().iter().filter(|member| **member != Self::Null);
         match (values.next(), values.next()) {
@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// What a list of this type holds; `None` if the type cannot be a list.
+    /// The type of a list's items; `None` if the type cannot be a list.
     pub fn item(&self) -> Option<Type> {
         let items = self.members().iter().filter_map(|member| match member {
             Self::Any => Some(Self::Any),
@@ -147,7 +147,7 @@ impl Type {
         found.ok_or(known)
     }
 
-    /// Whether a value of this type could also be of type `other`.
+    /// Whether a value of this type could also have the type `other`.
     pub fn may_be(&self, other: &Type) -> bool {
         self.members().iter().any(|a| other.members().iter().any(|b| overlaps(a, b)))
     }
@@ -219,7 +219,7 @@ fn overlaps(a: &Type, b: &Type) -> bool {
 }
 
 impl fmt::Display for Type {
-    /// In words that fit "… is {type}".
+    /// Prints it in words that fit "… is {type}".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Any => f.write_str("anything"),

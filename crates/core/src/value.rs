@@ -1,16 +1,16 @@
-//! What data may be, wherever it comes in: answers of agents, outputs of commands, replies of servers, inputs, signals.
+//! Limits for data from outside: answers of agents, outputs of commands, replies of servers, inputs, signals.
 //!
-//! **Invariant:** what passes here is the same after it was stored and read again.
+//! **Invariant:** a value that passes is the same after it was stored and read again.
 
 use crate::Json;
 
 /// How deeply a value may be nested. Readers of JSON stop at 128 levels, and events and containers put levels around a value.
 pub const DEPTH_MAX: usize = 96;
 
-/// What is said about a value that is nested more deeply.
+/// The message about a value that is nested more deeply.
 pub const TOO_DEEP: &str = "the value is nested more than 96 levels deep; flatten it, or pass it on as text";
 
-/// Whether a value is nested too deeply to be kept.
+/// Whether a value is nested too deeply to be stored.
 pub fn is_too_deep(value: &Json) -> bool {
     is_deeper(value, DEPTH_MAX)
 }
@@ -24,17 +24,17 @@ fn is_deeper(value: &Json, levels: usize) -> bool {
     }
 }
 
-/// Why a text does not become a value.
+/// Why a text is not a valid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
     /// It is not JSON.
     NotJson(String),
-    /// It is JSON, and would not stay what it is.
+    /// It is JSON, but storing would change it.
     Lossy(String),
 }
 
 impl Unread {
-    /// In words.
+    /// The reason, in words.
     pub fn why(self) -> String {
         match self {
             Self::NotJson(why) | Self::Lossy(why) => why,
@@ -42,7 +42,7 @@ impl Unread {
     }
 }
 
-/// One JSON value. A number that would be changed, or a value that is too deep, is refused.
+/// Reads one JSON value. Refuses a number that storing would change, and a value that is too deep.
 pub fn read(text: &str) -> Result<Json, Unread> {
     let value: Json =
         serde_json::from_str(text).map_err(|error| match is_nested_deeper(before(&error, text), DEPTH_MAX) {
@@ -55,7 +55,7 @@ pub fn read(text: &str) -> Result<Json, Unread> {
     if is_too_deep(&value) { Err(Unread::Lossy(TOO_DEEP.to_owned())) } else { Ok(value) }
 }
 
-/// Whether a whole number stays what it is.
+/// Whether a whole number is stored without a change.
 fn is_kept(number: &str) -> bool {
     number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok()
 }
@@ -66,7 +66,7 @@ fn before<'t>(error: &serde_json::Error, text: &'t str) -> &'t str {
     text.get(..lines + error.column()).unwrap_or_default()
 }
 
-/// Whether brackets are nested more deeply than so many levels, outside of strings.
+/// Whether brackets outside of strings are nested more deeply than `levels`.
 fn is_nested_deeper(text: &str, levels: usize) -> bool {
     let (mut depth, mut rest) = (0_usize, text);
     while let Some(at) = rest.find(['"', '[', ']', '{', '}']) {
@@ -84,7 +84,7 @@ fn is_nested_deeper(text: &str, levels: usize) -> bool {
     false
 }
 
-/// The whole numbers of a JSON text that may be too large, as they are written.
+/// The whole numbers of a JSON text that may be too large, as written.
 fn whole_numbers(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -105,7 +105,7 @@ fn whole_numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What comes after the end of a string.
+/// The text after the end of a string.
 fn after_string(inside: &str) -> &str {
     let mut escaped = false;
     let end = inside.bytes().position(|byte| {

@@ -1,6 +1,6 @@
-//! What people and programs see of a run: folds of plan, state and history.
+//! The views of a run for people and programs, computed from plan, state and history.
 //!
-//! **Invariant:** a view is computed, never stored; what it says follows from the history alone.
+//! **Invariant:** a view is computed, never stored. It depends only on the history.
 
 mod attempts;
 mod brief;
@@ -32,11 +32,11 @@ use crate::event::QuestionKind;
 use crate::state::{Phase, State, StepInst};
 use crate::status::{Awaited, StepStatus};
 
-/// The status of a step in a word.
+/// The status of a step, in one word.
 fn status(state: &State, step: &StepInst) -> StepStatus {
     match &step.phase {
         Phase::Done => step.outcome.ended.map_or(StepStatus::Cancelled, StepStatus::from),
-        // Nothing of a run that is over is still under way.
+        // In a finished run no step is running.
         _ if state.is_finished() => StepStatus::Cancelled,
         Phase::Ready => StepStatus::Pending,
         Phase::Attempt(_) | Phase::Inside | Phase::Judge => StepStatus::Running,
@@ -46,7 +46,7 @@ fn status(state: &State, step: &StepInst) -> StepStatus {
     }
 }
 
-/// What a waiting step waits for, in a word.
+/// The thing that a waiting step waits for, in one word.
 fn awaited(step: &StepInst) -> Option<Awaited> {
     match &step.phase {
         Phase::Question(question) => Some(match question.kind {

@@ -1,6 +1,6 @@
-//! A plan as a Graphviz graph.
+//! Draws a plan as a Graphviz graph.
 //!
-//! **Invariant:** ids are ours; text of the workflow stands only in quoted strings, with quotes,
+//! **Invariant:** this file makes the ids. Text of the workflow stands only in quoted strings, with quotes,
 //! backslashes and ampersands (Graphviz reads HTML entities) escaped.
 
 use longhaul_core::plan::Plan;
@@ -10,7 +10,7 @@ use crate::label::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape, tooltip};
 use crate::nest::Nest;
 use crate::text::one_line;
 
-/// The plan as text that Graphviz reads.
+/// The plan in Graphviz's language.
 pub fn dot(plan: &Plan) -> String {
     let graph = graph(plan);
     let nest = Nest::of(&graph);
@@ -68,7 +68,7 @@ impl Sheet<'_> {
         self.open.push(at);
         self.line(&format!("label={}; tooltip={tip};", quoted(&caption(node))));
         if self.nest.children[at].is_empty() {
-            // An arrow needs something inside the frame to hold on to.
+            // An arrow needs a node inside the frame.
             self.line(&format!("n{at} [shape=point, style=invis];"));
         }
     }
@@ -92,7 +92,7 @@ impl Sheet<'_> {
     }
 }
 
-/// For each node the first and the last box in it; a box is its own.
+/// For each node the first and the last box inside it; a box is its own.
 fn leaves(nest: &Nest) -> (Vec<usize>, Vec<usize>) {
     let mut first: Vec<usize> = (0..nest.children.len()).collect();
     let mut last = first.clone();

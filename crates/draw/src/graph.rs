@@ -1,12 +1,12 @@
-//! What there is to draw: nodes, groups and the arrows between them.
+//! The content of a drawing: nodes, groups and arrows.
 //!
-//! A drawing is flat like a plan, but speaks in keys instead of indices, so that a client can keep its
-//! own state beside it. A key is the way to a step through its containers: `tasks/review`. The branch
-//! of a choice adds what it is for to the container (`choose:then/fix`), a sub-workflow starts again
-//! with its number (`@1/fetch`); neither sign can stand in the id of a step, so keys are unique.
+//! A drawing is flat like a plan, but uses keys instead of indices, so that a client can keep its own state beside
+//! it. A key is the path of a step through its containers: `tasks/review`. The branch of a choice adds its case to
+//! the container (`choose:then/fix`). A sub-workflow starts with its number (`@1/fetch`). The id of a step contains
+//! neither `:` nor `@`, so keys are unique.
 //!
-//! **Invariant:** a group comes before what it holds, and what it holds follows it without a gap; the
-//! start of a state machine is the first of its nodes.
+//! **Invariant:** a group comes before its members, and they follow it without a gap. The start of a state machine is
+//! the first of its nodes.
 
 mod arrows;
 mod detail;
@@ -21,46 +21,46 @@ use serde::Serialize;
 pub struct Graph {
     /// The name of the workflow.
     pub title: String,
-    /// What it is for.
+    /// The purpose of the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Steps, branches and sub-workflows.
     pub nodes: Vec<GraphNode>,
-    /// Arrows, by where they start.
+    /// Arrows, sorted by their start.
     pub edges: Vec<Edge>,
 }
 
 /// A step, a branch of a choice, or a sub-workflow.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct GraphNode {
-    /// Unique in the drawing.
+    /// The key, unique in the drawing.
     pub key: String,
-    /// The step's place in the plan; `None` for branches and sub-workflows.
+    /// The index of the step in the plan; `None` for branches and sub-workflows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The id of the step, or what the branch is for.
+    /// The id of the step, or the case of the branch.
     pub id: String,
-    /// What people call it.
+    /// The name that people see.
     pub title: String,
     /// The action key of the step, `decision`, `branch` or `unit`.
     pub kind: String,
-    /// What it does, in at most 60 columns.
+    /// The action, in at most 60 columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The key of the group it stands in.
+    /// The key of the group that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Whether other nodes stand in it.
+    /// Whether it contains other nodes.
     pub group: bool,
     /// Whether a state machine starts here.
     pub start: bool,
-    /// Whether a person is asked.
+    /// Whether it asks a person.
     pub gate: bool,
-    /// Whether the run survives its failure.
+    /// Whether the run continues if it fails.
     pub optional: bool,
     /// Whether it may be skipped, see `when`.
     pub skippable: bool,
-    /// What must hold for it not to be skipped.
+    /// The condition under which it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// How many of its items run at once, if more than one.
@@ -75,36 +75,36 @@ pub struct Edge {
     pub from: String,
     /// The key of the node it points to.
     pub to: String,
-    /// What must hold, or why it is taken.
+    /// The condition, or the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What it means.
+    /// The kind of the arrow.
     pub kind: EdgeKind,
 }
 
-/// What an arrow means.
+/// The kind of an arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
-    /// The second waits for the first.
+    /// The target waits for the source.
     Dependency,
-    /// The first chooses the second.
+    /// The source chooses the target.
     Next,
-    /// Back, and once more.
+    /// Goes back and repeats.
     Rewind,
-    /// Taken when something went wrong or was denied.
+    /// Taken after a failure or a denial.
     Goto,
 }
 
 impl EdgeKind {
-    /// Whether it is part of the ordinary way forward.
+    /// Whether it is part of the normal way forward.
     pub(crate) fn is_forward(self) -> bool {
         matches!(self, Self::Dependency | Self::Next)
     }
 }
 
 impl Graph {
-    /// Everything there is to draw of a plan.
+    /// The complete drawing of a plan.
     fn of(plan: &Plan) -> Self {
         let walk = walk::Walk::of(plan);
         let edges = arrows::edges(plan, &walk);

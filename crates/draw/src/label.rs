@@ -1,4 +1,4 @@
-//! What a node shows, whatever the format: its shape, its lines, its badges.
+//! The content of a node in every format: its shape, its lines, its badges.
 
 use crate::graph::GraphNode;
 use crate::text::one_line;
@@ -11,7 +11,7 @@ const LINE_COLUMNS_MAX: usize = 40;
 const CAPTION_COLUMNS_MAX: usize = 72;
 /// The widest label of an arrow in a picture.
 pub(crate) const LABEL_COLUMNS_MAX: usize = 36;
-/// How far the points of a hexagon stand out.
+/// The width of each point of a hexagon.
 pub(crate) const HEXAGON_POINT: f64 = 14.0;
 /// The widest condition in a badge.
 const WHEN_COLUMNS_MAX: usize = 48;
@@ -19,21 +19,21 @@ const WHEN_COLUMNS_MAX: usize = 48;
 /// The outline of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Work in general.
+    /// Any other work.
     Rounded,
     /// A command.
     Square,
     /// A person is asked.
     Hexagon,
-    /// The ways part.
+    /// A choice.
     Rhombus,
-    /// The end.
+    /// An end.
     Stadium,
     /// Another workflow.
     Double,
 }
 
-/// The outline that tells what a node is.
+/// The outline for the kind of a node.
 pub(crate) fn shape(node: &GraphNode) -> Shape {
     match node.kind.as_str() {
         _ if node.gate => Shape::Hexagon,
@@ -45,7 +45,7 @@ pub(crate) fn shape(node: &GraphNode) -> Shape {
     }
 }
 
-/// What is special about a node, without brackets.
+/// The special properties of a node, without brackets.
 pub(crate) fn badges(node: &GraphNode) -> Vec<String> {
     let flags = [(node.start, "start"), (node.gate, "gate"), (node.optional, "optional")];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word.to_owned());
@@ -56,7 +56,7 @@ pub(crate) fn badges(node: &GraphNode) -> Vec<String> {
 /// The lines in a box; the first is the title.
 pub(crate) fn lines(node: &GraphNode) -> Vec<String> {
     let mut lines = vec![title(node), one_line(&about(node), LINE_COLUMNS_MAX)];
-    // Of a kind that always asks, the kind already says so.
+    // The kinds `approve` and `ask` always ask, so they need no badge.
     let is_asking = matches!(node.kind.as_str(), "approve" | "ask");
     let badges: Vec<String> = badges(node).into_iter().filter(|badge| !(is_asking && badge == "gate")).collect();
     if !badges.is_empty() {
@@ -75,20 +75,20 @@ pub(crate) fn caption(node: &GraphNode) -> String {
     one_line(&format!("{title} · {}{badges}", about(node)), CAPTION_COLUMNS_MAX)
 }
 
-/// What it is called; never nothing, because a box without text is no valid Mermaid.
+/// The title. It is never empty, because a box without text is not valid Mermaid.
 fn title(node: &GraphNode) -> String {
     let names = [&node.title, &node.id, &node.kind].map(|name| one_line(name, TITLE_COLUMNS_MAX));
     names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "?".to_owned())
 }
 
-/// Everything that fits in a tooltip.
+/// The text of the tooltip.
 pub(crate) fn tooltip(node: &GraphNode) -> String {
     let mut parts = vec![one_line(&node.key, 200), about(node)];
     parts.extend(badges(node));
     one_line(&parts.join(" · "), 400)
 }
 
-/// The kind and what is done; a sub-workflow is titled with its name, so its id is the news.
+/// The kind and the action. The title of a sub-workflow is its name, so this shows its id.
 fn about(node: &GraphNode) -> String {
     let kind = if node.kind == "unit" { "workflow" } else { node.kind.as_str() };
     let news = if node.kind == "workflow" { Some(node.id.as_str()) } else { node.detail.as_deref() };

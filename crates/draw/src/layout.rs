@@ -1,11 +1,11 @@
-//! Where everything goes.
+//! Places the nodes and arrows of a drawing.
 //!
-//! Arrows join steps of one body only, so each body is arranged by itself, inside out, and then stands
-//! in the one around it as a single box. Small bodies are arranged by dagre, large ones in plain rows:
-//! a picture of a thousand steps is read by scrolling, and should be there at once.
+//! Arrows join only steps of one body. So each body is arranged by itself, inside out, and becomes a single box in
+//! the body around it. Small bodies are arranged by dagre, large ones in plain rows: a picture of a thousand steps
+//! must appear at once, and people scroll through it.
 //!
-//! **Invariant:** the lists of a layout run parallel to those of its graph. Coordinates are those of SVG
-//! (to the right and down) and are rounded, so that they do not depend on the machine.
+//! **Invariant:** the lists of a layout are parallel to those of its graph. Coordinates are those of SVG (to the
+//! right and down). They are rounded, so that they do not depend on the machine.
 
 mod arrange;
 mod flow;
@@ -31,22 +31,22 @@ const UNIT_GAP: f64 = 60.0;
 /// The places of everything in a drawing.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Layout {
-    /// Of the whole picture.
+    /// The width of the whole picture.
     pub width: f64,
-    /// Of the whole picture.
+    /// The height of the whole picture.
     pub height: f64,
-    /// As in [`Graph::nodes`].
+    /// The nodes, in the order of [`Graph::nodes`].
     pub nodes: Vec<Placed>,
-    /// As in [`Graph::edges`].
+    /// The arrows, in the order of [`Graph::edges`].
     pub edges: Vec<Routed>,
 }
 
 /// A node and its place.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Placed {
-    /// Of the node.
+    /// The key of the node.
     pub key: String,
-    /// Its place.
+    /// The rectangle of the node.
     #[serde(flatten)]
     pub area: Area,
 }
@@ -54,40 +54,40 @@ pub struct Placed {
 /// A rectangle, from its upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Area {
-    /// Of the left side.
+    /// The left side.
     pub x: f64,
-    /// Of the upper side.
+    /// The upper side.
     pub y: f64,
-    /// To the right.
+    /// The width.
     pub width: f64,
-    /// Down.
+    /// The height.
     pub height: f64,
 }
 
-/// An arrow and its way; no points if the drawing does not have its ends.
+/// An arrow and its line; no points if an end is not in the drawing.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Routed {
     /// The key of the node it starts at.
     pub from: String,
     /// The key of the node it points to.
     pub to: String,
-    /// From the outline of the first node to that of the second.
+    /// The line, from the outline of the first node to that of the second.
     pub points: Vec<Point>,
-    /// Where its label stands.
+    /// The rectangle of its label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<Area>,
 }
 
-/// A place.
+/// A point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
-    /// To the right.
+    /// The distance to the right.
     pub x: f64,
-    /// Down.
+    /// The distance down.
     pub y: f64,
 }
 
-/// Places for everything in a drawing.
+/// The places of everything in a drawing.
 pub fn layout(graph: &Graph) -> Layout {
     let nest = Nest::of(graph);
     let mut sketch = Sketch::of(graph, &nest);
@@ -95,13 +95,13 @@ pub fn layout(graph: &Graph) -> Layout {
     sketch.place()
 }
 
-/// A layout in the making.
+/// An unfinished layout.
 struct Sketch<'a> {
     graph: &'a Graph,
     nest: &'a Nest,
-    /// Of every node, groups included.
+    /// The sizes of all nodes, groups included.
     sizes: Vec<Size>,
-    /// What stands in each group, from the group's own corner.
+    /// The arrangement in each group, from the group's own corner.
     inside: Vec<Arrangement>,
     /// The edges to draw in each group.
     edges: Vec<Vec<usize>>,
@@ -123,7 +123,7 @@ impl<'a> Sketch<'a> {
         Self { graph, nest, sizes, inside: vec![Arrangement::default(); graph.nodes.len()], edges, root_edges }
     }
 
-    /// Groups come before what they hold, so backwards is inside out.
+    /// Groups come before their members, so the reverse order is inside out.
     fn measure(&mut self) {
         for at in (0..self.graph.nodes.len()).rev().filter(|at| self.graph.nodes[*at].group) {
             let mut inside = self.arranged(&self.nest.children[at], &self.edges[at]);
@@ -158,7 +158,7 @@ impl<'a> Sketch<'a> {
     }
 }
 
-/// Places on the whole picture.
+/// The places on the whole picture.
 struct Paper<'a> {
     graph: &'a Graph,
     sizes: &'a [Size],
@@ -211,7 +211,7 @@ impl<'a> Paper<'a> {
 }
 
 impl Area {
-    /// The middle.
+    /// The centre.
     pub(crate) fn centre(self) -> Point {
         Point { x: self.x + self.width / 2.0, y: self.y + self.height / 2.0 }
     }
@@ -235,7 +235,7 @@ impl Point {
     }
 }
 
-/// To a tenth; the addition turns a negative zero into a plain one.
+/// Rounds to a tenth. The addition turns a negative zero into a plain one.
 fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0 + 0.0
 }

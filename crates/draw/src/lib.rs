@@ -1,10 +1,9 @@
-//! A plan as pictures: for the terminal, for documents, for a dashboard.
+//! Draws plans: for the terminal, for documents, for a dashboard.
 //!
-//! [`graph`] says what there is to draw, [`layout`] where it goes; every format is a plain function of
-//! the two. Text of a workflow is foreign text: each format escapes it in one place of its own.
+//! [`graph`] makes the content of a drawing, and [`layout`] places it. Every format is a plain function of the two.
+//! Text of a workflow is untrusted: each format escapes it in one place.
 //!
-//! **Invariant:** the same plan gives the same bytes, and the time to draw it grows in step with its
-//! size.
+//! **Invariant:** the same plan gives the same bytes, and the time to draw it grows linearly with its size.
 
 mod dot;
 mod graph;
@@ -27,14 +26,14 @@ pub use mermaid::mermaid;
 pub use svg::svg;
 pub use tree::tree;
 
-/// The drawing and the places of its parts, for a client that paints by itself.
+/// The drawing and the places of its parts, for a client that draws by itself.
 ///
-/// The lists of the layout run parallel to those of the graph.
+/// The lists of the layout are parallel to those of the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Picture {
-    /// What there is.
+    /// The content.
     pub graph: Graph,
-    /// Where it goes.
+    /// The places.
     pub layout: Layout,
 }
 

@@ -1,8 +1,8 @@
-//! A plan as a Mermaid flowchart.
+//! Draws a plan as a Mermaid flowchart.
 //!
-//! **Invariant:** ids are ours (`n0`, `n1`, …); text of the workflow stands between quotes only, and of
-//! it only letters, digits and a few harmless signs are written as they are. Everything else becomes a
-//! character code, so no text can end a quote, open a directive or become markup.
+//! **Invariant:** this file makes the ids (`n0`, `n1`, …). Text of the workflow stands only between quotes. Only
+//! letters, digits and a few harmless characters are written as they are. All others become character codes, so no
+//! text can end a quote, open a directive or become markup.
 
 use longhaul_core::plan::Plan;
 
@@ -11,7 +11,7 @@ use crate::label::{LABEL_COLUMNS_MAX, Shape, caption, lines, shape};
 use crate::nest::Nest;
 use crate::text::one_line;
 
-/// The plan as text that Mermaid reads.
+/// The plan in Mermaid's language.
 pub fn mermaid(plan: &Plan) -> String {
     let graph = graph(plan);
     let nest = Nest::of(&graph);
@@ -32,13 +32,13 @@ struct Chart<'a> {
     graph: &'a Graph,
     nest: &'a Nest,
     out: String,
-    /// The groups around the place that is being written, outermost first.
+    /// The groups around the current position, outermost first.
     open: Vec<usize>,
 }
 
 impl Chart<'_> {
     fn line(&mut self, text: &str) {
-        // Deep nests are not indented without end: the text would grow with the square of the depth.
+        // The indentation is limited: otherwise the text would grow with the square of the depth.
         self.out.push_str(&"  ".repeat(1 + self.open.len().min(8)));
         self.out.push_str(text);
         self.out.push('\n');

@@ -1,20 +1,20 @@
-//! A drawing's nodes by position: what stands in what, and which arrows leave and reach a node.
+//! Indexes a drawing by position: the members of groups, and the arrows of nodes.
 
 use std::collections::HashMap;
 
 use crate::graph::Graph;
 
-/// Positions in [`Graph::nodes`] and [`Graph::edges`], looked up once.
+/// Indices into [`Graph::nodes`] and [`Graph::edges`], computed once.
 pub(crate) struct Nest {
     /// The group of each node.
     pub(crate) parent: Vec<Option<usize>>,
-    /// What each group holds, as written.
+    /// The members of each group, as written.
     pub(crate) children: Vec<Vec<usize>>,
     /// The steps of the workflow itself.
     pub(crate) roots: Vec<usize>,
     /// The sub-workflows.
     pub(crate) units: Vec<usize>,
-    /// Where each edge starts and ends; `None` if the drawing does not have the node.
+    /// The start and end of each edge; `None` if a node is not in the drawing.
     pub(crate) ends: Vec<Option<(usize, usize)>>,
     /// The edges that start at each node.
     pub(crate) outgoing: Vec<Vec<usize>>,
@@ -24,7 +24,7 @@ pub(crate) struct Nest {
 }
 
 impl Nest {
-    /// Looks everything up.
+    /// Computes the index.
     pub(crate) fn of(graph: &Graph) -> Self {
         let positions: HashMap<&str, usize> =
             graph.nodes.iter().enumerate().map(|(at, node)| (node.key.as_str(), at)).collect();
@@ -44,7 +44,7 @@ impl Nest {
         nest
     }
 
-    /// The two nodes of one group between which an edge runs when the groups around its ends are closed.
+    /// The two members of one group that an edge connects when all inner groups are closed.
     pub(crate) fn siblings(&self, edge: usize) -> Option<(usize, usize)> {
         let (mut from, mut to) = (*self.ends.get(edge)?)?;
         while self.parent[from] != self.parent[to] {
@@ -64,7 +64,7 @@ impl Nest {
 
     fn place_nodes(&mut self, graph: &Graph, positions: &HashMap<&str, usize>) {
         for (at, node) in graph.nodes.iter().enumerate() {
-            // A group comes before what it holds; anything else would be a circle.
+            // A group comes before its members; anything else would be a cycle.
             let parent =
                 node.parent.as_deref().and_then(|key| positions.get(key).copied()).filter(|parent| *parent < at);
             self.parent.push(parent);
@@ -90,9 +90,9 @@ impl Nest {
     }
 }
 
-/// The level of each of `count` nodes: one more than the highest that leads to it.
+/// The level of each of `count` nodes: one more than the highest level that leads to it.
 ///
-/// Nodes on a circle come after everything else, one by one.
+/// Nodes on a cycle come after everything else, one by one.
 pub(crate) fn levels(count: usize, links: &[(usize, usize)]) -> Vec<usize> {
     let mut next = vec![Vec::new(); count];
     let mut waiting = vec![0_usize; count];

@@ -1,4 +1,4 @@
-//! A plan as a picture that stands by itself: no script, no font and no file from elsewhere.
+//! Draws a plan as a self-contained SVG: no script, no font and no external file.
 //!
 //! **Invariant:** text of the workflow goes through [`escape`] and stands in text content only, never in
 //! an attribute, a style or a reference.
@@ -24,7 +24,7 @@ pub fn svg(plan: &Plan) -> String {
     let layout = layout(&graph);
     let mut out = String::new();
     head(&mut out, &graph, &layout);
-    // Frames first and labels last: arrows run over frames and under the text that belongs to them.
+    // Frames first and labels last: arrows run over frames and under their labels.
     for (node, placed) in graph.nodes.iter().zip(&layout.nodes).filter(|(node, _)| node.group) {
         frame(&mut out, node, placed.area);
     }
@@ -80,7 +80,7 @@ fn step(out: &mut String, node: &GraphNode, area: Area) {
     put!(out, "{}", outline::of(shape, area));
     let lines = lines(node);
     let centre = area.centre();
-    // The baseline of the first line, so that the block as a whole stands in the middle.
+    // The baseline of the first line. It centres the whole block.
     let first = centre.y - LINE_HEIGHT * (lines.len() as f64 - 1.0) / 2.0 + 4.5;
     for (n, line) in lines.iter().enumerate() {
         let class = if n == 0 { "name" } else { "about" };
@@ -90,7 +90,7 @@ fn step(out: &mut String, node: &GraphNode, area: Area) {
     put!(out, "</g>");
 }
 
-/// The class that colours a step. Kinds are open, so only those known here are named.
+/// The class that colours a step. Only known kinds are named here.
 fn class(node: &GraphNode, shape: Shape) -> &'static str {
     match (shape, node.kind.as_str()) {
         (Shape::Hexagon, _) => "gate",
@@ -124,7 +124,7 @@ fn arrow(out: &mut String, edge: &Edge, routed: &Routed) {
     put!(out, "<path class=\"arrow {class}\" marker-end=\"url(#{head})\" d=\"{}\"/>", path(&routed.points));
 }
 
-/// A line through the points with its corners rounded off, so that a label on a corner stays on it.
+/// A line through the points with rounded corners, so that a label on a corner stays on it.
 fn path(points: &[Point]) -> String {
     let mut d = String::new();
     if let [first, ..] = points {

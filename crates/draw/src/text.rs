@@ -1,14 +1,14 @@
-//! Foreign text, made fit for one line of a picture.
+//! Makes untrusted text safe for one line of a picture.
 //!
-//! **Invariant:** what leaves [`one_line`] and [`first_line`] has no control characters, no line breaks
-//! and nothing that turns the direction of writing, so it can neither move a cursor nor disguise itself.
+//! **Invariant:** the results of [`one_line`] and [`first_line`] have no control characters, no line breaks and no
+//! marks of writing direction. So they cannot move a cursor or disguise themselves.
 
 /// All of the text on one line, at most `columns_max` wide.
 pub(crate) fn one_line(text: &str, columns_max: usize) -> String {
     cut(&words(text), columns_max)
 }
 
-/// The first line that says something, with a mark if there are more; at most `columns_max` wide.
+/// The first line that is not empty, with a mark if there are more; at most `columns_max` wide.
 pub(crate) fn first_line(text: &str, columns_max: usize) -> String {
     let mut lines = text.lines().map(words).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -18,7 +18,7 @@ pub(crate) fn first_line(text: &str, columns_max: usize) -> String {
     }
 }
 
-/// How many columns of a terminal the text takes.
+/// The number of terminal columns of a text.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(char_columns).sum()
 }
@@ -29,7 +29,7 @@ fn words(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Marks of writing direction, line separators without a glyph, and what XML does not allow.
+/// Marks of writing direction, invisible line separators, and characters that XML does not allow.
 fn is_hidden(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
         || matches!(c, '\u{fffe}' | '\u{ffff}')

@@ -1,8 +1,8 @@
-//! A plan for the terminal, readable without colour.
+//! Draws a plan as text for the terminal, readable without colour.
 //!
-//! A sequence and a state machine are lists. A graph is printed level by level: what stands on one
-//! bracket (`┬`) can run at the same time, and `after` names what a step waits for wherever that is not
-//! just the line above. Ways out of a step stand below it.
+//! A sequence and a state machine are lists. A graph is printed level by level: steps on one bracket (`┬`) can run at
+//! the same time. `after` names the dependencies of a step, unless it is just the line above. The other arrows of a
+//! step stand below it.
 
 mod rows;
 
@@ -14,7 +14,7 @@ use crate::nest::Nest;
 use crate::text::{columns, one_line};
 use rows::{Row, rows};
 
-/// The widest text of a foreign name or condition on a line.
+/// The most columns of a name or condition from the workflow.
 const TEXT_COLUMNS_MAX: usize = 60;
 
 /// The workflow as a tree of lines, then each sub-workflow it uses.
@@ -62,7 +62,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An arrow that is more than a dependency: its sign, where it leads, why it is taken.
+    /// An arrow other than a dependency: its sign, its target, its reason.
     fn way(&self, edge: usize) -> Option<(&'static str, &'a str, String)> {
         let (_, to) = self.nest.ends[edge]?;
         let (arrow, why) = told(&self.graph.edges[edge])?;

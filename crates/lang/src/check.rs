@@ -1,7 +1,7 @@
-//! The rules that a workflow is held to, one a file.
+//! The rules for a workflow, one in each file.
 //!
-//! Every rule sees the same numbered model, orders and parsed texts, and adds what it finds. A rule never
-//! depends on another one having passed.
+//! Every rule sees the same numbered model, orders and parsed texts, and adds its findings. A rule never depends on
+//! the success of another rule.
 
 mod abilities;
 mod agents;
@@ -52,7 +52,7 @@ use crate::source::Sources;
 use crate::texts::{Text, Texts};
 use crate::world::World;
 
-/// Everything a rule may look at.
+/// Everything that a rule can use.
 pub(crate) struct Context<'a, 'n> {
     pub(crate) model: &'a Model<'n>,
     pub(crate) forest: &'n Forest,
@@ -64,7 +64,7 @@ pub(crate) struct Context<'a, 'n> {
 }
 
 impl<'n> Context<'_, 'n> {
-    /// The texts of the file being checked; those of other files are checked there.
+    /// The texts of the checked file. Those of other files are checked there.
     fn own_texts(&self) -> impl Iterator<Item = &Text<'n>> {
         self.texts.all.iter().filter(|text| self.unit_of(text.place).own)
     }
@@ -80,7 +80,7 @@ impl<'n> Context<'_, 'n> {
         self.model.unit(self.unit_ix_of(place))
     }
 
-    /// The step of a body that a step stands in, or is.
+    /// The step of a body that contains a step, or is that step.
     fn ancestor_in(&self, step: StepIx, body: BodyIx) -> Option<StepIx> {
         let mut at = Some(step);
         while let Some(step) = at {
@@ -136,7 +136,7 @@ const RULES: &[Rule] = &[
     no_effect::check,
 ];
 
-/// Everything the rules find.
+/// The findings of all rules.
 pub(crate) fn run(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     for rule in RULES {
         rule(context, out);

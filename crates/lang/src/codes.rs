@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Code;
 
-/// A code, what it stands for, and its page.
+/// A code with its title and its page.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeEntry {
     /// The code.

@@ -1,8 +1,7 @@
-//! Whether a tree has the shapes that the catalogue describes.
+//! Checks that a tree has the shapes of the catalogue.
 //!
-//! One pass over the whole file that reports every unknown key, every missing one and every value of
-//! the wrong kind. The passes after it take what fits and keep silent about what does not, so each
-//! mistake is reported once.
+//! One pass over the whole file reports every unknown key, every missing key and every value of the wrong type. Later
+//! passes use the valid parts and ignore the others, so each mistake is reported once.
 
 mod scalar;
 mod step;
@@ -14,10 +13,10 @@ use crate::source::{Node, Value};
 
 pub(crate) use step::{actions, is_body_mapping};
 
-/// The most findings of one file: more would help nobody and fill the memory.
+/// The most findings for one file. More would not help and would fill the memory.
 const FINDINGS_MAX: usize = 20_000;
 
-/// Reports what does not have the shape of a workflow.
+/// Reports everything that does not have the shape of a workflow.
 pub(crate) fn workflow(node: &Node, out: &mut Vec<Diagnostic>) {
     Conform { out }.workflow(node);
 }
@@ -41,7 +40,7 @@ impl Conform<'_> {
         self.one_body(node, "a workflow");
     }
 
-    /// Exactly one of `steps`, `do`, and `start` with `nodes`.
+    /// Checks that there is exactly one of `steps`, `do`, and `start` with `nodes`.
     fn one_body(&mut self, node: &Node, what: &str) {
         let bodies: Vec<&Node> =
             ["steps", "do", "nodes"].iter().filter_map(|key| node.entry(key)).map(|(key, _)| key).collect();
@@ -77,12 +76,12 @@ impl Conform<'_> {
         }
     }
 
-    /// Whether so much has been found that more would only fill the memory.
+    /// Whether the limit of findings is reached.
     fn is_enough(&self) -> bool {
         self.out.len() >= FINDINGS_MAX
     }
 
-    /// A value of a given shape. `what` fits "{what} must be …".
+    /// Checks a value against a shape. `what` fits "{what} must be …".
     fn shape(&mut self, node: &Node, shape: &Shape, what: &str) {
         if self.is_enough() {
             return;
@@ -168,7 +167,7 @@ impl Conform<'_> {
         self.out.push(diagnostic.which_key(word, known));
     }
 
-    /// The alternative that the value's own kind points to.
+    /// Checks the alternative that fits the value's type.
     fn either(&mut self, node: &Node, shapes: &[Shape], what: &str) {
         let fitting: Vec<&Shape> = shapes.iter().filter(|shape| same_kind(node, shape)).collect();
         match fitting.as_slice() {
@@ -197,7 +196,7 @@ impl Conform<'_> {
     }
 }
 
-/// What to do about a value of the wrong kind, where that is plain.
+/// The fix for a value of the wrong type, if it is obvious.
 fn remedy(node: &Node, wanted: &str) -> Option<&'static str> {
     let looks_like_number = || node.as_text().is_some_and(|text| text.parse::<f64>().is_ok());
     match wanted {
@@ -208,7 +207,7 @@ fn remedy(node: &Node, wanted: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a value could have a shape, judged by its kind alone.
+/// Whether a value could have a shape, judged by its type alone.
 fn same_kind(node: &Node, shape: &Shape) -> bool {
     match (shape, &node.value) {
         (Shape::Either(shapes), _) => shapes.iter().any(|shape| same_kind(node, shape)),
@@ -228,7 +227,7 @@ fn same_kind(node: &Node, shape: &Shape) -> bool {
     }
 }
 
-/// The first sentence of a key's description, to stand behind a colon.
+/// The first sentence of a key's description, to follow a colon.
 fn as_clause(doc: &str) -> String {
     let first = doc.split(". ").next().unwrap_or(doc).trim_end_matches('.');
     let mut chars = first.chars();

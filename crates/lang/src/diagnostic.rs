@@ -1,7 +1,7 @@
-//! What is wrong with a workflow, where, and what to do about it.
+//! Diagnostics: a problem of a workflow, its place, and how to fix it.
 //!
-//! **Invariant:** a diagnostic has a code with a page in the manual, a place, and a sentence that
-//! names the remedy or the rule.
+//! **Invariant:** a diagnostic has a code with a page in the manual, a place, and a sentence that names the fix or
+//! the rule.
 
 mod plain;
 mod render;
@@ -17,34 +17,34 @@ pub use render::{render, summary};
 /// A stable code such as `LH0207`; [`crate::codes`] lists them all.
 pub type Code = &'static str;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The workflow cannot run.
     Error,
-    /// It can run, and probably not as meant.
+    /// It can run, but probably not as intended.
     Warning,
-    /// Worth knowing.
+    /// Useful to know.
     Note,
 }
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
-    /// Which rule.
+    /// The code of the rule.
     pub code: Code,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, as a sentence without a full stop.
+    /// The problem, as a sentence without a full stop.
     pub message: String,
-    /// Where.
+    /// The place in the source.
     pub span: Span,
-    /// A few words at the place itself.
+    /// A few words at the place.
     pub label: String,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
-    /// Other places that matter.
+    /// Other places that matter, each with a few words.
     pub related: Vec<(Span, String)>,
 }
 
@@ -68,13 +68,13 @@ impl Diagnostic {
         Self { code, severity, message: message.into(), span, label: String::new(), help: None, related: Vec::new() }
     }
 
-    /// Adds a few words at the place itself.
+    /// Adds a few words at the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// Adds what to do.
+    /// Adds how to fix it.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -97,7 +97,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds which of the known keys was meant, or all of them.
+    /// Adds the known key that is probably meant, or all known keys.
     pub(crate) fn which_key(self, word: &str, known: Vec<&str>) -> Self {
         let same = ELSEWHERE.iter().find(|(own, others)| others.contains(&word) && known.contains(own));
         match same {
@@ -113,7 +113,7 @@ impl Diagnostic {
     }
 }
 
-/// What keys are called elsewhere.
+/// The names that other languages use for our keys.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     ("depends_on", &["after", "needs", "depends", "dependsOn"]),
     ("when", &["if", "condition"]),
@@ -126,19 +126,19 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("runs_on", &["runs-on", "labels"]),
 ];
 
-/// How many findings there may be and still be a search for what was meant: comparing each of many unknown
-/// names with each of many known ones would take longer than all the rest.
+/// The most findings with a search for a similar name. To compare many unknown names with many known ones would take
+/// too long.
 const SUGGESTED_MAX: usize = 100;
 
-/// Whether the next finding is worth a search for what was meant.
+/// Whether to search for a similar name for the next finding.
 pub(crate) fn suggests(found: &[Diagnostic]) -> bool {
     found.len() < SUGGESTED_MAX
 }
 
-/// How many pairs of characters one search compares.
+/// The most pairs of characters that one search compares.
 const COMPARED_MAX: usize = 400_000;
 
-/// The candidate that `word` is probably a slip of.
+/// The candidate that `word` is probably meant to be.
 pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let folded = fold(word);
     let length = word.chars().count();
@@ -155,28 +155,28 @@ pub fn closest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     });
     let scored = affordable.map(|(_, candidate)| {
         let other = fold(candidate);
-        // Among equally near ones, letters in the wrong order are the likelier slip.
+        // Of equally near ones, swapped letters are the more likely mistake.
         let changed = letters(&folded) != letters(&other);
         (strsim::damerau_levenshtein(&folded, &other), changed, candidate)
     });
     let (distance, _, best) = scored.min_by_key(|(distance, changed, _)| (*distance, *changed))?;
-    // A word of which nothing is left is no slip.
+    // If no letter is left, it is not a misspelling.
     (distance <= tolerance(length, best) && distance < length && word != best).then_some(best)
 }
 
-/// How many slips two words may be apart.
+/// The most mistakes between two words.
 fn tolerance(length: usize, candidate: &str) -> usize {
     (length.max(candidate.chars().count()) / 3).max(1)
 }
 
-/// Whether a word of a length can be a slip of a candidate at all. Marks such as `_` do not count as
-/// slips, so what is certain here is only that half of one word is not a slip of the whole other one.
+/// Whether a word of a length can be a misspelling of a candidate. Marks such as `_` do not count as mistakes, so
+/// this only excludes a word that is more than twice as long as the other.
 fn near_in_length(length: usize, candidate: &str) -> bool {
     let other = candidate.chars().count();
     length.max(other) <= 2 * length.min(other).max(2)
 }
 
-/// Case and separators do not count, but of a sign such as `>=` nothing else is there.
+/// Ignores case and separators, but keeps a sign such as `>=` as it is.
 fn fold(word: &str) -> String {
     let letters: String = word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if letters.is_empty() { word.to_owned() } else { letters }
@@ -188,36 +188,36 @@ fn letters(word: &str) -> Vec<char> {
     letters
 }
 
-/// A finding as data: what `--json` prints and what editors get.
+/// A finding as data, for `--json` and for editors.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Diagnostic")]
 pub struct DiagnosticReport<'a> {
-    /// Which rule.
+    /// The code of the rule.
     pub code: Code,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong.
+    /// The problem.
     pub message: &'a str,
-    /// The file.
+    /// The name of the file.
     pub file: &'a str,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: usize,
-    /// Where the place ends.
+    /// The line where the place ends.
     pub end_line: usize,
-    /// Where the place ends.
+    /// The column where the place ends.
     pub end_column: usize,
-    /// A few words at the place itself.
+    /// A few words at the place.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub label: &'a str,
-    /// What to do.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,
 }
 
 impl Diagnostic {
-    /// As data.
+    /// The finding as data.
     pub fn report<'a>(&'a self, sources: &'a Sources) -> DiagnosticReport<'a> {
         let file = sources.file(self.span.file);
         let (line, column) = file.line_and_column(self.span.start as usize);

@@ -1,8 +1,8 @@
-//! Files of other systems, said again in native keys.
+//! Translates files of other systems into native keys.
 //!
-//! A dialect is a function from a tree to a tree. Every node of the result has the span of what it came
-//! from, so the checks that follow point into the original file. What a dialect says and the native
-//! language cannot say is a diagnostic here, never silence.
+//! A dialect is a function from a tree to a tree. Every node of the result has the span of its original, so the later
+//! checks point into the original file. A part that the native language cannot express is reported, never dropped
+//! silently.
 
 pub mod agent007;
 mod compose;
@@ -40,7 +40,7 @@ impl Dialect {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Native, Self::Agent007, Self::Workhorse, Self::Valet, Self::WorkBuddy];
 
-    /// What people call it.
+    /// The name that people see.
     pub fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect that a tree is written in, by its tell-tale keys.
+    /// The dialect of a tree, found by its characteristic keys.
     pub fn of(node: &Node) -> Self {
         if work_buddy::recognises(node) {
             Self::WorkBuddy
@@ -79,7 +79,7 @@ impl FromStr for Dialect {
 /// One workflow of a file, in native keys.
 #[derive(Debug, Clone)]
 pub struct Native {
-    /// Its name, where the file says one that is not the file's own.
+    /// Its name, if the file gives one that differs from the file's own.
     pub name: Option<String>,
     /// The tree.
     pub node: Node,

@@ -1,11 +1,10 @@
-//! What a template or an expression says, found without running it.
+//! Analyses a template or an expression without running it.
 //!
-//! The text is cut into tokens once, refused if it is too deep or too large to be worth parsing, then
-//! parsed by the template engine's own parser and walked. The walk yields what is read, what is
-//! certainly wrong, and the type of the value.
+//! The text is split into tokens once, and refused if it is too deep or too large. Then the template engine's own
+//! parser parses it, and the walk collects the names that it reads, the certain mistakes, and the type of the value.
 //!
-//! **Invariant:** nothing is evaluated and no constant is folded; a finding is only made where every
-//! possible value is wrong; every range is a byte range into the text that was given.
+//! **Invariant:** nothing is evaluated and no constant is folded. A finding is made only if every possible value is
+//! wrong. Every range is a byte range of the given text.
 
 mod chain;
 mod compare;
@@ -29,10 +28,10 @@ use longhaul_core::types::Type;
 use minijinja::machinery::{self, ast};
 use minijinja::syntax::SyntaxConfig;
 
-/// Texts longer than this are not read at all.
+/// The longest text that is analysed.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// How a text is to be read.
+/// The language of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// Text with `{{ … }}` and `{% … %}` in it.
@@ -41,12 +40,12 @@ pub enum Language {
     Expression,
 }
 
-/// Why a text cannot be read.
+/// Why a text cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// What is wrong, in plain words.
+    /// The problem, in plain words.
     pub message: String,
-    /// Where.
+    /// The place in the text.
     pub range: Range<usize>,
     /// What to write instead.
     pub help: Option<String>,
@@ -58,20 +57,21 @@ pub trait NameScope {
     fn root(&self, name: &str) -> Option<Type>;
 }
 
-/// What is known of a text.
+/// The result of the analysis.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Analysis {
-    /// The type of the expression; of a template text, or what is inside if it is exactly one `{{ … }}`.
+    /// The type of the expression. For a template: text, or the type of the expression if it is exactly one `{{ …
+    /// }}`.
     pub value: Type,
-    /// The names that are read, in the order in which they are met.
+    /// The names that it reads, in order.
     pub reads: Vec<Read>,
-    /// What is certainly wrong.
+    /// The certain mistakes.
     pub findings: Vec<ExprFinding>,
     /// Each `{{ … }}`.
     pub emits: Vec<Emit>,
     /// Each `{% … %}` and each `{# … #}`.
     pub tags: Vec<Range<usize>>,
-    /// The other templates that are needed.
+    /// The templates that it includes.
     pub includes: Vec<Include>,
 }
 
@@ -80,13 +80,13 @@ pub struct Analysis {
 pub struct Read {
     /// The name itself.
     pub root: String,
-    /// What is taken from it.
+    /// The fields after the name.
     pub path: Vec<ChainLink>,
     /// The whole chain as written, `plan.tasks[0]`.
     pub range: Range<usize>,
     /// The name itself.
     pub root_range: Range<usize>,
-    /// Whether it stands where being undefined is fine.
+    /// Whether it may be undefined at this place.
     pub guarded: bool,
 }
 
@@ -104,11 +104,11 @@ pub enum ChainLink {
 /// One `{{ … }}`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Emit {
-    /// With the braces.
+    /// The range with the braces.
     pub range: Range<usize>,
-    /// Inside, without blanks.
+    /// The range of the content, without blanks.
     pub expr: Range<usize>,
-    /// Whether its value is certainly a number, `true` or `false`, as far as the names that it reads are known.
+    /// Whether its value is certainly a number, `true` or `false`, as far as its names are known.
     pub is_number: bool,
 }
 
@@ -117,20 +117,20 @@ pub struct Emit {
 pub struct Include {
     /// Its name; `None` if it is computed.
     pub name: Option<String>,
-    /// Where the name stands.
+    /// The place of the name.
     pub range: Range<usize>,
 }
 
-/// Something that is certainly wrong.
+/// A certain mistake.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExprFinding {
-    /// Where.
+    /// The place in the text.
     pub range: Range<usize>,
-    /// What.
+    /// The kind of mistake.
     pub kind: FindingKind,
 }
 
-/// What is wrong.
+/// The kind of a mistake.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FindingKind {
     /// A field that cannot exist.
@@ -142,18 +142,18 @@ pub enum FindingKind {
         /// The fields that exist.
         known: Vec<String>,
     },
-    /// A list is needed and this cannot be one.
+    /// A list is needed, but the value cannot be one.
     NotIterable {
         /// The expression, as written.
         what: String,
-        /// What it is.
+        /// The type of the expression.
         found: Type,
     },
     /// A comparison with a constant that can never be equal.
     NeverEqual {
         /// The other side, as written.
         left: String,
-        /// What it is.
+        /// The type of that side.
         left_type: Type,
         /// The constant.
         right: Json,
@@ -176,36 +176,36 @@ pub enum FindingKind {
     UnknownFilter {
         /// Its name.
         name: String,
-        /// Those that exist.
+        /// The filters that exist.
         known: Vec<String>,
     },
     /// A test that does not exist.
     UnknownTest {
         /// Its name.
         name: String,
-        /// Those that exist.
+        /// The tests that exist.
         known: Vec<String>,
     },
     /// A function that does not exist.
     UnknownFunction {
         /// Its name.
         name: String,
-        /// Those that exist.
+        /// The functions that exist.
         known: Vec<String>,
     },
-    /// It would use more time or memory than any use of it is worth.
+    /// It would use too much time or memory.
     TooCostly {
-        /// What is too much.
+        /// The reason.
         why: String,
     },
 }
 
-/// Reads a text.
+/// Parses and analyses a text.
 pub fn analyse(text: &str, language: Language, scope: &dyn NameScope) -> Result<Analysis, SyntaxError> {
     parse(text, language)?.analyse(scope)
 }
 
-/// A text that was read and can be walked, as often as more is known of its names.
+/// A parsed text. It can be walked again when more is known of its names.
 pub struct Parsed<'t> {
     text: &'t str,
     tree: Tree<'t>,
@@ -213,14 +213,14 @@ pub struct Parsed<'t> {
 }
 
 enum Tree<'t> {
-    /// It is too long to be read.
+    /// The text is too long.
     Refused,
-    /// Text with something in it; whether that is all there is.
+    /// A template; and whether it is exactly one `{{ … }}`.
     Template(ast::Stmt<'t>, bool),
     Expression(ast::Expr<'t>),
 }
 
-/// Reads a text, whatever its names mean.
+/// Parses a text without looking at its names.
 pub fn parse(text: &str, language: Language) -> Result<Parsed<'_>, SyntaxError> {
     if text.len() > MAX_BYTES {
         return Ok(Parsed { text, tree: Tree::Refused, scan: scan::Scan::of("", language) });
@@ -236,7 +236,7 @@ pub fn parse(text: &str, language: Language) -> Result<Parsed<'_>, SyntaxError> 
         }
         Language::Expression => Tree::Expression(machinery::parse_expr(text).map_err(reworded)?),
     };
-    // The engine's parser ends an expression at a character that it cannot read, as if nothing came after.
+    // The engine's parser ends an expression at an unknown character, as if nothing came after it.
     match &scan.error {
         Some(error) => Err(reword::unread(text, &scan, error)),
         None => Ok(Parsed { text, tree, scan }),
@@ -244,7 +244,7 @@ pub fn parse(text: &str, language: Language) -> Result<Parsed<'_>, SyntaxError> 
 }
 
 impl Parsed<'_> {
-    /// What the text says where its names mean this.
+    /// Analyses the text with the types of its names.
     pub fn analyse(&self, scope: &dyn NameScope) -> Result<Analysis, SyntaxError> {
         let mut walker = walk::Walker::new(self.text, scope, self.scan.macros());
         let value = match &self.tree {
@@ -269,7 +269,7 @@ fn refused(text: &str) -> Analysis {
     Analysis { findings: vec![finding], ..Analysis::default() }
 }
 
-/// If `text` is exactly one `{{ e }}`, with nothing but blanks around it: `e` without blanks, and where it is.
+/// If `text` is exactly one `{{ e }}`, with only blanks around it: `e` without blanks, and its range.
 pub fn whole_expression(text: &str) -> Option<(&str, Range<usize>)> {
     let outer = text.trim();
     let inner = outer.strip_prefix("{{")?.strip_suffix("}}")?;
@@ -290,7 +290,7 @@ pub fn whole_expression(text: &str) -> Option<(&str, Range<usize>)> {
     Some((inner, range))
 }
 
-/// Whether the text has anything for the template engine in it.
+/// Whether the text contains template syntax.
 pub fn is_template(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| matches!(pair, b"{{" | b"{%" | b"{#"))
 }

@@ -1,7 +1,7 @@
-//! By what a text is known: the hash of what it means, and the hash of how it is written.
+//! Computes the two hashes of a text: that of its meaning, and that of its bytes.
 //!
-//! **Invariant:** texts that differ in layout, comments or the order of keys alone mean the same. Where a dialect gives steps
-//! without an id the one of their place, giving them that one changes nothing.
+//! **Invariant:** texts that differ only in layout, comments or the order of keys have the same meaning. Valet gives
+//! a step without an id the id of its place, so writing that id changes nothing.
 
 use longhaul_core::Json;
 use longhaul_core::registry::WorkflowText;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::dialect;
 use crate::source::{self, Format, Sources};
 
-/// A text with what it is known by; `None` if it cannot be read.
+/// A text with its hashes; `None` if it cannot be read.
 pub fn known(file: &str, text: &str) -> Option<WorkflowText> {
     let mut sources = Sources::default();
     let id = sources.add(file, text);
@@ -44,7 +44,7 @@ fn sorted(map: &Map<String, Json>) -> Vec<String> {
     keys.iter().map(|key| format!("{}:{}", Json::String((*key).clone()), canonical(&map[*key]))).collect()
 }
 
-/// `1.0` is `1`, as others write it.
+/// `1.0` becomes `1`, as in other systems.
 fn whole(number: &serde_json::Number) -> Option<i64> {
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15)?;
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]

@@ -1,15 +1,15 @@
-//! From workflow text to a checked plan.
+//! Turns workflow text into a checked plan.
 //!
 //! ```text
 //! text ─source─▶ Node tree ─dialect─▶ native Node tree ─conform─▶ ─model─▶ ─check─▶ diagnostics
 //!                                                                     └────lower─▶ Plan
 //! ```
 //!
-//! A dialect is a rewriting of the tree: whatever another system's file says is said again in native
-//! keys, each node keeping the place it came from. Everything after that knows one language.
+//! A dialect translates the tree of another system's file into native keys. Each node keeps its place. All later
+//! passes know one language.
 //!
-//! **Invariant:** reading never stops at the first mistake, never panics, and touches nothing but its
-//! arguments: files, personas and other workflows come through [`world::World`].
+//! **Invariant:** reading never stops at the first mistake, never panics, and uses nothing but its arguments: files,
+//! personas and other workflows come through [`world::World`].
 
 mod check;
 pub mod codes;

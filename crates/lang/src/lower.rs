@@ -1,7 +1,7 @@
-//! From the checked model to the plan.
+//! Turns the checked model into the plan.
 //!
-//! Runs only when nothing is wrong, so every shape is right and every name resolves; what could still
-//! be missing falls back to its default and never panics.
+//! It runs only without errors, so every shape is valid and every name is known. A missing value gets its default;
+//! nothing panics.
 
 mod agent;
 mod form;

@@ -1,7 +1,7 @@
-//! A workflow file with its steps numbered: the flat tables that checks and lowering share.
+//! The numbered model of a workflow: flat tables that the checks and the lowering share.
 //!
-//! Units, bodies and steps get the indices that the plan will use. Everything borrows from the trees it
-//! was read from; what does not have the right shape is left out, since [`crate::conform`] has reported it.
+//! Units, bodies and steps get the indices that the plan will use. Everything borrows from the trees. Invalid parts
+//! are left out, because [`crate::conform`] has reported them.
 
 pub(crate) mod build;
 mod load;
@@ -28,12 +28,12 @@ pub(crate) struct Model<'n> {
 pub(crate) struct Unit<'n> {
     pub(crate) node: &'n Node,
     pub(crate) name: String,
-    /// Where its files are.
+    /// The folder of its files.
     pub(crate) dir: &'n str,
     pub(crate) body: Option<BodyIx>,
-    /// What its `workflow:` steps can name.
+    /// The workflows that its `workflow:` steps can name.
     pub(crate) known: Rc<HashMap<String, UnitIx>>,
-    /// Whether its file is the one being checked.
+    /// Whether it belongs to the checked file.
     pub(crate) own: bool,
     pub(crate) compat: Vec<Compat>,
 }
@@ -52,7 +52,7 @@ pub(crate) enum Order {
     Machine,
 }
 
-/// Steps in an order.
+/// A body: steps and their order.
 pub(crate) struct Body<'n> {
     pub(crate) node: &'n Node,
     pub(crate) unit: UnitIx,
@@ -68,22 +68,22 @@ pub(crate) struct Body<'n> {
 pub(crate) struct Step<'n> {
     pub(crate) node: &'n Node,
     pub(crate) id: String,
-    /// The id where it is written, otherwise the step.
+    /// The place of the id if it is written, otherwise of the step.
     pub(crate) span: Span,
     pub(crate) body: BodyIx,
     pub(crate) action: Action<'n>,
-    /// Dependencies that exist, with the place that names them; in a sequence the step before.
+    /// Dependencies that exist, with their places; in a sequence the step before.
     pub(crate) deps: Vec<(StepIx, Span)>,
-    /// Ways on, with targets that exist.
+    /// Routes with targets that exist.
     pub(crate) next: Vec<Route<'n>>,
-    /// Bodies inside it, with what they are called.
+    /// The bodies inside it, with their names.
     pub(crate) inner: Vec<(&'n str, BodyIx)>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Copy)]
 pub(crate) enum Action<'n> {
-    /// Nothing readable.
+    /// No valid action.
     None,
     /// Only `next`.
     Decide,
@@ -101,7 +101,7 @@ impl<'n> Action<'n> {
         }
     }
 
-    /// What the action key holds.
+    /// The value of the action key.
     pub(crate) fn value(&self) -> Option<&'n Node> {
         match self {
             Self::None | Self::Decide => None,
@@ -110,7 +110,7 @@ impl<'n> Action<'n> {
     }
 }
 
-/// One way on.
+/// One route.
 pub(crate) struct Route<'n> {
     pub(crate) when: Option<&'n Node>,
     pub(crate) to: StepIx,
@@ -134,19 +134,19 @@ impl<'n> Model<'n> {
         self.unit(self.body(self.step(step).body).unit)
     }
 
-    /// Steps of the file being checked, with their indices.
+    /// Steps of the checked file, with their indices.
     pub(crate) fn own_steps(&self) -> impl Iterator<Item = (StepIx, &Step<'n>)> {
         let own = |step: &Step<'n>| self.unit(self.body(step.body).unit).own;
         self.steps.iter().enumerate().filter(move |(_, step)| own(step)).map(|(at, step)| (step_ix(at), step))
     }
 
-    /// Bodies of the file being checked.
+    /// Bodies of the checked file.
     pub(crate) fn own_bodies(&self) -> impl Iterator<Item = (BodyIx, &Body<'n>)> {
         let bodies = self.bodies.iter().enumerate().filter(|(_, body)| self.unit(body.unit).own);
         bodies.map(|(at, body)| (BodyIx(u32::try_from(at).unwrap_or(u32::MAX)), body))
     }
 
-    /// The conditional targets of `next` in a graph: those that another choice leaves out.
+    /// Whether `next` of a step chooses among its targets, so that it may leave one out.
     pub(crate) fn is_conditional(&self, step: &Step<'n>) -> bool {
         step.next.len() > 1 || step.next.iter().any(|route| route.when.is_some())
     }

@@ -1,7 +1,7 @@
-//! What comes before what in a body.
+//! Computes the order of the steps in a body.
 //!
-//! For a graph: ancestors, as rows of bits, and which `next` choices a step hangs on. For a state
-//! machine: dominators, so that "every way here leads through there" is one comparison.
+//! For a graph: ancestors, as rows of bits, and the `next` choices on which a step depends. For a state machine:
+//! dominators, so that "every way to A leads through B" is one comparison.
 
 mod cycle;
 mod dominators;
@@ -13,7 +13,7 @@ use crate::model::{Model, Order};
 
 pub(crate) use cycle::find_cycle;
 
-/// The most steps that one graph may have; ancestors take a bit for each pair.
+/// The most steps of one graph; the ancestors take one bit for each pair.
 pub(crate) const GRAPH_STEPS_MAX: usize = 20_000;
 
 /// Whether a producer has run when a reader starts.
@@ -30,7 +30,7 @@ pub(crate) enum Before {
 /// The order of every body.
 pub(crate) struct Orders {
     bodies: Vec<BodyOrder>,
-    /// Position of each step in its body.
+    /// The position of each step in its body.
     position: Vec<u32>,
 }
 
@@ -38,7 +38,7 @@ enum BodyOrder {
     Sequence,
     Graph(graph::Ancestors),
     Machine(dominators::Dominators),
-    /// Cyclic, too large, or without a start: nothing can be said, so nothing is reported twice.
+    /// Cyclic, too large, or without a start: the order is unknown, and another rule reports that.
     Unknown,
 }
 
@@ -68,7 +68,7 @@ impl Orders {
         }
     }
 
-    /// Whether a reader can only run if every choice that led to the producer was taken.
+    /// Whether a reader can run only if every choice that led to the producer was taken.
     pub(crate) fn shares_choices(&self, body: BodyIx, producer: StepIx, reader: StepIx) -> bool {
         match &self.bodies[body.at()] {
             BodyOrder::Graph(ancestors) => {
@@ -79,7 +79,7 @@ impl Orders {
         }
     }
 
-    /// Whether the order of a body could not be established.
+    /// Whether the order of a body is unknown.
     pub(crate) fn is_unknown(&self, body: BodyIx) -> bool {
         matches!(self.bodies[body.at()], BodyOrder::Unknown)
     }
@@ -101,7 +101,7 @@ fn body_order(model: &Model<'_>, at: usize, position: &[u32]) -> BodyOrder {
     }
 }
 
-/// The first node of a state machine, if it names one that exists.
+/// The first node of a state machine, if it exists.
 pub(crate) fn start_of(model: &Model<'_>, body: usize) -> Option<StepIx> {
     let body = &model.bodies[body];
     body.by_id.get(body.start?.as_text()?).copied()
@@ -113,7 +113,7 @@ fn edges(model: &Model<'_>, body: usize, position: &[u32]) -> Vec<Vec<usize>> {
     model.bodies[body].steps.iter().map(targets).collect()
 }
 
-/// Where the cursor can go from a node.
+/// The nodes that can follow a node.
 pub(crate) fn successors(model: &Model<'_>, step: StepIx) -> Vec<StepIx> {
     let step = model.step(step);
     let by_id = &model.body(step.body).by_id;

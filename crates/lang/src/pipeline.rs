@@ -1,4 +1,4 @@
-//! The way of a file from text to plan, and what is found on it.
+//! Runs all passes from text to plan, and collects the findings.
 
 use std::collections::HashMap;
 
@@ -13,50 +13,50 @@ use crate::source::{self, Format, Node, Sources, Span};
 use crate::world::World;
 use crate::{check as rules, conform, lower, texts};
 
-/// The code of what is read and not acted upon.
+/// The code for keys without effect.
 const NO_EFFECT: &str = "LH0514";
 
 /// A file to be checked.
 #[derive(Debug, Clone, Default)]
 pub struct CheckRequest {
-    /// As diagnostics name the file; its ending says how to read it.
+    /// The name of the file in diagnostics; its extension gives the format.
     pub file: String,
-    /// What a workflow without a name of its own is called.
+    /// The name of a workflow that does not name itself.
     pub name: String,
-    /// Where its prompts and scripts are.
+    /// The folder of its prompts and scripts.
     pub dir: String,
-    /// What it says.
+    /// The text of the file.
     pub text: String,
-    /// The dialect, where the caller knows better than the tell-tale keys.
+    /// The dialect, if the caller knows it; otherwise it is recognised by its keys.
     pub dialect: Option<Dialect>,
 }
 
-/// Everything there is to say about a file.
+/// The result of checking a file.
 #[derive(Debug, Clone)]
 pub struct CheckReport {
     /// The files that diagnostics point into.
     pub sources: Sources,
-    /// How the file was read.
+    /// The dialect of the file.
     pub dialect: Dialect,
-    /// All findings, in the order of the files' text.
+    /// All findings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// The workflows in it; only a store of units has more than one.
+    /// The workflows in it; only a work-buddy store has more than one.
     pub workflows: Vec<Checked>,
 }
 
 /// One workflow of a file.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// What it is called.
+    /// The name of the workflow.
     pub name: String,
     /// The tree in native keys.
     pub native: Node,
-    /// The plan, if nothing is wrong.
+    /// The plan, if there are no errors.
     pub plan: Option<Plan>,
 }
 
 impl CheckReport {
-    /// Whether anything keeps the workflows from running.
+    /// Whether there are errors, so that the workflows cannot run.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
@@ -80,14 +80,14 @@ pub fn check(request: CheckRequest, world: &dyn World) -> CheckReport {
         let tree = Tree { name: name.clone(), dir: request.dir.clone(), node: node.clone(), uses: HashMap::new() };
         let mut own = Vec::new();
         let plan = check_tree(tree, Depth::Outermost, &mut sources, world, &mut own);
-        // What could not be read as it was meant does not fit either, and that is no second mistake.
+        // A misread part also has the wrong shape; that is not a second mistake.
         own.retain(|found| !misread.contains(&found.span));
         if dialect != Dialect::Native {
             soften(&mut own);
         }
         let broken = has_errors(&found) || has_errors(&own);
         if broken {
-            // Of what cannot run at all nobody need know which part of it would have no effect.
+            // In a workflow that cannot run, keys without effect do not matter.
             own.retain(|found| found.code != NO_EFFECT);
         }
         found.append(&mut own);
@@ -96,7 +96,7 @@ pub fn check(request: CheckRequest, world: &dyn World) -> CheckReport {
     CheckReport { sources, dialect, diagnostics: tidy(found), workflows }
 }
 
-/// Whether the workflows that a workflow uses are checked for their own sake.
+/// Whether to check the used workflows themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Outermost,
@@ -132,7 +132,7 @@ fn check_tree(
     if has_errors(out) { None } else { lower::lower(&model, &texts, world) }
 }
 
-/// LH0413: a workflow that this one uses has mistakes of its own.
+/// LH0413: a used workflow has errors.
 fn used_workflows(
     forest: &Forest,
     model: &Model<'_>,
@@ -146,7 +146,7 @@ fn used_workflows(
             Tree { name: tree.name.clone(), dir: tree.dir.clone(), node: tree.node.clone(), uses: HashMap::new() };
         let known = sources.len();
         check_tree(copy, Depth::Used, sources, world, &mut found);
-        // Only a message is taken over, so nothing points into the files that were read for this.
+        // Only a message is kept, so no finding points into the files that were read here.
         sources.truncate(known);
         let Some(first) = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error) else { continue };
         let user =
@@ -165,19 +165,19 @@ fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
-/// Who brings a file of another system did not choose its keys: what has no effect is worth knowing, no more.
+/// In a file of another system, a key without effect is only a note: its author had to write it.
 fn soften(found: &mut [Diagnostic]) {
     found.iter_mut().filter(|found| found.code == NO_EFFECT).for_each(|found| found.severity = Severity::Note);
 }
 
-/// In the order of the text, each once: an alias can make the same place be looked at twice.
+/// Sorts by place and removes duplicates: an alias can make the same place be checked twice.
 fn tidy(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.sort_by(|a, b| (a.span, a.code).cmp(&(b.span, b.code)).then_with(|| a.message.cmp(&b.message)));
     found.dedup_by(|a, b| a.span == b.span && a.code == b.code && a.message == b.message);
     found
 }
 
-/// The report on a file that is too large to be read at all.
+/// The report on a file that is too large.
 pub fn too_large(file: impl Into<String>) -> CheckReport {
     let mut sources = Sources::default();
     let id = sources.add(file, "");
@@ -188,7 +188,7 @@ pub fn too_large(file: impl Into<String>) -> CheckReport {
     CheckReport { sources, dialect: Dialect::Native, diagnostics: vec![diagnostic], workflows: Vec::new() }
 }
 
-/// The report on a file that is not UTF-8 from a byte on; `text` is what can be shown of it.
+/// The report on a file that is not UTF-8 from a byte on; `text` is the part that can be shown.
 pub fn not_utf8(file: impl Into<String>, text: &str, valid: usize) -> CheckReport {
     let mut sources = Sources::default();
     let id = sources.add(file, text);

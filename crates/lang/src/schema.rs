@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::source::{Node, Value};
 
-/// A key and the kind of value that gives it away.
+/// A key and the type of value that identifies a JSON Schema.
 type Telltale = (&'static str, fn(&Node) -> bool);
 
 /// Keys that only a JSON Schema has.
@@ -54,12 +54,12 @@ const KEYWORDS: &[&str] = &[
     "const",
 ];
 
-/// The JSON Schema that a node means. What is not one is read as far as it goes.
+/// The JSON Schema of a node. An invalid one is read as far as possible.
 pub(crate) fn to_json(node: &Node) -> Json {
     Reader { out: None }.schema(node)
 }
 
-/// Reports what is wrong with a schema.
+/// Reports mistakes in a schema.
 pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
     let schema = Reader { out: Some(out) }.schema(node);
     if is_json_schema(node)
@@ -86,7 +86,7 @@ pub(crate) fn problems(node: &Node, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A schema that is one, and that no value can be held to all the same.
+/// The finding for a valid schema that cannot be used to check values.
 fn useless(node: &Node, why: &str) -> Diagnostic {
     let mut references = Vec::new();
     collect_references(node, &mut references);
@@ -116,7 +116,7 @@ fn collect_references<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
     }
 }
 
-/// The first thing about a value that its schema refuses, in words. What is wrong with the schema itself is said elsewhere.
+/// The first violation of the schema, in words. Mistakes of the schema itself are reported elsewhere.
 pub(crate) fn mismatch(schema: &Json, value: &Json) -> Option<String> {
     if unusable(schema).is_some() { None } else { longhaul_core::schema::mismatch(schema, value) }
 }
@@ -168,7 +168,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the one value of a list is probably meant to be a type: `[strng]`.
+    /// Whether the only value of a list is probably a misspelt type: `[strng]`.
     fn is_slip(&self, node: &Node) -> bool {
         let slip = |word: &str| foreign_type(word).is_some() || closest(word, TYPE_NAMES).is_some();
         self.out.is_some() && node.as_text().is_some_and(slip)
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 }
 
-/// What other languages call a type.
+/// The native type for a type of another language.
 pub(crate) fn foreign_type(word: &str) -> Option<&'static str> {
     match word {
         "str" | "text" => Some("string"),
@@ -206,7 +206,7 @@ fn is_type(node: &Node) -> bool {
 
 fn is_json_schema(node: &Node) -> bool {
     let Some(entries) = node.entries() else { return false };
-    // With `type: object` beside it, `properties` is no field, whatever its values look like.
+    // Beside `type: object`, `properties` is not a field, whatever its values are.
     let object = node.get("type").and_then(Node::as_text) == Some("object")
         && node.get("properties").is_some_and(|fields| fields.entries().is_some());
     let telltale = TELLTALES.iter().any(|(key, fits)| node.get(key).is_some_and(fits));
@@ -220,7 +220,7 @@ fn names_types(node: &Node) -> bool {
     node.items().map_or_else(|| is_name(node), |items| items.iter().all(is_name))
 }
 
-/// The node that a JSON pointer leads to, as far as it goes.
+/// The node of a JSON pointer, as far as it exists.
 fn find<'n>(node: &'n Node, pointer: &str) -> &'n Node {
     pointer.split('/').skip(1).fold(node, |node, segment| {
         let segment = segment.replace("~1", "/").replace("~0", "~");

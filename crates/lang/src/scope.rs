@@ -1,8 +1,7 @@
-//! Which names a text can read, what is known of them, and whether they are sure to be set.
+//! Finds the names that a text can read, their types, and whether they are certainly set.
 //!
-//! A step exports names: its output's alias, the fields it spreads, what `set` names, and what the
-//! bodies inside it export. A reader looks in its own body, then in the body around it, and so on
-//! outwards to the inputs.
+//! A step exports names: the alias of its output, the fields that it spreads, the names of `set`, and the exports of
+//! its inner bodies. A reader searches its own body, then the body around it, and so on outwards to the inputs.
 
 mod exports;
 mod lookup;
@@ -20,16 +19,16 @@ use crate::source::Node;
 
 pub(crate) use exports::schema_of_input;
 
-/// A name that a step leaves behind.
+/// A name that a step exports.
 #[derive(Debug, Clone)]
 pub(crate) struct Export {
     pub(crate) name: String,
     pub(crate) value: Type,
-    /// Whether it is there whenever the step has succeeded.
+    /// Whether it is set whenever the step succeeds.
     pub(crate) sure: bool,
 }
 
-/// Where a text stands.
+/// The place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In a step.
@@ -43,28 +42,28 @@ pub(crate) enum Place {
 /// Why a name may not be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    /// Set by a later step of a loop: undefined in the first round.
+    /// A later step of a loop sets it: undefined in the first round.
     Round,
     /// The producer has a `when`.
     When,
     /// The producer may fail without failing the run.
     Optional,
-    /// Only some ways lead through the producer.
+    /// Only some routes lead through the producer.
     Choice,
     /// The reader also runs after failures.
     Failure,
 }
 
-/// What a name turned out to be.
+/// The result of looking up a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Lookup {
-    /// Set on every way.
+    /// Set on every route.
     Sure(Type),
-    /// Set on some ways, by this step.
+    /// Set on some routes, by this step.
     Unsure(Type, StepIx, Doubt),
-    /// Set by a step that does not come before the reader.
+    /// Set by a step that does not run before the reader.
     NotBefore(StepIx),
-    /// Set by nothing.
+    /// No step sets it.
     Unknown,
 }
 
@@ -79,18 +78,18 @@ impl Lookup {
     }
 }
 
-/// Names of a whole model.
+/// The names of a whole model.
 pub(crate) struct Scopes<'m, 'n> {
     model: &'m Model<'n>,
     orders: &'m Orders,
     exports: Vec<Vec<Export>>,
-    /// Which steps of a body export a name.
+    /// The steps of a body that export a name.
     producers: Vec<HashMap<String, Vec<StepIx>>>,
-    /// What an item of each `for_each` is.
+    /// The type of the items of each `for_each`.
     items: HashMap<StepIx, Type>,
     /// The declared inputs of each unit.
     inputs: Vec<HashMap<&'n str, &'n Node>>,
-    /// The first step that leaves more names than can be kept.
+    /// The first step with too many names.
     overfull: Option<StepIx>,
 }
 
@@ -114,22 +113,22 @@ impl<'m, 'n> Scopes<'m, 'n> {
         producers
     }
 
-    /// Says what an item of a `for_each` is, once its list has been looked at.
+    /// Sets the type of the items of a `for_each`, once its list was analysed.
     pub(crate) fn set_item(&mut self, step: StepIx, item: Type) {
         self.items.insert(step, item);
     }
 
-    /// A step that leaves so many names that some were dropped.
+    /// A step with so many names that some were dropped.
     pub(crate) fn overfull(&self) -> Option<StepIx> {
         self.overfull
     }
 
-    /// What a step leaves behind.
+    /// The exports of a step.
     pub(crate) fn exports(&self, step: StepIx) -> &[Export] {
         &self.exports[step.at()]
     }
 
-    /// Names that can be read at a place, for "did you mean".
+    /// The names that are readable at a place, for "did you mean".
     pub(crate) fn known(&self, place: Place) -> Vec<String> {
         let mut names: Vec<String> = RESERVED.iter().map(|(name, _)| (*name).to_owned()).collect();
         let unit = self.unit_of(place);
@@ -153,7 +152,7 @@ impl<'m, 'n> Scopes<'m, 'n> {
         }
     }
 
-    /// The innermost body whose names a place can see.
+    /// The innermost body whose names are visible at a place.
     fn body_of(&self, place: Place) -> Option<BodyIx> {
         match place {
             Place::Step(step, Position::Round) => self.model.step(step).inner.first().map(|(_, body)| *body),
@@ -163,7 +162,7 @@ impl<'m, 'n> Scopes<'m, 'n> {
         }
     }
 
-    /// Names that a container binds for the steps inside it.
+    /// Names that a container defines for its inner steps.
     fn bound(&self, container: StepIx) -> Vec<(String, Type)> {
         let step = self.model.step(container);
         let named =

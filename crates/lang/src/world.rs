@@ -1,46 +1,46 @@
-//! What lies around a workflow: files, other workflows, names that the project defines.
+//! The environment of a workflow: files, other workflows, and names that the project defines.
 //!
-//! The language asks through this interface and never looks itself, so checking executes nothing,
-//! writes nothing, and can be tested without a disk.
+//! The language asks through this interface and never reads anything itself. So checking executes nothing, writes
+//! nothing, and can be tested without a disk.
 
-/// Why a file could not be had.
+/// Why a file could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unavailable {
-    /// There is none.
+    /// It does not exist.
     NotFound,
-    /// The path leads out of the workflow's folder; of another workflow, out of the project.
+    /// The path leads out of the workflow's folder; for another workflow, out of the project.
     Outside,
     /// It is larger than [`crate::source::FILE_BYTES_MAX`].
     TooLarge,
     /// It is not UTF-8 text.
     NotText,
-    /// The system said no.
+    /// The system reported an error.
     Unreadable(String),
 }
 
 /// Another workflow that was found by name.
 #[derive(Debug, Clone)]
 pub struct FoundWorkflow {
-    /// As diagnostics name the file.
+    /// The name of the file in diagnostics.
     pub name: String,
-    /// Where its prompts and scripts are.
+    /// The folder of its prompts and scripts.
     pub dir: String,
-    /// What it says.
+    /// The text of the workflow.
     pub text: String,
 }
 
-/// What kind of name is meant.
+/// The kind of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NameKind {
-    /// Who an agent is.
+    /// A persona of an agent.
     Persona,
-    /// How an agent is called: profiles of the project.
+    /// A configured profile of an agent.
     Profile,
-    /// What runs an agent.
+    /// A driver of agents.
     Backend,
-    /// A way to tell somebody something.
+    /// A channel for notifications.
     Channel,
-    /// A server of tools.
+    /// A tool server.
     ToolServer,
     /// A skill.
     Skill,
@@ -48,48 +48,48 @@ pub enum NameKind {
     Workflow,
 }
 
-/// What lies around a workflow.
+/// The environment of a workflow.
 pub trait World {
     /// The text of a file beside a workflow.
     fn read(&self, dir: &str, path: &str) -> Result<String, Unavailable>;
-    /// Whether a file beside a workflow is there.
+    /// Whether a file beside a workflow exists.
     fn exists(&self, dir: &str, path: &str) -> Result<(), Unavailable>;
     /// A workflow by name or path, as seen from the folder of another one.
     fn workflow(&self, dir: &str, name: &str) -> Result<FoundWorkflow, Unavailable>;
-    /// The names of a kind that are known, the built-in ones included.
+    /// The known names of a kind, including the built-in ones.
     fn names(&self, kind: NameKind) -> &[String];
-    /// The file behind the name of a persona or a skill: a run pins what it says.
+    /// The content of a persona or a skill. A run keeps the content of its start.
     fn described(&self, _kind: NameKind, _name: &str) -> Option<Described> {
         None
     }
-    /// What an agent of this name can be asked for; `None` if nobody knows.
+    /// The abilities of an agent; `None` if unknown.
     fn able(&self, _agent: &str) -> Option<Able> {
         None
     }
 }
 
-/// What an agent can do of that for which nothing else can stand in.
+/// Abilities of an agent that nothing else can replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Able {
-    /// Be given a list of tools.
+    /// Whether it accepts a list of tools.
     pub tools: bool,
-    /// Look without touching.
+    /// Whether it has a read-only mode.
     pub read_only: bool,
 }
 
-/// What a persona or a skill is.
+/// The content of a persona or a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Described {
-    /// What an agent is told.
+    /// The text for the agent.
     pub text: String,
-    /// What it may do to the workspace, if the file says.
+    /// The permission, if the file sets one.
     pub sandbox: Option<String>,
-    /// Which model it wants, if the file says.
+    /// The model, if the file sets one.
     pub model: Option<String>,
 }
 
 impl Described {
-    /// What a Markdown file with front matter says.
+    /// The content of a Markdown file with front matter.
     pub fn from_markdown(file: &str) -> Self {
         let Some((front, text)) = file.strip_prefix("---").and_then(|rest| rest.split_once("\n---")) else {
             return Self { text: file.trim().to_owned(), ..Self::default() };
@@ -102,7 +102,7 @@ impl Described {
         Self { text: text.trim().to_owned(), sandbox: key("sandbox"), model: key("model") }
     }
 
-    /// What a TOML file says: Codex's way to describe an agent.
+    /// The content of a TOML file, as Codex describes agents.
     pub fn from_toml(file: &str) -> Self {
         let Ok(document) = file.parse::<toml_edit::DocumentMut>() else { return Self::default() };
         let key = |key: &str| document.get(key).and_then(|item| item.as_str()).map(str::to_owned);
@@ -115,7 +115,7 @@ impl Described {
     }
 }
 
-/// Whether two names are the same to people: `TestDesigner` and `test-designer` are.
+/// Whether two names are the same for people: `TestDesigner` and `test-designer` are.
 pub fn same_name(a: &str, b: &str) -> bool {
     let fold = |text: &str| -> Vec<char> {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -123,7 +123,7 @@ pub fn same_name(a: &str, b: &str) -> bool {
     a == b || fold(a) == fold(b)
 }
 
-/// Nothing but what the product itself defines.
+/// An environment with only Longhaul's own names.
 #[derive(Debug, Clone)]
 pub struct Bare {
     backends: Vec<String>,

@@ -1,4 +1,4 @@
-//! What ships inside the binary, as plain files of the repository.
+//! The files that are built into the binary.
 
 macro_rules! files {
     ($folder:literal, $ending:literal: $($name:literal)*) => {

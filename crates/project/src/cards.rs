@@ -1,8 +1,8 @@
-//! Files that say who agents are and what they know: personas and skills of the project, of the user, and built in.
+//! Finds personas and skills: those of the project, of the user, and the built-in ones.
 //!
-//! Files of other tools are read as they are: Markdown with front matter, TOML, folders with a `SKILL.md`.
+//! It reads files of other tools as they are: Markdown with front matter, TOML, folders with a `SKILL.md`.
 //!
-//! **Invariant:** only reads; of two files with one name the first place wins.
+//! **Invariant:** it only reads. Of two files with the same name the first place wins.
 
 use std::path::{Path, PathBuf};
 
@@ -13,33 +13,33 @@ use crate::builtin;
 use crate::disk;
 use crate::library::WorkflowOrigin;
 use crate::project::Project;
-/// Where a project describes who its agents are.
+/// The folders of a project's personas.
 const PERSONAS: &[&str] =
     &[".longhaul/personas", ".claude/agents", ".codex/agents", ".agent007/personas", ".agents/personas"];
-/// Where it describes what they know.
+/// The folders of a project's skills.
 const SKILLS: &[&str] = &[".longhaul/skills", ".claude/skills", ".agents/skills", ".agent007/skills"];
 
 /// A persona or a skill that was found.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Where it came from.
+    /// The place where it was found.
     pub origin: WorkflowOrigin,
-    /// The file; for built-in ones what people are shown.
+    /// The file; for a built-in one, the name that people see.
     pub file: PathBuf,
-    /// What a built-in one says.
+    /// The text of a built-in one.
     shipped: Option<&'static str>,
 }
 
 impl Card {
-    /// What an agent is told, and what the file wants of it; `None` if it cannot be read.
+    /// The text for the agent, and the options in the file; `None` if the file cannot be read.
     pub fn described(&self) -> Option<Described> {
         let text = self.text()?;
         Some(if self.is_toml() { Described::from_toml(&text) } else { Described::from_markdown(&text) })
     }
 
-    /// What the file says it is for, in one line.
+    /// The description in the file, in one line.
     pub fn description(&self) -> String {
         let text = self.text().unwrap_or_default();
         let mut sources = Sources::default();
@@ -59,14 +59,14 @@ impl Card {
     }
 }
 
-/// Every persona or skill of every place, those that are hidden by an earlier one included.
+/// All personas or skills of all places, including those that an earlier one hides.
 pub fn all(project: &Project, kind: NameKind) -> Vec<Card> {
     let places = places(project, kind).into_iter();
     let on_disk = places.flat_map(|(origin, folder)| in_folder(origin, &folder));
     on_disk.chain(shipped(kind)).collect()
 }
 
-/// The first persona or skill with a name, as people spell it.
+/// The first persona or skill with a name. Spelling variants match.
 pub fn find(project: &Project, kind: NameKind, name: &str) -> Option<Card> {
     all(project, kind).into_iter().find(|card| same_name(&card.name, name))
 }
@@ -91,7 +91,7 @@ fn shipped(kind: NameKind) -> impl Iterator<Item = Card> {
     })
 }
 
-/// What a folder describes: Markdown and TOML files, and folders with a `SKILL.md`, by name.
+/// The personas or skills of a folder: Markdown and TOML files, and folders with a `SKILL.md`, by name.
 fn in_folder(origin: WorkflowOrigin, folder: &Path) -> Vec<Card> {
     let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut cards: Vec<Card> = read.filter_map(Result::ok).filter_map(|entry| card(origin, &entry.path())).collect();

@@ -1,6 +1,6 @@
-//! The world around a workflow, on disk: files, other workflows, and the names a project defines.
+//! Gives the checker access to the disk: files, other workflows, and the names that a project defines.
 //!
-//! **Invariant:** only reads, and only what was asked for; files of a workflow stay inside its folder.
+//! **Invariant:** it only reads, and only on demand. Files of a workflow stay inside its folder.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -25,18 +25,18 @@ use crate::project::Project;
 use crate::registry::{ReadRegistry, RegistryReader};
 use crate::settings::Settings;
 
-/// A project and its library, asked lazily.
+/// A project and its library, read on demand.
 pub struct Disk {
     /// The project.
     pub project: Project,
-    /// Where its workflows are looked for.
+    /// The places of its workflows.
     pub library: Library,
     names: HashMap<NameKind, OnceCell<Vec<String>>>,
     profiles: OnceCell<IndexMap<String, Profile>>,
 }
 
 impl Disk {
-    /// The world around a project.
+    /// The environment of a project.
     pub fn new(project: Project) -> Self {
         let kinds = [
             NameKind::Persona,
@@ -52,26 +52,26 @@ impl Disk {
         Self { project, library, names, profiles: OnceCell::new() }
     }
 
-    /// The world around the current folder, with the shelf of its store.
+    /// The environment of the current folder, with the registry of its store.
     pub fn current(read: ReadRegistry) -> Result<Self> {
         let project = Project::current()?;
-        // A place that cannot be used has no shelf, and is complained about by whoever needs it.
+        // An unusable address has no registry. The code that needs the store reports the error.
         let store = place::of(&project, std::env::var("LONGHAUL_STORE").ok().as_deref()).ok();
         Ok(Self::new(project).with_registry(RegistryReader::of(store, read)))
     }
 
-    /// The same with what is on a shelf.
+    /// Adds the workflows of a registry.
     #[must_use]
     pub fn with_registry(mut self, shelves: RegistryReader) -> Self {
         self.library = self.library.with_registry(shelves);
         self
     }
 
-    /// A workflow by path or name.
+    /// Finds a workflow by path or name.
     pub fn find(&self, what: &str) -> Result<WorkflowEntry> {
         let path = Path::new(what);
         if path.is_file() {
-            // A script may have the name of a workflow; `./name` is the file.
+            // A script may have the name of a workflow; `./name` always means the file.
             let named = Some(what).filter(|_| library::is_name(path)).and_then(|name| self.library.find(name));
             return Ok(named.unwrap_or_else(|| library::at_path(WorkflowOrigin::Path, path)));
         }
@@ -126,7 +126,8 @@ impl Disk {
         Ok(longhaul_lang::check(request, self))
     }
 
-    /// Whether a workflow in a folder may use a file: one of its own project, of the current one, or of the user.
+    /// Whether a workflow in a folder may use a file. The file must belong to its own project, to the current one, or
+    /// to the user.
     fn may_use(&self, beside: &Path, file: &Path) -> bool {
         let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
         let own = beside.canonicalize().map(|folder| Project::around(&folder).root).ok();
@@ -135,7 +136,7 @@ impl Disk {
         file.canonicalize().is_ok_and(|file| roots.any(|root| file.starts_with(root)))
     }
 
-    /// How the settings call agents; settings that cannot be used say nothing.
+    /// The agent profiles of the settings; empty if the settings have errors.
     fn profiles(&self) -> &IndexMap<String, Profile> {
         let read = || Settings::of(&self.project).map(|settings| settings.backends.profiles).unwrap_or_default();
         self.profiles.get_or_init(read)
@@ -230,24 +231,24 @@ fn missing(error: &std::io::Error) -> Unavailable {
     }
 }
 
-/// The text of a file, or why it cannot be had.
+/// The text of a file, or an error.
 pub fn text_of(path: &Path) -> Result<String> {
     read_text(path).map_err(|why| anyhow::anyhow!("{}: {}", path.display(), in_words(&why)))
 }
 
-/// The text of a file, but never more of it than a workflow may have.
+/// The text of a file, up to the largest size of a workflow.
 fn read_text(path: &Path) -> Result<String, Unavailable> {
     let bytes = read_bytes(path)?;
     String::from_utf8(bytes).map_err(|_| Unavailable::NotText)
 }
 
-/// The text of a file that may not be there, or not be what it should be.
+/// The text of a file, or nothing if it is missing or unreadable.
 pub fn text_if_any(path: &Path) -> String {
     read_text(path).unwrap_or_default()
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Unavailable> {
-    // Opening a pipe would wait for somebody to write into it.
+    // Opening a pipe would wait for a writer.
     let about = std::fs::metadata(path).map_err(|error| missing(&error))?;
     if !about.is_file() {
         return Err(Unavailable::Unreadable("it is not a regular file".to_owned()));
@@ -262,7 +263,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Unavailable> {
     if bytes.len() > FILE_BYTES_MAX { Err(Unavailable::TooLarge) } else { Ok(bytes) }
 }
 
-/// A report on a file whose text cannot be had because of what it holds.
+/// A report on a file whose content is not readable text.
 fn unreadable(path: &Path) -> Option<CheckReport> {
     match read_bytes(path) {
         Err(Unavailable::TooLarge) => Some(longhaul_lang::too_large(shown(path))),
@@ -284,7 +285,7 @@ fn in_words(why: &Unavailable) -> String {
     }
 }
 
-/// Reads what stands on standard input as a workflow.
+/// Reads a workflow from standard input.
 pub fn from_stdin() -> Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin()

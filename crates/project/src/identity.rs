@@ -1,23 +1,23 @@
-//! Which project a checkout is of, wherever it lies.
+//! Finds the identity of a project, the same for all its checkouts.
 //!
-//! **Invariant:** two checkouts of one repository have one identity on every machine, and those of two repositories have two. Who cannot
-//! be sure has none.
+//! **Invariant:** two checkouts of one repository have the same identity on every machine. Checkouts of two
+//! repositories have different ones. In doubt there is no identity.
 
 use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// As much of a commit's name as is needed.
+/// The number of characters of the commit's hash.
 const LENGTH: usize = 16;
 
-/// Why a folder is of no known project.
+/// Why a folder has no identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
-    /// No repository is around it, or git is not there.
+    /// It is not in a repository, or git is not installed.
     NoRepository,
-    /// Nothing was committed yet.
+    /// The repository has no commits.
     NoCommits,
-    /// The beginning of its history is not here.
+    /// The clone is shallow: the start of its history is missing.
     CutOff,
 }
 
@@ -26,24 +26,25 @@ impl fmt::Display for Unknown {
         f.write_str(match self {
             Self::NoRepository => "no git repository is around it",
             Self::NoCommits => "its repository has no commits",
-            Self::CutOff => "its clone was cut off by --depth",
+            Self::CutOff => "its clone is shallow (--depth)",
         })
     }
 }
 
-/// The first commit of the repository around a folder. A clone that was cut off does not know it.
+/// The first commit of the repository around a folder. A shallow clone does not know it.
 pub fn identity(root: &Path) -> Result<String, Unknown> {
     let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"]).ok_or(Unknown::NoRepository)?;
     if is_shallow.trim() != "false" {
         return Err(Unknown::CutOff);
     }
-    // A history that was joined to this one later does not make it another, and need not be read.
+    // Only first parents are read: a history that was merged later does not change the identity, and need not be
+    // read.
     let first = git(root, &["rev-list", "--first-parent", "--max-parents=0", "HEAD"]).unwrap_or_default();
     let first = first.lines().next().ok_or(Unknown::NoCommits)?;
     Ok(first.chars().take(LENGTH).collect())
 }
 
-/// What git answers about the repository around a folder, if it has an answer.
+/// The output of a git command in a folder, if it succeeds.
 pub(crate) fn git(root: &Path, args: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.args(["-c", "core.fsmonitor=false", "-C"]).arg(root).args(args);
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_project_that_takes_in_the_history_of_another_stays_what_it_was() {
-        // Whichever of the two commits has the smaller name.
+        // In either order, so that both ways of sorting the hashes are tested.
         for (name, taken_in) in [("one", "other"), ("other", "one")] {
             let (one, other) = (repository(name), repository(taken_in));
             let before = identity(one.path());

@@ -1,8 +1,9 @@
-//! The folder of a project: where its workflows, personas and settings are found, and what ships inside the binary.
+//! The folder of a project: finds its workflows, personas and settings, and those built into the binary.
 //!
-//! What every face needs before it asks the engine for anything.
+//! Every interface needs this before it calls the engine.
 //!
-//! **Invariant:** only reads, but for what people have trusted and the folder in which the state of a project is kept.
+//! **Invariant:** it only reads, with two exceptions: it writes the list of trusted content and the state folder of a
+//! project.
 
 pub mod builtin;
 pub mod cards;

@@ -1,4 +1,4 @@
-//! Finding workflows: by path, by name, and all that there are.
+//! Finds workflows: by path, by name, or all of them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::disk;
 use crate::project::Project;
 use crate::registry::RegistryReader;
 
-/// Endings of workflow files, in the order in which they are tried.
+/// The extensions of workflow files, in the order in which they are tried.
 const ENDINGS: &[&str] = &["yaml", "yml", "json", "toml"];
 
-/// Where a workflow came from.
+/// The place where a workflow was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkflowOrigin {
@@ -30,7 +30,7 @@ pub enum WorkflowOrigin {
 }
 
 impl WorkflowOrigin {
-    /// As lists show it.
+    /// The word in lists.
     pub fn word(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -45,28 +45,28 @@ impl WorkflowOrigin {
 /// A workflow that was found.
 #[derive(Debug, Clone)]
 pub struct WorkflowEntry {
-    /// The name it is found by.
+    /// The name of the workflow.
     pub name: String,
-    /// Where it came from.
+    /// The place where it was found.
     pub origin: WorkflowOrigin,
-    /// The file; for built-in ones what diagnostics call it.
+    /// The file; for a built-in one, the name in diagnostics.
     pub file: PathBuf,
-    /// Where its prompts and scripts are.
+    /// The folder of its prompts and scripts.
     pub dir: PathBuf,
 }
 
 impl WorkflowEntry {
-    /// Whether it is only there for others that ship with it: lists leave it out.
+    /// Whether it exists only for other built-in workflows. Lists leave it out.
     pub fn is_part(&self) -> bool {
         self.origin == WorkflowOrigin::Builtin && self.name.starts_with("part-")
     }
 }
 
-/// All places in which workflows are looked for, first match first.
+/// All places of workflows; the first match wins.
 pub struct Library {
-    /// Of the project, then of the user.
+    /// The places of the project, then those of the user.
     places: [Vec<(WorkflowOrigin, PathBuf)>; 2],
-    /// Between the two.
+    /// The registry, searched between the two.
     shelves: RegistryReader,
 }
 
@@ -79,18 +79,18 @@ impl Library {
         Self { places: [own.to_vec(), users.collect()], shelves: RegistryReader::default() }
     }
 
-    /// The same with what is on a shelf.
+    /// Adds the workflows of a registry.
     #[must_use]
     pub fn with_registry(self, shelves: RegistryReader) -> Self {
         Self { shelves, ..self }
     }
 
-    /// What a workflow of the shelf says.
+    /// The text of a workflow in the registry.
     pub(crate) fn shelved(&self, name: &str) -> Option<&str> {
         self.shelves.find(name).map(|shelved| shelved.text.as_str())
     }
 
-    /// Every workflow of every place, those that are hidden by an earlier one included.
+    /// All workflows of all places, including those that an earlier one hides.
     pub fn all(&self) -> Vec<WorkflowEntry> {
         let [own, users] = &self.places;
         let on_disk = |places: &[(WorkflowOrigin, PathBuf)]| {
@@ -126,7 +126,7 @@ pub fn named(origin: WorkflowOrigin, folder: &Path, name: &str) -> Option<Workfl
     Some(at_path(origin, &file))
 }
 
-/// Whether a path can be meant as the name of a workflow: it has no folder, and no ending of a workflow's file.
+/// Whether a path can be the name of a workflow: it has no folder, and no extension of a workflow file.
 pub(crate) fn is_name(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     path.components().count() == 1
@@ -153,9 +153,9 @@ pub fn in_folder(origin: WorkflowOrigin, folder: &Path) -> Vec<WorkflowEntry> {
     entries
 }
 
-/// Whether a file can be a workflow, by its ending; Markdown only if its front matter says so.
+/// Whether a file can be a workflow, by its extension; Markdown only if its front matter says so.
 fn is_workflow_file(path: &Path) -> bool {
-    // Tests lie beside what they test.
+    // Test files lie beside their workflows.
     if path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".test")) {
         return false;
     }
@@ -188,7 +188,7 @@ fn shelved_entry(name: &str) -> WorkflowEntry {
         name: name.to_owned(),
         origin: WorkflowOrigin::Shelf,
         file: PathBuf::from(format!("<shelf>/{name}.yaml")),
-        // No such folder, for the same reason.
+        // Not a real folder: a workflow of the registry has no files beside it.
         dir: PathBuf::from("<shelf>"),
     }
 }
@@ -198,7 +198,7 @@ fn builtin_entry(name: &str) -> WorkflowEntry {
         name: name.to_owned(),
         origin: WorkflowOrigin::Builtin,
         file: PathBuf::from(format!("<built in>/{name}.yaml")),
-        // No such folder: what is built in has no files beside it.
+        // Not a real folder: a built-in workflow has no files beside it.
         dir: PathBuf::from("<built in>"),
     }
 }

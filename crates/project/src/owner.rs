@@ -1,9 +1,9 @@
-//! Whose a project is.
+//! Checks who owns a project.
 //!
-//! A project is found by looking upwards, and its files say what is run. A folder that somebody else owns is obeyed by nobody else: anyone
-//! could put one into a folder above, such as `/tmp`.
+//! Longhaul finds a project by looking upwards, and its files say what to run. Another user could put such files into
+//! a folder above, such as `/tmp`. So Longhaul does not use a project of another user.
 //!
-//! **Invariant:** what another user owns is neither read nor run, until the user has allowed that folder.
+//! **Invariant:** Longhaul neither reads nor runs files of another user until the user has allowed that folder.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use crate::project::Project;
 use crate::{disk, trusted};
 
-/// What makes a folder a project, or says what is run in it.
+/// The files that make a folder a project, or say what to run in it.
 const LOOKED_AT: &[&str] = &[
     "",
     ".longhaul",
@@ -39,16 +39,16 @@ pub(crate) fn verify(project: &Project) -> Result<()> {
     }
 }
 
-/// The users whose files are one's own. Like git, root takes those of the user who called `sudo` for its own.
+/// The users whose files count as our own. Like git, root also accepts the files of the user who called `sudo`.
 fn us() -> Vec<u32> {
     let me = rustix::process::geteuid().as_raw();
     let caller = std::env::var("SUDO_UID").ok().filter(|_| me == 0).and_then(|user| user.parse().ok());
     std::iter::once(me).chain(caller).collect()
 }
 
-/// The first part of a project that is not of these users, and whose it is.
+/// The first part of a project that belongs to another user, and that user.
 fn foreign(root: &Path, us: &[u32]) -> Option<(PathBuf, u32)> {
-    // A folder without any of them is no project: nothing is found in it.
+    // A folder without a mark is not a project: Longhaul reads nothing in it.
     let found: Vec<&&str> = LOOKED_AT.iter().filter(|name| root.join(name).symlink_metadata().is_ok()).collect();
     let parts = found.into_iter().filter(|_| Project::is_marked(root)).map(|name| path_of(root, name));
     let owners = parts.filter_map(|path| Some((path.symlink_metadata().ok()?.uid(), path)));
@@ -63,7 +63,7 @@ fn is_allowed(project: &Project) -> bool {
     file(project).is_ok_and(|file| listed(&file).contains(&trusted::real(&project.root)))
 }
 
-/// The list of a user: a folder a line.
+/// The list of allowed folders, one per line.
 fn file(project: &Project) -> Result<PathBuf> {
     let user = project.user.as_ref().context("there is no home folder to remember it in")?;
     Ok(user.join("folders"))
@@ -73,7 +73,7 @@ fn listed(file: &Path) -> BTreeSet<PathBuf> {
     disk::text_if_any(file).lines().filter(|line| !line.is_empty()).map(PathBuf::from).collect()
 }
 
-/// Allows a folder that another user owns, or takes that back.
+/// Allows a folder of another user, or removes it from the list.
 pub fn allow(folder: &Path, is_allowed: bool) -> Result<()> {
     let folder = folder.canonicalize().with_context(|| folder.display().to_string())?;
     let file = file(&Project::around(&folder))?;

@@ -1,4 +1,5 @@
-//! Which store a project uses: what the caller says, else `store` of its settings, else a file of its own in the user's state.
+//! Chooses the store of a project: the one that the caller names, otherwise `store` of its settings, otherwise a file
+//! in the user's state folder.
 
 use anyhow::{Context, Result, anyhow, bail};
 use longhaul_store::StoreAddress;
@@ -7,10 +8,10 @@ use toml_edit::Item;
 use crate::project::Project;
 use crate::{disk, settings, state, trusted};
 
-/// What the file of a store is called.
+/// The name of a store's file.
 pub const FILE: &str = "longhaul.db";
 
-/// The place of the store of a project; `told` is what the caller was told.
+/// The address of a project's store. `told` is the address from the caller.
 pub fn of(project: &Project, told: Option<&str>) -> Result<StoreAddress> {
     match told.filter(|told| !told.is_empty()) {
         Some(told) => Ok(told.parse()?),
@@ -36,9 +37,9 @@ fn configured(project: &Project) -> Result<StoreAddress> {
     Ok(StoreAddress::File(state::of(project)?.join(FILE)))
 }
 
-/// A text, or `{ env = "NAME" }`, so that a password need not be in a file.
+/// A text, or `{ env = "NAME" }`, so that a password does not have to be in a file.
 fn written(text: &str) -> Result<Option<String>> {
-    // Says where, and nothing of what stands there: it may be a password.
+    // The error names the place but not the value: it may be a password.
     let document = settings::read(text)?;
     let Some(item) = document.get("store") else { return Ok(None) };
     if let Some(text) = item.as_str() {

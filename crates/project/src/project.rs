@@ -1,4 +1,4 @@
-//! The project around the current folder, and what its configuration names.
+//! Finds the project around the current folder, and the names in its configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use etcetera::BaseStrategy;
 
 use crate::{disk, owner};
 
-/// What the root of a project has.
+/// The entries that mark the root of a project.
 const MARKS: &[&str] = &[".longhaul", ".agents", ".git"];
 
 /// A project: the nearest folder upwards with `.longhaul`, `.agents` or `.git`.
@@ -15,7 +15,7 @@ const MARKS: &[&str] = &[".longhaul", ".agents", ".git"];
 pub struct Project {
     /// Its folder.
     pub root: PathBuf,
-    /// The user's own `~/.longhaul`, if there is a home.
+    /// The user's own `~/.longhaul`, if there is a home folder.
     pub user: Option<PathBuf>,
 }
 
@@ -26,7 +26,7 @@ impl Project {
         Self { root, user: user() }
     }
 
-    /// The project around the current folder. One of another user is refused.
+    /// The project around the current folder. A project of another user is refused.
     pub fn current() -> Result<Self> {
         let folder = std::env::current_dir().context("the current folder cannot be found")?;
         let project = Self::around(&folder);
@@ -36,7 +36,7 @@ impl Project {
 
     /// Whether a folder is the root of a project.
     pub(crate) fn is_marked(folder: &Path) -> bool {
-        // The user's own folder does not make the home directory a project.
+        // The user's own `.longhaul` does not make the home folder a project.
         let user = user();
         MARKS.iter().map(|mark| folder.join(mark)).any(|path| path.exists() && Some(&path) != user.as_ref())
     }

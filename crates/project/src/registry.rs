@@ -1,7 +1,7 @@
-//! Workflows on the shelf of a project's store, as if they were files.
+//! Gives access to workflows in the registry of a project's store, like files.
 //!
-//! **Invariant:** only looked at when files of the project do not answer, and never made: a store that is not there, or cannot
-//! be read, has no shelf.
+//! **Invariant:** it reads the registry only if the project's files have no match, and never creates one. A missing
+//! or unreadable store has an empty registry.
 
 use std::cell::OnceCell;
 
@@ -13,22 +13,22 @@ use longhaul_store::StoreAddress;
 
 use crate::disk::Disk;
 
-/// Errors that are told; they often have one cause.
+/// The most errors in a message; they often have one cause.
 const TOLD_MAX: usize = 20;
 
-/// A workflow of the shelf.
+/// A workflow of the registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryWorkflow {
-    /// The name it is found by.
+    /// The name of the workflow.
     pub name: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// Reads the registry of a store; `None` where there is none, or it cannot be read.
+/// Reads the registry of a store; `None` if there is none, or it cannot be read.
 pub type ReadRegistry = fn(&StoreAddress) -> Option<Registry>;
 
-/// The shelf of a store, read when somebody asks for it.
+/// The registry of a store, read at the first use.
 #[derive(Debug, Default)]
 pub struct RegistryReader {
     store: Option<(StoreAddress, ReadRegistry)>,
@@ -36,17 +36,17 @@ pub struct RegistryReader {
 }
 
 impl RegistryReader {
-    /// The shelf of a store; of none, an empty one.
+    /// The registry of a store; empty without a store.
     pub fn of(store: Option<StoreAddress>, read: ReadRegistry) -> Self {
         Self { store: store.map(|store| (store, read)), read: OnceCell::new() }
     }
 
-    /// A shelf that was read.
+    /// A registry that was read already.
     pub fn known(shelf: &Registry) -> Self {
         Self { store: None, read: OnceCell::from(shelved(shelf)) }
     }
 
-    /// What is on it.
+    /// All workflows in it.
     pub fn all(&self) -> &[RegistryWorkflow] {
         self.read.get_or_init(|| {
             let shelf = self.store.as_ref().and_then(|(store, read)| read(store));
@@ -61,7 +61,7 @@ impl RegistryReader {
 }
 
 impl Disk {
-    /// A text that may stand on the shelf, with what it is known by; else everything that is wrong with it.
+    /// Checks a text for the registry and computes its hashes; otherwise returns all its errors.
     pub fn shelve(&self, name: &str, text: &str) -> Result<WorkflowText, String> {
         if text.len() > FILE_BYTES_MAX {
             return Err("the text is larger than a workflow may be: 4 MiB".to_owned());
@@ -85,10 +85,10 @@ impl Disk {
 fn in_words(report: &CheckReport) -> String {
     let errors = report.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let told: Vec<String> = errors.take(TOLD_MAX).map(|found| render(found, &report.sources, false)).collect();
-    format!("the workflow has errors, and was not kept\n\n{}\n\n{}", told.join("\n\n"), summary(&report.diagnostics))
+    format!("the workflow has errors and was not saved\n\n{}\n\n{}", told.join("\n\n"), summary(&report.diagnostics))
 }
 
-/// Those that can be started.
+/// The workflows that can be started.
 fn shelved(shelf: &Registry) -> Vec<RegistryWorkflow> {
     let enabled = shelf.workflows().filter(|(_, kept)| kept.about.enabled);
     enabled

@@ -1,7 +1,8 @@
-//! What `config.toml` says to the engine: the project's file, then the user's.
+//! Reads the settings in `config.toml`: the project's file, then the user's.
 //!
-//! **Invariant:** a mistake is an error that names the file and the key. The project goes before the user, but for what says where things
-//! are sent and what is started: an agent, a channel or a tool server of the user is never replaced by one of the project.
+//! **Invariant:** a mistake is an error that names the file and the key. The project's settings override the user's,
+//! except those that say where data is sent and what is started: a project never replaces an agent, a channel or a
+//! tool server of the user.
 
 mod agents;
 mod fleet;
@@ -28,35 +29,36 @@ pub use gates::Gates;
 use crate::project::Project;
 use crate::{disk, trusted};
 
-/// Where a file of settings is, and whether it may say everything: asked only if it says something that not all may.
+/// The folder of a settings file, and whether a person trusts it. Trust is checked only if the file contains a
+/// sensitive key.
 #[derive(Clone, Copy)]
 struct Origin<'a> {
     folder: &'a Path,
     may_all: &'a dyn Fn() -> bool,
 }
 
-/// What the engine is told.
+/// All settings.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// Ways to reach people, by name.
+    /// Channels by name.
     pub channels: IndexMap<String, Channel>,
     /// Tool servers, by name.
     pub tools: IndexMap<String, ToolServer>,
-    /// Prompts at once, by backend.
+    /// The most prompts at once, by backend.
     pub backends_max: IndexMap<String, usize>,
-    /// How agents are called.
+    /// The settings about agents.
     pub backends: Backends,
-    /// Who may answer.
+    /// The settings about who may answer.
     pub gates: Gates,
-    /// What is in the files and has no effect, in words.
+    /// Warnings about entries without effect.
     pub warnings: Vec<String>,
-    /// How workers work together.
+    /// The settings about several workers.
     pub fleet: Fleet,
-    /// How long runs are kept that are over.
+    /// How long finished runs stay.
     pub retention: Retention,
-    /// Bounds of values.
+    /// Limits of values.
     pub values: Values,
-    /// Whether a file has said how large a value may be.
+    /// Whether a file has set the size of values.
     is_sized: bool,
 }
 
@@ -92,7 +94,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The rules and roles of the organisation, which only who administers the machine can write.
+    /// Adds the rules and roles of the organisation. Only an administrator of the machine can write that file.
     fn add_organisation(&mut self) -> Result<()> {
         let file = organisation().join("config.toml");
         let document = read(&disk::text_if_any(&file)).with_context(|| file.display().to_string())?;
@@ -106,8 +108,8 @@ impl Settings {
         self.warnings.extend(found.into_iter().map(|found| format!("{}: {found}", file.display())));
     }
 
-    /// Adds what a file says about names that are not known yet; what it names lies beside it. A checkout may not say
-    /// what is started, unless a person has looked at it.
+    /// Adds the entries of a file whose names are not known yet. Paths in it are relative to its folder. A checkout
+    /// may name programs only if a person trusts it.
     fn add(&mut self, document: &DocumentMut, Origin { folder, may_all }: Origin<'_>) -> Result<()> {
         if let Some(key) = agents::sensitive(document).filter(|_| !may_all()) {
             bail!(
@@ -117,7 +119,7 @@ impl Settings {
         }
         if let Some(key) = gates::sensitive(document).filter(|_| !may_all()) {
             bail!(
-                "`{key}` says who may let work pass, and this file came with the project; look at it, then run \
+                "`{key}` says who may approve work, and this file came with the project; look at it, then run \
                  `longhaul trust`, or write it into ~/.longhaul/config.toml"
             );
         }
@@ -135,7 +137,7 @@ impl Settings {
         }
         if let Some(key) = retention::sensitive(document).filter(|_| !may_all()) {
             bail!(
-                "`{key}` says what is forgotten, and this file came with the project; look at it, then run `longhaul trust`, or \
+                "`{key}` says which runs are removed, and this file came with the project; look at it, then run `longhaul trust`, or \
                  write it into ~/.longhaul/config.toml"
             );
         }
@@ -177,7 +179,7 @@ fn document(file: &Path) -> Result<DocumentMut> {
     read(&disk::text_if_any(file)).with_context(|| file.display().to_string())
 }
 
-/// A file of settings. What is wrong with it is told in a line, without what is written there.
+/// Parses a settings file. The error names the line, but not its content.
 pub(crate) fn read(text: &str) -> Result<DocumentMut> {
     text.parse().map_err(|error: TomlError| {
         let told = error.to_string();
@@ -187,7 +189,7 @@ pub(crate) fn read(text: &str) -> Result<DocumentMut> {
     })
 }
 
-/// Whether a file of settings says something that takes effect only once a person has looked at it.
+/// Whether a settings file contains entries that need trust.
 pub(crate) fn needs_trust(text: &str) -> bool {
     let Ok(document) = text.parse::<DocumentMut>() else { return false };
     document.contains_key("store")
@@ -200,13 +202,13 @@ pub(crate) fn needs_trust(text: &str) -> bool {
         || values::sensitive(&document).is_some()
 }
 
-/// The folder of the organisation's settings. Debug builds can be told another one, to test what it does.
+/// The folder of the organisation's settings. Debug builds read another one from a variable, for tests.
 fn organisation() -> PathBuf {
     let told = std::env::var_os("LONGHAUL_ORGANISATION").filter(|_| cfg!(debug_assertions));
     told.map_or_else(|| PathBuf::from("/etc/longhaul"), PathBuf::from)
 }
 
-/// The entries of a table that need not be there.
+/// The entries of an optional table.
 fn entries<'a>(item: Option<&'a Item>, key: &str) -> Result<Vec<(&'a str, &'a Item)>> {
     let Some(item) = item else { return Ok(Vec::new()) };
     let table = item.as_table_like().ok_or_else(|| anyhow!("`{key}` is not a table"))?;
@@ -259,17 +261,17 @@ fn server(keys: &Keys<'_>) -> Result<MailServer> {
         _ => Some(MailLogin { user: keys.text("user")?.to_owned(), password: keys.setting("password")? }),
     };
     if login.is_some() && privacy == MailPrivacy::Open {
-        bail!("`{0}.password` would be sent in the open; set `{0}.tls` to starttls or tls", keys.key);
+        bail!("`{0}.password` would be sent unencrypted; set `{0}.tls` to starttls or tls", keys.key);
     }
     let trust = has("trust").then(|| keys.text("trust")).transpose()?.map(|file| keys.folder.join(file));
     Ok(MailServer { address, privacy, login, trust })
 }
 
-/// A table, and how messages call it.
+/// A table, and its name in messages.
 struct Keys<'a> {
     table: &'a dyn TableLike,
     key: String,
-    /// Where the file is.
+    /// The folder of the file.
     folder: &'a Path,
 }
 
@@ -283,12 +285,12 @@ impl<'a> Keys<'a> {
         text.ok_or_else(|| anyhow!("`{}.{name}` is not a text", self.key))
     }
 
-    /// A text that need not be there.
+    /// An optional text.
     fn maybe(&self, name: &str) -> Result<Option<String>> {
         if self.table.contains_key(name) { self.text(name).map(|text| Some(text.to_owned())) } else { Ok(None) }
     }
 
-    /// Texts that need not be there.
+    /// Optional texts.
     fn maybe_texts(&self, name: &str) -> Result<Vec<String>> {
         if self.table.contains_key(name) { self.texts(name) } else { Ok(Vec::new()) }
     }
@@ -378,8 +380,8 @@ mod tests {
     #[test]
     fn a_login_that_others_could_read_is_refused() {
         let told = |more: &str| mail(more).unwrap_err().to_string();
-        assert!(told("smtp = 'x:25'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
-        assert!(told("smtp = 'x:465'\ntls = 'none'\nuser = 'u'\npassword = 'p'").contains("would be sent in the open"));
+        assert!(told("smtp = 'x:25'\nuser = 'u'\npassword = 'p'").contains("would be sent unencrypted"));
+        assert!(told("smtp = 'x:465'\ntls = 'none'\nuser = 'u'\npassword = 'p'").contains("would be sent unencrypted"));
         assert_eq!(told("smtp = 'x:465'\nuser = 'u'"), "`channels.m.password` is missing");
         assert!(told("smtp = 'x:465'\ntls = 'yes'").starts_with("`channels.m.tls` is `yes`"));
         assert!(told("user = 'u'").contains("which is not given"));
@@ -407,7 +409,7 @@ mod tests {
         let said = add("[agents.claude]\nprogram = './evil'").unwrap_err().to_string();
         assert!(said.starts_with("`agents.claude.program` says how agents are started"), "{said}");
         let said = add("[roles]\nops = ['me']").unwrap_err().to_string();
-        assert!(said.starts_with("`roles` says who may let work pass"), "{said}");
+        assert!(said.starts_with("`roles` says who may approve work"), "{said}");
         for text in [
             "[approvals]\nwho = 'anyone'",
             "sandboxed = true",

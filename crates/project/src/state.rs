@@ -1,15 +1,15 @@
-//! Where the state of a project is kept: runs, keys, results that are used again, files about runs.
+//! Finds the state folder of a project: runs, keys, cached results, files about runs.
 //!
-//! `$XDG_STATE_HOME/longhaul/<id>/` (`~/.local/state/longhaul`), a folder for each project. Agents clean the folder of a project, and a
-//! checkout brings files along; neither reaches this one.
+//! The folder is `$XDG_STATE_HOME/longhaul/<id>/` (`~/.local/state/longhaul`), one for each project. Agents clean the
+//! folder of a project, and a checkout brings files; neither touches the state folder.
 //!
-//! The id follows from the folder of the project itself: its inode and the moment it was made, which no checkout and no archive can
-//! choose, and which stay when it is renamed. A copy is another folder, so it has another id, and so has each work tree of git.
-//! After a restore from a backup the folder is a new one; a mark in `.git` (or in `.longhaul`, where there is no git) leads back, but only to
-//! state that was recorded for this very path.
+//! The id comes from the folder of the project itself: its inode and its creation time. No checkout or archive can
+//! choose them, and they stay when the folder is renamed. A copy is another folder with another id, and so is each
+//! git worktree. After a restore from a backup the folder is new. A mark in `.git` (or in `.longhaul`, without git)
+//! leads back to the state, but only if the state was recorded for this path.
 //!
-//! **Invariant:** nothing is read before it is sure that this user owns it and nobody else could have written it. Nothing that a
-//! checkout holds leads to the state of another folder.
+//! **Invariant:** Longhaul reads a state folder only if this user owns it and no other user could write to it.
+//! Nothing in a checkout leads to the state of another folder.
 
 use std::fs::{DirBuilder, Metadata, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -23,33 +23,33 @@ use serde::{Deserialize, Serialize};
 use crate::project::Project;
 use crate::{disk, trusted};
 
-/// What people and programs may not do with the state of others.
+/// The permission bits that let other users write.
 const WRITTEN_BY_OTHERS: u32 = 0o022;
 const SEEN_BY_OTHERS: u32 = 0o077;
 
-/// What a folder of state says about itself.
+/// The record inside a state folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
-    /// The project that it belongs to.
+    /// The project to which the state belongs.
     path: PathBuf,
 }
 
-/// Where the state of a project is, or would be. Writes nothing.
+/// The path of a project's state folder. Writes nothing.
 pub fn of(project: &Project) -> Result<PathBuf> {
     within(&home()?, project)
 }
 
-/// The same, made, and recorded as this project's.
+/// Creates the state folder of a project and records the project in it.
 pub fn made(project: &Project) -> Result<PathBuf> {
     made_within(&home()?, project)
 }
 
-/// The project for which a folder of state was made.
+/// The project of a state folder.
 pub fn project_of(folder: &Path) -> Option<PathBuf> {
     recorded(folder)
 }
 
-/// The folder of all of them.
+/// The folder of all state folders.
 fn home() -> Result<PathBuf> {
     let base = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
     let base =
@@ -81,14 +81,14 @@ fn made_within(home: &Path, project: &Project) -> Result<PathBuf> {
     let folder = within(home, project)?;
     let root = trusted::real(&project.root);
     private(home)?;
-    // Where a home folder is a repository, its state is no part of it.
+    // If the home folder is a git repository, git must ignore the state.
     if !home.join(".gitignore").exists() {
         trusted::write(&home.join(".gitignore"), "*\n")?;
     }
     private(&folder)?;
     let named = home.join(id(home, &root)?);
     if named != folder && named.symlink_metadata().is_err() {
-        // It was found by its mark; from now on by its folder, too.
+        // It was found by its mark. From now on this link finds it by its folder, too.
         let target = folder.file_name().map(PathBuf::from).unwrap_or_default();
         std::os::unix::fs::symlink(target, &named).with_context(|| named.display().to_string())?;
     }
@@ -100,7 +100,8 @@ fn made_within(home: &Path, project: &Project) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The name of a folder's state. A snapshot has the inode and the age of what it was made from, and is another folder beside it.
+/// The name of a folder's state. A snapshot of a disk has the same inode and creation time as its original, but another
+/// device. Then the path is part of the name.
 fn id(home: &Path, root: &Path) -> Result<String> {
     let about = root.metadata().with_context(|| root.display().to_string())?;
     let own = key(&about, root);
@@ -114,7 +115,7 @@ fn id(home: &Path, root: &Path) -> Result<String> {
     }
 }
 
-/// What a folder is known by: itself; where the disk does not say how old it is, its path.
+/// The key of a folder: inode and creation time, or its path if the disk has no creation time.
 fn key(about: &Metadata, root: &Path) -> String {
     let made = about.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
     match made {
@@ -127,12 +128,12 @@ fn hex(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(24).collect()
 }
 
-/// The path for which a folder of state was made.
+/// The path recorded in a state folder.
 fn recorded(folder: &Path) -> Option<PathBuf> {
     serde_json::from_str::<Record>(&disk::text_if_any(&folder.join("project.json"))).ok().map(|record| record.path)
 }
 
-/// Where a project keeps the name of its state, for the day on which its folder is another one. No clone has it.
+/// The file in a project that names its state, in case its folder is replaced. A clone does not have it.
 fn mark_file(root: &Path) -> PathBuf {
     let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir());
     let git = root.join(".git");
@@ -148,7 +149,7 @@ fn marked(home: &Path, root: &Path) -> Option<PathBuf> {
     (is_id && recorded(&folder).as_deref() == Some(root)).then_some(folder)
 }
 
-/// Leaves the mark. A project that cannot be written is found without it.
+/// Writes the mark. A read-only project works without it.
 fn mark(root: &Path, folder: &Path) {
     let (file, id) = (mark_file(root), folder.file_name().unwrap_or_default().to_string_lossy().into_owned());
     let is_there = disk::text_if_any(&file).trim() == id;
@@ -163,7 +164,7 @@ fn mark(root: &Path, folder: &Path) {
     }
 }
 
-/// Makes a folder that is for its user alone, whatever the umask.
+/// Creates a folder for its user alone, whatever the umask is.
 fn private(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("{} cannot be made", folder.display()))?;
@@ -175,7 +176,7 @@ fn private(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a folder that somebody else owns or could have written to; one that is not there is nobody's.
+/// Refuses a folder that another user owns or could write to. A missing folder is fine.
 fn verify(folder: &Path) -> Result<()> {
     let Ok(about) = folder.metadata() else { return Ok(()) };
     let me = rustix::process::geteuid().as_raw();
@@ -188,7 +189,7 @@ fn verify(folder: &Path) -> Result<()> {
     }
     if about.mode() & WRITTEN_BY_OTHERS != 0 {
         bail!(
-            "other users can write to {}, so what is in it may be theirs; if it is all yours, run `chmod 700 {}`",
+            "other users can write to {}, so its files may be theirs; if all of them are yours, run `chmod 700 {}`",
             folder.display(),
             folder.display()
         );
@@ -213,7 +214,7 @@ mod tests {
             self.0.path().canonicalize().unwrap().join(name)
         }
 
-        /// A project of that name, made if it is not there.
+        /// A project with that name, created if needed.
         fn project(&self, name: &str) -> Project {
             std::fs::create_dir_all(self.path(name).join(".git")).unwrap();
             Project { root: self.path(name), user: None }
@@ -228,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Whether this disk knows how old a folder is.
+    /// Whether this disk records creation times.
     fn knows_age(place: &Place) -> bool {
         place.path("").metadata().unwrap().created().is_ok()
     }
@@ -287,7 +288,7 @@ mod tests {
             assert_ne!(place.of("evil"), before);
             assert!(place.of("evil").starts_with(place.path("home")));
         }
-        // Not even once the other one is gone: nobody knows that it is the same.
+        // Not even after the other one is gone: it may be another project.
         std::fs::rename(place.path("a"), place.path("elsewhere")).unwrap();
         std::fs::write(place.path("evil/.git/longhaul-id"), &id).unwrap();
         assert_ne!(place.of("evil"), before);

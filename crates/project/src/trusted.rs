@@ -1,4 +1,5 @@
-//! What people have trusted: a list of hashes of folders and what they say, in the user's own folder, never in a checkout.
+//! The list of trusted content: hashes of folders and their settings. It is in the user's own folder, never in a
+//! checkout.
 
 use std::collections::HashSet;
 use std::fs::OpenOptions;
@@ -12,19 +13,19 @@ use longhaul_config::trust::sensitive_files;
 use crate::project::Project;
 use crate::{disk, settings};
 
-/// The list of a user.
+/// The path of the user's list.
 fn file(project: &Project) -> Result<PathBuf> {
     let user = project.user.as_ref().context("there is no home folder to remember it in")?;
     Ok(user.join("trusted"))
 }
 
-/// Every hash that was trusted.
+/// All trusted hashes.
 pub fn hashes(project: &Project) -> HashSet<String> {
     let text = file(project).map(|file| disk::text_if_any(&file)).unwrap_or_default();
     text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-/// Whether a project says anything that counts only once it is trusted: a file of settings that only bounds something does not.
+/// Whether a project has content that needs trust. Settings that only limit something do not.
 pub fn is_needed(project: &Project) -> bool {
     let own = project.root.join(".longhaul/config.toml");
     let says_more = || match sensitive_files(&project.root) {
@@ -34,18 +35,18 @@ pub fn is_needed(project: &Project) -> bool {
     settings::needs_trust(&disk::text_if_any(&own)) || says_more()
 }
 
-/// Whether what a project says now is what a person has trusted.
+/// Whether a person has trusted the current content of a project.
 pub(crate) fn is_trusted(project: &Project, hashes: &HashSet<String>) -> bool {
     longhaul_config::trust::is_trusted(&project.root, hashes)
 }
 
-/// Remembers a hash, with the folder it was seen in for people.
+/// Adds a hash, with its folder for people to read.
 pub fn add(project: &Project, hash: &str, workspace: &Path) -> Result<()> {
     let line = format!("{hash} {}", workspace.display());
     rewrite(project, |lines| lines.push(line))
 }
 
-/// Forgets what was trusted of a folder.
+/// Removes the entries of a folder.
 pub fn forget(project: &Project, workspace: &Path) -> Result<()> {
     let suffix = format!(" {}", workspace.display());
     rewrite(project, |lines| lines.retain(|line| !line.ends_with(&suffix)))
@@ -59,7 +60,7 @@ fn rewrite(project: &Project, change: impl FnOnce(&mut Vec<String>)) -> Result<(
     write(&file, &(lines.join("\n") + "\n"))
 }
 
-/// Writes a file whole or not at all, for its user alone. A link that is in the way is replaced, never followed.
+/// Writes a file atomically, for its user alone. A link in its place is replaced, never followed.
 pub(crate) fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
@@ -72,7 +73,7 @@ pub(crate) fn write(file: &Path, text: &str) -> Result<()> {
         .with_context(|| format!("{} cannot be written", file.display()))
 }
 
-/// A folder by the one path that it has, whichever way led to it.
+/// The canonical path of a folder.
 pub(crate) fn real(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

@@ -1,6 +1,6 @@
-//! Where a store is: a file, or the address of a database.
+//! Parses the address of a store, a file or a database, and opens the store.
 //!
-//! **Invariant:** what is shown of a place holds no password.
+//! **Invariant:** the printed address never contains the password.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::{Address, Error, Postgres, PostgresOptions, Sqlite, SqliteOptions, Store};
 
-/// Where a store is.
+/// The address of a store.
 #[derive(Debug, Clone)]
 pub enum StoreAddress {
     /// `runs.db`, or `sqlite://runs.db`.
@@ -20,8 +20,8 @@ pub enum StoreAddress {
 }
 
 impl StoreAddress {
-    /// Opens it; makes what is missing. Must be called inside a Tokio runtime. A file is opened at once; a database
-    /// is waited for, but not longer than `patience`.
+    /// Opens the store and creates missing tables. Must be called inside a Tokio runtime. A file opens at once. For a
+    /// database the call waits at most `patience`.
     pub async fn open(&self, patience: Duration) -> Result<Arc<dyn Store>, Error> {
         Ok(match self {
             Self::File(file) => Arc::new(Sqlite::open(file, SqliteOptions::default())?),
@@ -32,7 +32,8 @@ impl StoreAddress {
         })
     }
 
-    /// Opens it; a database that does not answer is waited for as long as it takes, and every `round` it is told why.
+    /// Opens the store, and waits without a limit for a database that does not answer. After every `round` it calls
+    /// `told` with the reason.
     pub async fn open_patiently(&self, round: Duration, told: &(dyn Fn(&str) + Sync)) -> Result<Arc<dyn Store>, Error> {
         match self {
             Self::File(_) => self.open(round).await,
@@ -43,17 +44,17 @@ impl StoreAddress {
         }
     }
 
-    /// Whether there is a store; makes nothing. Must be called inside a Tokio runtime. A database that does not answer within
-    /// `patience`, or refuses, is an error.
+    /// Whether the store exists. Creates nothing. Must be called inside a Tokio runtime. A database that refuses, or
+    /// does not answer within `patience`, is an error.
     pub async fn is_there(&self, patience: Duration) -> Result<bool, Error> {
         match self {
-            // An empty file is one that somebody has made, and no store yet.
+            // An empty file is not a store yet.
             Self::File(file) => Ok(file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0)),
             Self::Database(address) => Postgres::is_there(address, patience).await,
         }
     }
 
-    /// The file, if it is one.
+    /// The path, if the store is a file.
     pub fn file(&self) -> Option<&PathBuf> {
         match self {
             Self::File(file) => Some(file),
@@ -62,7 +63,7 @@ impl StoreAddress {
     }
 }
 
-/// The store as whoever opened it may see it.
+/// The store with the rights of the login that opened it.
 async fn as_seen(store: Postgres) -> Result<Arc<dyn Store>, Error> {
     Ok(match store.login().await? {
         Some(login) => Arc::new(store.scoped(login).await?),
@@ -85,10 +86,11 @@ impl FromStr for StoreAddress {
     }
 }
 
-/// Told without the text, which may hold a password.
-const NO_PLACE: &str = "this is no address of a store: there is postgres://user:password@host/database, or a file";
+/// This message leaves the text out, because it may contain a password.
+const NO_PLACE: &str = "this is not the address of a store: use postgres://user:password@host/database, or a file";
 
-/// Whether a text is hardly meant as the name of a file: it has `://`, the beginning of an address, or a password before a host.
+/// Whether a text looks like an address, not like a file name: it contains `://`, starts like an address, or has a
+/// password before a host.
 fn is_like_an_address(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     let rest = small.strip_prefix("postgresql").or_else(|| small.strip_prefix("postgres"));
@@ -122,7 +124,7 @@ mod tests {
             "team:hunter2@db/runs",
         ] {
             let said = text.parse::<StoreAddress>().unwrap_err().to_string();
-            assert!(said.contains("no address of a store") && !said.contains("hunter2"), "{text}: {said}");
+            assert!(said.contains("not the address of a store") && !said.contains("hunter2"), "{text}: {said}");
         }
         for text in ["runs.db", "postgres/runs.db", "/srv/a:b@c/runs.db", "sqlite:///srv/x.db", "./team:x", "@home"] {
             assert!(text.parse::<StoreAddress>().unwrap().file().is_some(), "{text}");

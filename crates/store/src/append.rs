@@ -1,7 +1,7 @@
-//! What goes into a store.
+//! The values that callers write into a store.
 //!
-//! **Invariant:** an [`Append`] that [`Append::validate`] lets pass names nothing twice, belongs to one
-//! run, and keeps to the limits, so a store checks only what depends on what is stored.
+//! **Invariant:** an [`Append`] that passes [`Append::validate`] names nothing twice, belongs to one run, and keeps
+//! to the limits. A store checks only the rules that depend on stored data.
 
 use std::collections::HashSet;
 use std::hash::Hash as StdHash;
@@ -16,42 +16,42 @@ pub const BODY_BYTES_MAX: usize = 960 * 1024;
 /// The most bytes of a blob or of a snapshot.
 pub const BLOB_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Blobs above this are hashed where it does not hold up others.
+/// If the blobs of an append are larger than this, they are hashed on a thread that may block.
 const HASHED_IN_PLACE_BYTES: usize = 256 * 1024;
 
 /// An event to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Made by the client; how a second try is recognised.
+    /// The client makes this id. The store recognises a repeated append by it.
     pub id: EventId,
-    /// When it happened, by the clock of the client.
+    /// The time of the event, by the clock of the client, in milliseconds since 1970.
     pub at_ms: i64,
-    /// JSON text. Kept byte for byte, never looked into.
+    /// JSON text. The store keeps it byte for byte and does not parse it.
     pub body: String,
 }
 
-/// All that one step forward of a run writes, in one transaction.
+/// Everything that one append to a run writes, in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     /// The run.
     pub run: RunId,
-    /// The last seq that the caller knows. 0 makes the run.
+    /// The last seq that the caller knows. 0 creates the run.
     pub expected: u64,
-    /// At least one.
+    /// The new events, at least one.
     pub events: Vec<NewEvent>,
-    /// What lists show from now on. Needed when the run is made; `None` keeps it.
+    /// The new list entry of the run. Needed when the run is created; `None` keeps the old entry.
     pub head: Option<Head>,
     /// Bytes that the events refer to. The run keeps them alive.
     pub blobs: Vec<Blob>,
-    /// Cleared before others are set. One that is not set is no mistake.
+    /// The store clears these timers before it sets others. Clearing a timer that is not set is not an error.
     pub timers_cleared: Vec<String>,
     /// Timers of this run. Setting one again moves it.
     pub timers_set: Vec<Timer>,
-    /// Ended before others are started.
+    /// Tasks to end. The store ends them before it starts others.
     pub tasks_ended: Vec<TaskEnd>,
     /// Tasks to start, in order.
     pub tasks_started: Vec<NewTask>,
-    /// Messages of this run that the events have taken in.
+    /// Messages of this run that the events consume.
     pub consumed: Vec<MessageId>,
 }
 
@@ -71,7 +71,7 @@ pub struct Timer {
     pub run: RunId,
     /// Unique in its run.
     pub id: String,
-    /// When.
+    /// The time at which the timer is due, in milliseconds since 1970.
     pub due_ms: i64,
 }
 
@@ -82,11 +82,11 @@ pub struct NewTask {
     pub key: String,
     /// The number that every later write about the task carries.
     pub attempt: u32,
-    /// The worker that has it already; `None` leaves it to [`crate::Store::claim`].
+    /// The worker that holds the task from the start; `None` leaves it to [`crate::Store::claim`].
     pub worker: Option<WorkerId>,
-    /// With a worker: the lease ends so long after the last event of the append.
+    /// With a worker: the lease ends this long after the last event of the append.
     pub lease_ms: i64,
-    /// For the caller.
+    /// The labels that a worker needs to claim the task.
     pub labels: Vec<String>,
 }
 
@@ -95,9 +95,10 @@ pub struct NewTask {
 pub struct TaskEnd {
     /// The task.
     pub key: String,
-    /// Its attempt. Another one is refused.
+    /// The attempt of the task. The store refuses any other attempt.
     pub attempt: u32,
-    /// Who ends it. Must hold it; `None` ends it whoever holds it (cancelling, an expired lease).
+    /// The worker that ends the task. It must hold the task. `None` ends the task regardless of its holder
+    /// (cancelling, an expired lease).
     pub worker: Option<WorkerId>,
 }
 
@@ -106,13 +107,13 @@ pub struct TaskEnd {
 pub struct NewMessage {
     /// The run.
     pub run: RunId,
-    /// Who sends. `(source, dedup)` is accepted once, for ever.
+    /// The sender. A store accepts each `(source, dedup)` once, for ever.
     pub source: String,
-    /// What the source calls this message.
+    /// The name that the source gives this message.
     pub dedup: String,
-    /// Kept byte for byte.
+    /// The body. The store keeps it byte for byte.
     pub body: String,
-    /// When it came, by the clock of the client.
+    /// The time of arrival, by the clock of the client.
     pub at_ms: i64,
 }
 
@@ -133,7 +134,7 @@ impl Append {
         }
     }
 
-    /// What is wrong with it whatever is stored. Every store asks first.
+    /// Checks the rules that do not depend on stored data. Every store calls this first.
     pub fn validate(&self) -> Result<(), Error> {
         self.whole()?;
         self.events.iter().try_for_each(|event| fits("the body of an event", event.body.len(), BODY_BYTES_MAX))?;
@@ -141,12 +142,12 @@ impl Append {
         self.nothing_twice()
     }
 
-    /// When it happened: the time of its last event.
+    /// The time of the append: that of its last event.
     pub fn at_ms(&self) -> i64 {
         self.events.last().map_or(0, |event| event.at_ms)
     }
 
-    /// When the lease of `task` ends; 0 while nobody has it.
+    /// The end of the lease of `task`; 0 if no worker holds it.
     pub fn lease_until_ms(&self, task: &NewTask) -> i64 {
         task.worker.as_ref().map_or(0, |_| self.at_ms().saturating_add(task.lease_ms))
     }
@@ -189,18 +190,18 @@ impl Blob {
 }
 
 impl NewMessage {
-    /// What is wrong with it whatever is stored. Every store asks first.
+    /// Checks the rules that do not depend on stored data. Every store calls this first.
     pub fn validate(&self) -> Result<(), Error> {
         fits("the body of a message", self.body.len(), BODY_BYTES_MAX)
     }
 }
 
-/// Refuses a snapshot above the limit. Every store asks first.
+/// Refuses a snapshot above the limit. Every store calls this first.
 pub fn validate_snapshot(bytes: &[u8]) -> Result<(), Error> {
     fits("a snapshot", bytes.len(), BLOB_BYTES_MAX)
 }
 
-/// Hashing big blobs takes a while, and must hold up neither the writer nor the runtime.
+/// Validates the append. Hashing big blobs takes a while, so it must not block the writer or the runtime.
 pub(crate) async fn validated(append: Append) -> Result<Append, Error> {
     let bytes: usize = append.blobs.iter().map(|blob| blob.bytes.len()).sum();
     if bytes <= HASHED_IN_PLACE_BYTES {

@@ -1,7 +1,7 @@
-//! Who gets which of the tasks that nobody holds.
+//! Chooses the free tasks that a claim gets.
 //!
-//! **Invariant:** a worker gets only what it has all labels for, and never so much that a cap is exceeded; of several
-//! runs, the one that has the fewest tasks at work is served first.
+//! **Invariant:** a worker gets only tasks whose labels it has, and never so many that a cap is exceeded. Of several
+//! runs, the one with the fewest held tasks comes first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -10,46 +10,46 @@ use longhaul_core::id::RunId;
 
 use crate::WorkerId;
 
-/// What a worker asks for.
+/// A worker's request for tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Who asks.
+    /// The worker that asks.
     pub worker: WorkerId,
-    /// What it can do: a task is given only to somebody who has all of its labels.
+    /// The labels of the worker. It gets only tasks whose labels it has.
     pub labels: Vec<String>,
-    /// Tasks of this run only.
+    /// If set: only tasks of this run.
     pub run: Option<RunId>,
-    /// At most so many tasks.
+    /// The most tasks that the worker takes.
     pub limit: usize,
-    /// How many may be held at once, by everybody.
+    /// The caps on tasks that all workers together may hold.
     pub caps: Caps,
-    /// What time it is.
+    /// The current time, in milliseconds since 1970.
     pub now_ms: i64,
-    /// The lease ends so long after that.
+    /// The length of the lease, counted from `now_ms`.
     pub lease_ms: i64,
 }
 
-/// How many tasks may be held at once, whoever holds them. Only [`crate::Store::claim`] looks at it.
+/// How many tasks all workers together may hold at once. Only [`crate::Store::claim`] checks this.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caps {
-    /// All together.
+    /// The cap over all tasks.
     pub all: Option<u32>,
-    /// Those with a label.
+    /// The cap for tasks with a label, by label.
     pub labels: BTreeMap<String, u32>,
 }
 
 impl Claim {
-    /// One of a worker without labels or caps.
+    /// A claim of a worker without labels or caps.
     pub fn new(worker: WorkerId, now_ms: i64, lease_ms: i64, limit: usize) -> Self {
         Self { worker, labels: Vec::new(), run: None, limit, caps: Caps::default(), now_ms, lease_ms }
     }
 
-    /// When the leases end.
+    /// The time at which the leases end.
     pub fn until_ms(&self) -> i64 {
         self.now_ms.saturating_add(self.lease_ms)
     }
 
-    /// Whether the worker can do what a task asks for.
+    /// Whether the worker has all labels of a task.
     pub fn fits(&self, labels: &[String]) -> bool {
         labels.iter().all(|label| self.labels.contains(label))
     }
@@ -61,22 +61,22 @@ impl Caps {
         self.all.is_none() && self.labels.is_empty()
     }
 
-    /// Whether a task with these labels is counted.
+    /// Whether these caps count a task with these labels.
     pub fn count(&self, labels: &[String]) -> bool {
         self.all.is_some() || labels.iter().any(|label| self.labels.contains_key(label))
     }
 }
 
-/// A task that nobody holds, as far as choosing needs to know it.
+/// A task that no worker holds, with the fields that choosing needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Free<R> {
-    /// Older tasks have smaller ones.
+    /// The order of creation: older tasks have smaller numbers.
     pub(crate) number: u64,
     pub(crate) run: R,
     pub(crate) labels: Vec<String>,
 }
 
-/// How much is held already.
+/// How many tasks workers hold already.
 #[derive(Debug)]
 pub(crate) struct Held<R> {
     all: u32,

@@ -1,9 +1,9 @@
-//! What every store must do: one test for each clause of the contract in [`Store`].
+//! The tests that every store must pass: one for each clause of the contract in [`Store`].
 //!
-//! `conformance!(name, constructor)` makes a module of tests. The constructor answers an `Arc<dyn Store>` that is
-//! empty, and something that is dropped after the test (a folder, or `()`).
+//! `conformance!(name, constructor)` makes a module of tests. The constructor returns an empty `Arc<dyn Store>` and a
+//! guard that is dropped after the test (a folder, or `()`).
 //!
-//! **Invariant:** a clause looks only through [`Store`], so it holds for stores that do not exist yet.
+//! **Invariant:** a clause uses only [`Store`], so it also tests stores that do not exist yet.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,7 +29,7 @@ use crate::{
     TaskEnd, Timer, WorkerId,
 };
 
-/// Makes a module `$name` with one test for each clause; `$make()` answers `(Arc<dyn Store>, guard)`.
+/// Makes a module `$name` with one test for each clause; `$make()` returns `(Arc<dyn Store>, guard)`.
 #[macro_export]
 macro_rules! conformance {
     (@ $make:expr; $($subject:ident: [$($clause:ident),* $(,)?])*) => {
@@ -156,7 +156,7 @@ macro_rules! conformance {
     };
 }
 
-/// What a clause is given.
+/// The store under test.
 pub type Given = Arc<dyn Store>;
 
 /// The id of a run.
@@ -169,26 +169,26 @@ pub fn worker(name: &str) -> WorkerId {
     WorkerId::new(name)
 }
 
-/// An event that was not there before.
+/// An event with a new id.
 pub fn event(body: &str) -> NewEvent {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let id = (u128::from(std::process::id()) << 64) | u128::from(LAST.fetch_add(1, Ordering::Relaxed));
     NewEvent { id: EventId(id), at_ms: 1_000, body: body.to_owned() }
 }
 
-/// What makes a run.
+/// The append that creates a run.
 pub fn making(run: &RunId) -> Append {
     let head = Head { workflow: "build".to_owned(), status: "running".to_owned(), ..Head::default() };
     Append { head: Some(head), ..Append::new(run.clone(), 0, vec![event("{}")]) }
 }
 
-/// A run that was made just now.
+/// Creates a run and returns its id.
 pub async fn made(store: &Given, name: &str) -> RunId {
     store.append(making(&id(name))).await.unwrap();
     id(name)
 }
 
-/// Appends one event and what `edit` adds, at the end of the run.
+/// Appends one event, with the changes that `edit` makes, at the end of the run.
 pub async fn advance(store: &Given, run: &RunId, edit: impl FnOnce(&mut Append)) -> Result<u64, Error> {
     let last = store.run(run).await.unwrap().map_or(0, |row| row.last_seq);
     let mut append = Append::new(run.clone(), last, vec![event("{}")]);
@@ -196,7 +196,7 @@ pub async fn advance(store: &Given, run: &RunId, edit: impl FnOnce(&mut Append))
     store.append(append).await
 }
 
-/// A task that nobody holds.
+/// A task that no worker holds.
 pub fn task(key: &str, attempt: u32) -> NewTask {
     NewTask { key: key.to_owned(), attempt, worker: None, lease_ms: 0, labels: Vec::new() }
 }
@@ -206,7 +206,7 @@ pub fn held(key: &str, attempt: u32, name: &str) -> NewTask {
     NewTask { worker: Some(worker(name)), lease_ms: 1_000, ..task(key, attempt) }
 }
 
-/// The end of a task, by `name` or by whoever may.
+/// The end of a task, by the worker `name`, or regardless of the holder.
 pub fn end(key: &str, attempt: u32, name: Option<&str>) -> TaskEnd {
     TaskEnd { key: key.to_owned(), attempt, worker: name.map(worker) }
 }
@@ -221,7 +221,7 @@ pub async fn finish(store: &Given, run: &RunId, end: TaskEnd) -> Result<u64, Err
     advance(store, run, |append| append.tasks_ended.push(end)).await
 }
 
-/// The refusal of a task.
+/// The error for a fenced task.
 pub fn fenced(key: &str) -> Result<u64, Error> {
     Err(Error::Fenced { key: key.to_owned() })
 }

@@ -1,28 +1,29 @@
-//! Copies a store into another one, of whatever kind.
+//! Copies a store into another one, of any kind.
 //!
-//! **Invariant:** what is copied reads back as the same: events with their ids and times, timers, open tasks, messages, what was ever
-//! posted, blobs and snapshots. A run that is there already is refused before anything of it is written.
+//! **Invariant:** the copy reads back the same: events with their ids and times, timers, open tasks, messages, the
+//! names of all messages ever posted, blobs and snapshots. A run that exists in the target is refused before anything
+//! of it is written.
 
 use longhaul_core::id::RunId;
 
 use crate::{Append, Blob, Error, NewEvent, NewMessage, NewTask, Query, RunRow, Store, StoredEvent};
 
-/// Events that go into one append.
+/// The number of events in one append.
 const PAGE: usize = 500;
-/// Runs and posted messages that are listed together.
+/// The number of runs, or of posted messages, in one page.
 const LISTED: usize = 1000;
 
-/// What was copied.
+/// The result of a copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// How many runs.
+    /// The number of copied runs.
     pub runs: usize,
-    /// With how many events.
+    /// The number of copied events.
     pub events: u64,
 }
 
-/// Copies every run of `from` that is not in `to`, in the order in which they were made, and everything that was ever posted. Nobody
-/// may write to either meanwhile: a run that moves on under it is refused.
+/// Copies every run of `from` that is not in `to`, in the order of creation, and the names of all posted messages. No
+/// other process may write to either store meanwhile: a run that changes during the copy is refused.
 pub async fn copy(from: &dyn Store, to: &dyn Store) -> Result<Copied, Error> {
     let rows = all_runs(from).await?;
     for row in &rows {
@@ -44,7 +45,7 @@ pub async fn copy(from: &dyn Store, to: &dyn Store) -> Result<Copied, Error> {
     }
 }
 
-/// Newest first.
+/// All runs, newest first.
 async fn all_runs(store: &dyn Store) -> Result<Vec<RunRow>, Error> {
     let mut all: Vec<RunRow> = Vec::new();
     loop {
@@ -58,7 +59,7 @@ async fn all_runs(store: &dyn Store) -> Result<Vec<RunRow>, Error> {
     }
 }
 
-/// Answers how many events it had.
+/// Copies one run and returns its number of events.
 async fn one(from: &dyn Store, to: &dyn Store, row: &RunRow) -> Result<u64, Error> {
     let run = &row.run;
     let mut seq = 0;
@@ -90,7 +91,7 @@ fn as_new(event: StoredEvent) -> NewEvent {
     NewEvent { id: event.id, at_ms: event.at_ms, body: event.body }
 }
 
-/// What goes with the last event.
+/// Adds the blobs, timers and open tasks of the run to its last append.
 async fn last(from: &dyn Store, run: &RunId, append: &mut Append) -> Result<(), Error> {
     for hash in from.blobs(run).await? {
         let bytes =

@@ -1,6 +1,6 @@
-//! A store that kills its process at a chosen call, for tests of coming back.
+//! A store that kills its process at a chosen call, for tests of recovery.
 //!
-//! `append:before:7` aborts before the seventh append is made, `append:after:7` once it is acknowledged.
+//! `append:before:7` aborts before the seventh append, `append:after:7` after its acknowledgement.
 //!
 //! **Invariant:** until the point is reached, every call goes through unchanged.
 
@@ -16,12 +16,12 @@ use crate::{
     RunRow, Store, StoreProblem, StoredEvent, Task, Timer, Worker, WorkerId,
 };
 
-/// Where a process ends.
+/// The call at which the process ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failpoint {
     call: Call,
     side: Side,
-    /// Which call of its kind, from 1.
+    /// The number of the call among its kind, from 1.
     number: u64,
 }
 
@@ -42,7 +42,7 @@ enum Side {
     After,
 }
 
-/// A text that names no failpoint.
+/// The text does not name a failpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a failpoint: CALL:before|after:NUMBER, where CALL is append, post, claim, renew, save_snapshot or remove"
@@ -88,12 +88,12 @@ pub struct Failpoints {
     inner: Arc<dyn Store>,
     point: Failpoint,
     seen: AtomicU64,
-    /// What happens at the point; tests put something else than the end there.
+    /// Ends the process. Tests replace it.
     end: fn(),
 }
 
 impl Failpoints {
-    /// `inner`, until `point` is reached.
+    /// Wraps `inner` until `point` is reached.
     pub fn new(inner: Arc<dyn Store>, point: Failpoint) -> Self {
         Self { inner, point, seen: AtomicU64::new(0), end: || std::process::abort() }
     }
@@ -118,7 +118,7 @@ impl Failpoints {
 
 impl Store for Failpoints {
     fn append(&self, append: Append) -> Pending<'_, u64> {
-        // Made only when it is waited for: an append before its point must not be under way.
+        // Created lazily: an append must not start before its failpoint.
         self.around(Call::Append, Box::pin(async move { self.inner.append(append).await }))
     }
 

@@ -7,22 +7,22 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Names an event. Made by the client before the append, unique in the store; printed as 32 hex digits.
+/// The id of an event. The client makes it before the append. It is unique in the store and printed as 32 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EventId(pub u128);
 
-/// Names bytes by their BLAKE3; printed as 64 hex digits.
+/// The BLAKE3 hash of bytes, printed as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Hash(pub [u8; 32]);
 
-/// Names a message. Later messages of a store have greater ids.
+/// The id of a message. Later messages of a store have greater ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageId(pub i64);
 
-/// Names one life of a worker process. A worker that starts again takes a new one.
+/// The id of one life of a worker process. A worker that starts again takes a new one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorkerId(pub String);
@@ -45,7 +45,7 @@ impl WorkerId {
         Self(name.into())
     }
 
-    /// The text itself.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -97,7 +97,7 @@ impl FromStr for Hash {
     }
 }
 
-/// One way of writing only, so that two texts are equal exactly when the values are.
+/// Accepts only lower case, so that two texts are equal exactly when the values are.
 fn lower_hex(text: &str, digits: usize) -> Result<&str, NotHex> {
     let good = text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     good.then_some(text).ok_or(NotHex(digits))

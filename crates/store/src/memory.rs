@@ -1,7 +1,7 @@
 //! The reference store: plain maps behind one lock, nothing kept when the process ends.
 //!
-//! **Invariant:** a call looks first and writes after, so a refusal has written nothing. Obviously right is
-//! worth more here than fast.
+//! **Invariant:** a call checks first and writes after, so a refused call has written nothing. Here simple code
+//! matters more than speed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -56,7 +56,7 @@ impl Memory {
         Box::pin(async move { read(&self.tables.lock().unwrap_or_else(PoisonError::into_inner)) })
     }
 
-    /// `write` says whether it changed something, so that a worker who finds nothing does not wake itself.
+    /// `write` returns whether it changed something, so that a worker that finds nothing does not wake itself.
     fn change<'a, T: Send + 'a>(
         &'a self,
         write: impl FnOnce(&mut Tables) -> Result<(T, bool), Error> + Send + 'a,
@@ -278,7 +278,7 @@ impl Store for Memory {
         self.changes.subscribe()
     }
 
-    /// Nothing can be wrong with it: there is no disk, and only this file writes.
+    /// Always healthy: there is no disk, and only this file writes.
     fn check(&self) -> Pending<'_, Vec<StoreProblem>> {
         self.look(|_| Ok(Vec::new()))
     }
@@ -405,7 +405,7 @@ impl Tables {
         Ok(runs.into_iter().take(query.limit).map(|(id, run)| run.row(id)).collect())
     }
 
-    /// Runs of the tasks that wait or are held.
+    /// The runs that have a task that waits for a worker, or that a worker holds.
     fn attended(&self, now_ms: i64) -> impl Iterator<Item = &RunId> {
         let tasks = self.tasks.values().filter(move |task| task.worker.is_none() || task.lease_until_ms > now_ms);
         tasks.map(|task| &task.run)

@@ -1,10 +1,10 @@
 //! A store in a PostgreSQL database, which the processes of many machines can share.
 //!
-//! Each call is one statement, and each write is one function of the database: see `postgres/001.sql`. A connection that is lost
-//! is made again, and what may have been done is asked for again under the same name.
+//! Each call is one statement, and each write is one function of the database: see `postgres/001.sql`. A lost
+//! connection is replaced. A write that may have been done is sent again with the same ids.
 //!
-//! **Invariant:** what was acknowledged is on the disk of the server. What is read is what was written, or an error, and
-//! is read where it was written: never from a copy that may be behind.
+//! **Invariant:** acknowledged data is on the disk of the server. A read returns what was written, or an error. It
+//! reads from the primary server, never from a replica that may be behind.
 
 mod address;
 mod append;
@@ -39,22 +39,22 @@ use crate::{
 use ask::Desk;
 use news::News;
 
-/// A store in a database.
+/// A store in a PostgreSQL database.
 pub struct Postgres {
     news: News,
     desk: Arc<Desk>,
 }
 
-/// How a database is used.
+/// The options of a database connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
-    /// How many statements run at once.
+    /// The number of statements that may run at once.
     pub connections: usize,
-    /// How long a database that does not answer is waited for when it is opened.
+    /// How long `open` waits for a database that does not answer.
     pub opening: Duration,
-    /// How long one that has answered before is waited for, before a call ends with [`Error::Unreachable`].
+    /// How long a call waits for a database that answered before. Then the call ends with [`Error::Unreachable`].
     pub patience: Duration,
-    /// How long one answer is waited for, before another connection is tried.
+    /// How long a call waits for one answer before it tries another connection.
     pub answer: Duration,
 }
 
@@ -65,19 +65,20 @@ impl Default for PostgresOptions {
     }
 }
 
-/// Debug builds can be told to wait less, to test what happens after.
+/// Debug builds read a shorter patience from `LONGHAUL_PATIENCE_MS`, for tests.
 fn told_patience() -> Option<Duration> {
     let told = std::env::var("LONGHAUL_PATIENCE_MS").ok().filter(|_| cfg!(debug_assertions));
     told?.parse().ok().map(Duration::from_millis)
 }
 
 impl Postgres {
-    /// Opens the store, and makes its tables if they are not there. Must be called inside a Tokio runtime.
+    /// Opens the store and creates missing tables. Must be called inside a Tokio runtime.
     pub async fn open(address: &Address, options: PostgresOptions) -> Result<Self, Error> {
         Self::opened(address, options, None).await
     }
 
-    /// The same, but one that does not answer is waited for as long as it takes; every [`Options::opening`] it is told why.
+    /// Like `open`, but waits without a limit. After every [`PostgresOptions::opening`] it calls `told` with the
+    /// reason.
     pub async fn open_patiently(
         address: &Address,
         options: PostgresOptions,
@@ -96,7 +97,8 @@ impl Postgres {
         Ok(Self { news: News::start(address, &desk).await?, desk })
     }
 
-    /// Whether there is a store at this address that this program can use; makes nothing. Must be called inside a Tokio runtime.
+    /// Whether this address has a store that this program can use. Creates nothing. Must be called inside a Tokio
+    /// runtime.
     pub async fn is_there(address: &Address, patience: Duration) -> Result<bool, Error> {
         schema::is_there(address, patience).await
     }
@@ -108,7 +110,7 @@ impl Drop for Postgres {
     }
 }
 
-/// A limit, as PostgreSQL counts.
+/// A limit as PostgreSQL's integer type.
 fn count(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What comes out of a store, and how to ask for it.
+//! The values that a store returns, and the query for lists.
 
 use longhaul_core::id::RunId;
 use serde::{Deserialize, Serialize};
@@ -10,35 +10,35 @@ use crate::{EventId, MessageId, WorkerId};
 pub struct StoredEvent {
     /// From 1, without gaps in its run.
     pub seq: u64,
-    /// As given.
+    /// The id that the client gave.
     pub id: EventId,
-    /// As given.
+    /// The time that the client gave.
     pub at_ms: i64,
-    /// As given, byte for byte.
+    /// The body, byte for byte.
     pub body: String,
 }
 
-/// What it takes to continue with a run.
+/// Everything that is needed to continue a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The newest one, with its seq.
+    /// The newest snapshot, with its seq.
     pub snapshot: Option<(u64, Vec<u8>)>,
-    /// After the snapshot; from the first on, without one.
+    /// The events after the snapshot, or all events if there is none.
     pub events: Vec<StoredEvent>,
 }
 
-/// What lists show of a run.
+/// The entry of a run in lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The name of the workflow.
     pub workflow: String,
-    /// One word.
+    /// The status of the run, in one word.
     pub status: String,
-    /// JSON text, never looked into.
+    /// JSON text. The store does not parse it.
     pub summary: String,
-    /// What the run belongs to.
+    /// The group that the run belongs to.
     pub group: Option<String>,
-    /// The run that started it. It may be gone.
+    /// The run that started it. It may have been removed.
     pub parent: Option<RunId>,
 }
 
@@ -57,41 +57,41 @@ pub struct RunRow {
     pub updated_ms: i64,
 }
 
-/// Which runs to list. They come newest first, in the order in which they were made.
+/// A query for runs. They come newest first, in the order of creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// One of these; empty means any.
+    /// Runs with one of these statuses; empty means any.
     pub statuses: Vec<String>,
-    /// Of this workflow.
+    /// Runs of this workflow.
     pub workflow: Option<String>,
-    /// Of this group.
+    /// Runs of this group.
     pub group: Option<String>,
-    /// Started by this run.
+    /// Runs that this run started.
     pub parent: Option<RunId>,
-    /// Ids that start so.
+    /// Runs whose id starts with this text.
     pub prefix: Option<String>,
-    /// Made before this run: the next page.
+    /// Runs created before this one: the next page.
     pub before: Option<RunId>,
-    /// Made after this run: what is new.
+    /// Runs created after this one: the new ones.
     pub after: Option<RunId>,
-    /// Without a task that waits for a worker, or is held by a lease which has not ended at this time.
+    /// Runs that at this time have no task that waits for a worker, and no task with a valid lease.
     pub unattended_at_ms: Option<i64>,
-    /// At most so many.
+    /// The most runs to return.
     pub limit: usize,
 }
 
-/// What there is to do, at a glance.
+/// An overview of the work in a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Glance {
-    /// Whether a message is in some inbox.
+    /// Whether some inbox has a message.
     pub mail: bool,
-    /// When the next timer is due, be it past or to come.
+    /// The time of the next timer, past or future.
     pub next_due: Option<i64>,
-    /// Whether a task waits that nobody holds.
+    /// Whether a task waits for a worker.
     pub unheld: bool,
-    /// The run that was made last.
+    /// The run that was created last.
     pub newest: Option<RunId>,
-    /// Whether those who watch were told something because of this glance.
+    /// Whether this glance woke the watchers.
     pub moved: bool,
 }
 
@@ -116,36 +116,36 @@ impl Default for Query {
 pub struct Task {
     /// Its run.
     pub run: RunId,
-    /// Unique among the open tasks of its run.
+    /// The key, unique among the open tasks of its run.
     pub key: String,
     /// The number that every write about the task carries.
     pub attempt: u32,
-    /// Who holds it.
+    /// The worker that holds the task.
     pub worker: Option<WorkerId>,
-    /// Until when; 0 while nobody holds it.
+    /// The end of the lease; 0 if no worker holds the task.
     pub lease_until_ms: i64,
-    /// As given.
+    /// The labels that a worker needs for it.
     pub labels: Vec<String>,
 }
 
 /// A message that no append has consumed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxMessage {
-    /// Later messages have greater ids; no id comes twice.
+    /// The id. Later messages have greater ids, and no id is used twice.
     pub id: MessageId,
     /// The run it is for.
     pub run: RunId,
-    /// As given.
+    /// The sender.
     pub source: String,
-    /// As given.
+    /// The name that the source gave the message.
     pub dedup: String,
-    /// As given, byte for byte.
+    /// The body, byte for byte.
     pub body: String,
-    /// As given.
+    /// The time of arrival that the client gave.
     pub at_ms: i64,
 }
 
-/// What became of a message.
+/// The result of posting a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Posted {
     /// It is in the inbox.
@@ -157,8 +157,8 @@ pub enum Posted {
 /// Something that [`crate::Store::check`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreProblem {
-    /// The run that it is about, if one.
+    /// The run with the problem, if it is about one run.
     pub run: Option<RunId>,
-    /// A sentence.
+    /// The problem, in one sentence.
     pub text: String,
 }

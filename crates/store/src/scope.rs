@@ -1,7 +1,7 @@
-//! What somebody may do who may not do everything: a worker with a login of its own.
+//! The rights of a worker that has a login of its own.
 //!
-//! **Invariant:** a worker with a login writes no history. It takes tasks, keeps them, and reports on those that it holds; whoever
-//! may write records what it reports, or does not.
+//! **Invariant:** a worker with a login writes no history. It claims tasks, renews their leases, and reports on tasks
+//! that it holds. The engine records its reports, or refuses them.
 
 use longhaul_core::id::RunId;
 
@@ -10,46 +10,47 @@ use crate::{Pending, Task, WorkerId};
 /// The largest report that is accepted.
 pub const REPORT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What a login may do beside reading what it works on, claiming, renewing, and saying that it is there.
+/// The calls of a login, besides reading its work, claiming, renewing, and greeting.
 pub trait LoginScope: Send + Sync {
-    /// The login.
+    /// The name of the login.
     fn login(&self) -> &str;
 
-    /// The labels that it may have, as far as it was told; `None` if all, or if nobody told it. The store goes by what it knows itself.
+    /// The labels that the login may have, if known; `None` means all, or unknown. The store checks labels by itself.
     fn labels(&self) -> Option<&[String]>;
 
-    /// Puts what a worker says about a task into the inbox of its run, once. A task that it does not hold at this attempt
-    /// is [`crate::Error::Fenced`].
+    /// Puts a report of a worker about a task into the inbox of its run, once. If the worker does not hold the task
+    /// at this attempt: [`crate::Error::Fenced`].
     fn report(&self, report: WorkReport) -> Pending<'_, ()>;
 
-    /// Holds what another worker of the same login held, until `until_ms`; answers all that `worker` holds.
+    /// Gives `worker` the tasks of another worker of the same login, until `until_ms`. Returns all tasks that
+    /// `worker` holds.
     fn inherit(&self, worker: &WorkerId, from: &WorkerId, until_ms: i64) -> Pending<'_, Vec<Task>>;
 }
 
-/// What a worker says about a task.
+/// A report of a worker about a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkReport {
-    /// Who holds it.
+    /// The worker that holds the task.
     pub worker: WorkerId,
-    /// Its run.
+    /// The run of the task.
     pub run: RunId,
-    /// Its key.
+    /// The key of the task.
     pub key: String,
-    /// Its attempt.
+    /// The attempt of the task.
     pub attempt: u32,
-    /// What is said; at most [`REPORT_BYTES_MAX`].
+    /// The text of the report, at most [`REPORT_BYTES_MAX`].
     pub text: String,
-    /// When.
+    /// The time of the report, in milliseconds since 1970.
     pub at_ms: i64,
 }
 
 impl WorkerId {
-    /// The same worker, as one of a login.
+    /// The same worker, marked with a login.
     pub fn of_login(&self, login: &str) -> Self {
         Self(format!("{}:@{login}", self.0))
     }
 
-    /// The login that a worker has.
+    /// The login of the worker, if it has one.
     pub fn login(&self) -> Option<&str> {
         self.0.rsplit_once(":@").map(|(_, login)| login)
     }

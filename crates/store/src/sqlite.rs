@@ -1,9 +1,10 @@
 //! A store in one SQLite file, which several processes of one machine can share.
 //!
-//! One thread writes and commits what waits together; a few connections read. See `sqlite/001.sql` for the tables.
+//! One thread writes, and commits all waiting requests together. A few connections read. See `sqlite/001.sql` for the
+//! tables.
 //!
-//! **Invariant:** what was acknowledged survives the end of the process at any moment, and with
-//! [`Synchronous::Full`] the loss of power. What is read is what was written, or an error.
+//! **Invariant:** acknowledged data survives the end of the process at any moment, and with [`Synchronous::Full`] the
+//! loss of power. A read returns what was written, or an error.
 
 mod append;
 mod chain;
@@ -34,14 +35,14 @@ use on_disk::OnDisk;
 use readers::Readers;
 use writer::Writer;
 
-/// A store in a file.
+/// A store in a SQLite file.
 pub struct Sqlite {
-    // Dropped first: the last connection that closes puts the log back into the file, and only the writer can.
+    // Dropped first: the last connection that closes writes the log into the file, and only the writer can do that.
     readers: Arc<Readers>,
     writer: Writer,
 }
 
-/// How a file is used.
+/// The options of a SQLite store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
     /// What an acknowledged write survives.
@@ -71,7 +72,7 @@ impl Default for SqliteOptions {
 }
 
 impl Sqlite {
-    /// Opens the file, or makes it. The folder must be there. Blocks; meant for the start of a program.
+    /// Opens the file, or creates it. The folder must exist. Blocks; meant for the start of a program.
     pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, Error> {
         let path = path.as_ref();
         let db = schema::open_writer(path, &options)?;
@@ -79,7 +80,7 @@ impl Sqlite {
         Ok(Self { readers: Readers::new(path.to_owned(), options), writer })
     }
 
-    /// Writes a copy of the store in a file, as it is at this moment, into a new file. Others may continue meanwhile. Blocks.
+    /// Writes a copy of the store, as it is now, into a new file. Other processes may continue. Blocks.
     pub fn back_up(from: &Path, to: &Path) -> Result<(), Error> {
         let db = schema::open_reader(from, &SqliteOptions::default())?;
         sharing::make(to, schema::folder(to)).map_err(|error| Error::Io(error.to_string()))?;
@@ -88,7 +89,7 @@ impl Sqlite {
     }
 }
 
-/// A limit, as SQLite counts.
+/// A limit as SQLite's integer type.
 fn count(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

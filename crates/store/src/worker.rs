@@ -1,36 +1,36 @@
-//! The workers that a store knows.
+//! The list of workers.
 
 use crate::WorkerId;
 
-/// A worker that says it is there.
+/// A worker that has greeted the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
-    /// One life of one process.
+    /// The id of one life of one process.
     pub id: WorkerId,
-    /// What people call it.
+    /// The name that people use.
     pub name: String,
-    /// The machine it is on.
+    /// The machine on which it runs.
     pub host: String,
-    /// What it can do.
+    /// The labels of the tasks that it can do.
     pub labels: Vec<String>,
-    /// How many tasks it takes at once.
+    /// The number of tasks that it takes at once.
     pub slots: u32,
-    /// Its program.
+    /// The version of its program.
     pub version: String,
-    /// Since when it is there.
+    /// The time of its first greeting, in milliseconds since 1970.
     pub since_ms: i64,
-    /// When it last said so.
+    /// The time of its last greeting.
     pub seen_ms: i64,
 }
 
-/// A worker, with what it does.
+/// A worker with its load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// The worker.
     pub worker: Worker,
-    /// How many tasks it holds.
+    /// The number of tasks that it holds.
     pub busy: u32,
 }
 
-/// Workers that were silent for longer are forgotten by whoever says next that it is there.
+/// The next greeting of any worker removes workers that were silent for longer.
 pub const FORGOTTEN_MS: i64 = 7 * 24 * 3_600_000;

@@ -74,7 +74,7 @@ fn a_password_is_never_printed() {
         }
     }
     hidden(&mistaken, &["worker"]);
-    assert!(hidden(&no_address, &["worker"]).contains("this is no address of a store"));
+    assert!(hidden(&no_address, &["worker"]).contains("this is not the address of a store"));
     hidden(&trial, &["store", "copy", "mysql://me:hunter2@127.0.0.1/x", "runs.db"]);
     let told = trial.longhaul(&["runs"], None);
     assert!(told.stderr.contains("the store cannot be reached; nothing was done"), "{}", told.stderr);

@@ -248,7 +248,7 @@ fn a_login_that_is_taken_back_ends_its_worker_with_a_sentence() {
     assert_eq!(told.code, 0, "{}", told.stderr);
     let told = binary::told(lent.wait_with_output().unwrap());
     assert_eq!(told.code, 2, "{}", told.stderr);
-    assert!(told.stderr.contains("the login `box` was taken back"), "{}", told.stderr);
+    assert!(told.stderr.contains("the login `box` was removed"), "{}", told.stderr);
     assert!(told.stderr.contains("the-run long: taken"), "{}", told.stderr);
     until("the loss", || pair.count("attempt_failed") == 1);
     let told = pair.as_box(&["worker"]);

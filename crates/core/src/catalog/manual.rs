@@ -1,8 +1,8 @@
-//! The catalogue as a page of the manual, Markdown.
+//! Prints the catalogue as a page of the manual, in Markdown.
 
 use super::{Field, Shape, StepKindEntry, kinds, modifiers, names, top};
 
-/// The reference of every key: step kinds, modifiers, the top level, and what templates can call.
+/// The reference of every key: step kinds, modifiers, the top level, and the functions of templates.
 pub fn manual() -> String {
     let mut page = String::from(HEAD);
     page.push_str("\n## Kinds\n\n| action | does |\n|---|---|\n");
@@ -33,7 +33,7 @@ fn section(kind: &StepKindEntry) -> String {
     format!("\n### {}\n\n{doc}\n{}\n```yaml\n{}```\n", kind.key, keys(&fields), kind.example)
 }
 
-/// A table of keys, the keys inside mappings below their own.
+/// A table of keys. The keys inside a mapping come below it.
 fn keys(fields: &[Field]) -> String {
     let mut table = String::from("\n| key | holds | meaning |\n|---|---|---|\n");
     fields.iter().for_each(|field| rows(field, "", &mut table));
@@ -50,7 +50,7 @@ fn rows(field: &Field, path: &str, table: &mut String) {
     }
 }
 
-/// The keys of the mappings that a shape can be, with what leads to them.
+/// The keys of the mappings that a shape can be, with the path to them.
 fn inner_fields(shape: &Shape) -> Vec<(String, &'static [Field])> {
     let behind = |sign: &str, shape: &Shape| {
         inner_fields(shape).into_iter().map(|(suffix, fields)| (format!("{sign}{suffix}"), fields)).collect()
@@ -64,7 +64,7 @@ fn inner_fields(shape: &Shape) -> Vec<(String, &'static [Field])> {
     }
 }
 
-/// What a value looks like, in a few words.
+/// The type of a value, in a few words.
 fn holds(shape: &Shape) -> String {
     let plain = match shape {
         Shape::Any => "any value, texts are templates",

@@ -6,7 +6,7 @@ use super::Shape::{
 };
 use super::{Field, Shape, field, required};
 
-/// What a failed attempt is sorted into.
+/// The classes of errors for failed attempts.
 pub const ERROR_CLASSES: &[&str] = &[
     "transient",
     "rate_limit",
@@ -33,7 +33,7 @@ pub const RENAMED: &[(&str, &str)] = &[("host", "client")];
 
 const EXHAUSTED: Shape = Choice(&["fail", "ask", "continue"]);
 
-/// What happens to the turn of an agent that was interrupted.
+/// How an interrupted agent turn continues.
 pub const ON_INTERRUPT: Shape = Choice(&["continue", "restore"]);
 
 /// Keys of one entry of `next`.
@@ -42,7 +42,7 @@ pub const ROUTE: &[Field] = &[
     required("to", Id, "The next step."),
 ];
 
-/// Keys of `output` in full.
+/// Keys of the long form of `output`.
 pub const OUTPUT: &[Field] = &[
     field("as", Name, "The name by which later steps read it."),
     field("spread", Bool, "Whether each field of the result becomes its own name."),
@@ -98,7 +98,7 @@ const CACHE: &[Field] = &[
     field("ttl", Shape::Duration, "How long the cached result is valid."),
 ];
 
-/// Who has to approve, in full.
+/// Keys of the long form of `approvals`.
 const APPROVALS: &[Field] = &[
     field(
         "from",
@@ -109,12 +109,12 @@ const APPROVALS: &[Field] = &[
     field("not_starter", Bool, "Whether the person who started the run may not answer."),
 ];
 
-/// Who may answer what a step asks.
+/// The shape of a rule about who may answer a step's question.
 pub(super) const WHO_APPROVES: Shape = Either(&[Shape::Approvers, Object(APPROVALS)]);
 
 const GOTO: &[Field] = &[required("goto", Id, "The node to go to.")];
 
-/// An agent in full.
+/// Keys of the long form of `agent`.
 pub const AGENT: &[Field] = &[
     field("persona", Text, "The persona of the agent, by name."),
     field("backend", Text, "The program or model: `claude`, `codex`, `copilot`, … or a configured one."),
@@ -158,10 +158,10 @@ const TEAM: &[Field] = &[
     field("run", Choice(&["parallel", "sequential"]), "At the same time as the others, or after them."),
 ];
 
-/// How much harm a step can be said to do.
+/// The levels of harm that a step can declare.
 pub const RISKS: &[&str] = &["low", "medium", "high", "critical"];
 
-/// What a step's `next` holds.
+/// The shape of a step's `next`.
 pub const NEXT: Shape = Either(&[Id, List(&Object(ROUTE))]);
 
 /// All modifiers.

@@ -1,6 +1,6 @@
-//! Words that the product itself defines: what a workflow may name without anybody configuring it.
+//! Names that Longhaul defines itself. A workflow may use them without any configuration.
 
-/// Names that templates can always read, and what they are.
+/// Names that templates can always read, with their meaning.
 pub const RESERVED: &[(&str, &str)] = &[
     ("task", "the text that the run was started with"),
     ("inputs", "the inputs of the run, by name"),
@@ -11,7 +11,7 @@ pub const RESERVED: &[(&str, &str)] = &[
     ("secrets", "secrets by name; only in run, http and tool steps and in backend settings"),
 ];
 
-/// What `steps.<id>` offers.
+/// The fields of `steps.<id>`.
 pub const STEP_FIELDS: &[&str] = &[
     "output",
     "status",
@@ -27,17 +27,17 @@ pub const STEP_FIELDS: &[&str] = &[
     "error",
 ];
 
-/// What `run` offers.
+/// The fields of `run`.
 pub const RUN_FIELDS: &[&str] = &["id", "workflow", "started_at", "dir", "workflow_dir"];
 
-/// Agents that can be driven.
+/// The agents that Longhaul can run.
 pub const BACKENDS: &[&str] =
     &["claude", "codex", "copilot", "gemini", "opencode", "acp", "anthropic", "openai", "scripted"];
 
-/// Ways to tell somebody something.
+/// The channels for notifications.
 pub const CHANNELS: &[&str] = &["owner", "terminal", "desktop", "webhook", "slack", "email", "command", "orchestrator"];
 
-/// Tool servers that are part of the product. Every other one comes from the project's configuration.
+/// Tool servers that are part of Longhaul. The project's configuration defines all others.
 pub const TOOL_SERVERS: &[&str] = &["longhaul", "etr", "python"];
 
 /// Functions that expressions can call beside the template language's own.

@@ -1,4 +1,4 @@
-//! The catalogue as a JSON Schema, for editors.
+//! Prints the catalogue as a JSON Schema, for editors.
 
 use serde_json::{Map, json};
 

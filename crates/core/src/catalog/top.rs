@@ -134,7 +134,7 @@ const ON_FAILURE: &[Field] = &[
     field("text", Template, "The message; default: a summary."),
 ];
 
-/// Keys of a workflow that stands inside another one's file: all but the ones only a run has.
+/// Keys of a workflow inside another one's file: all except those that only a run has.
 pub const ALL: &[Field] = &[
     field("name", Text, "The name in lists; default: the file's name."),
     field("description", Text, "One line for lists, and for the model that has to choose."),

@@ -1,20 +1,20 @@
-//! Holds an action to policy and grants.
+//! Checks an action against policy and grants.
 //!
-//! The order is fixed: what a run may never do; the policy; a grant for the action itself; the grant of the run; a grant for
-//! its workflow.
+//! The order is fixed: the actions that a run may never do; the policy; a grant for the action itself; the grant of
+//! the run; a grant for its workflow.
 
 use super::{ConsentKey, ConsentRequest, Grant, Ledger, RunGrant};
 use crate::plan::Risk;
 use crate::policy::{Policy, Verdict};
 
-/// What came of a request.
+/// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentDecision {
-    /// What is to happen.
+    /// The verdict.
     pub verdict: Verdict,
-    /// By which rule or grant.
+    /// The rule or grant that decided.
     pub rule: String,
-    /// The grant that is used by it.
+    /// The number of the grant that this uses.
     pub used: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Ledger {
         }
     }
 
-    /// What the grants of a run and of its workflow let pass.
+    /// The decision by the grants of a run and of its workflow, if one covers the action.
     fn by_workflow(&self, request: &ConsentRequest, run: &RunGrant, now: i64) -> Option<ConsentDecision> {
         let own = request.action.risk >= Risk::High || request.fingerprint.is_some() || request.replayed;
         if own || run.suspended {
@@ -67,7 +67,7 @@ impl Ledger {
         Some(ConsentDecision { used: Some(id), ..ConsentDecision::new(Verdict::Allow, rule) })
     }
 
-    /// The grant for runs of a workflow that holds now.
+    /// The valid grant for runs of a workflow.
     pub fn class(&self, workflow: &str, session: Option<&str>, now: i64) -> Option<(u64, &Grant)> {
         let fits = |grant: &Grant| {
             matches!(&grant.key, ConsentKey::Class(name) if name == workflow) && of_session(grant, session)
@@ -76,7 +76,7 @@ impl Ledger {
     }
 }
 
-/// Whether a grant is for the action itself. A call that is consented to by itself needs a grant for itself.
+/// Whether a grant covers the action itself. A call that needs its own consent needs a grant with its hash.
 fn covers(grant: &Grant, request: &ConsentRequest) -> bool {
     let names_it = matches!(&grant.key, ConsentKey::Action(name) if *name == request.action.name);
     names_it && grant.fingerprint == request.fingerprint && of_session(grant, request.session.as_deref())
@@ -86,7 +86,7 @@ fn of_session(grant: &Grant, session: Option<&str>) -> bool {
     grant.session.as_deref().is_none_or(|own| Some(own) == session)
 }
 
-/// Whether an action changes what runs: workflows, triggers, or what becomes of proposals. To propose is no change.
+/// Whether an action changes workflows, triggers, or decides on proposals. Proposing is not a change.
 pub(super) fn changes_itself(name: &str) -> bool {
     let Some((service, action)) = name.split_once(':') else { return false };
     let verb = action.split('_').next().unwrap_or_default();

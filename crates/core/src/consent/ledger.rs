@@ -1,32 +1,32 @@
-//! What is true of consent after the entries so far.
+//! The state of consent after the entries so far.
 
 use std::collections::BTreeMap;
 
 use super::{ConsentEntry, ConsentKey, ConsentRequest, Grant, GrantSpan};
 use crate::policy::Verdict;
 
-/// An action that nobody has answered yet.
+/// An action that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
-    /// What is wanted.
+    /// The request.
     pub request: ConsentRequest,
     /// Why it must be asked for.
     pub rule: String,
-    /// Since when.
+    /// The time of the request, in milliseconds since 1970.
     pub since: i64,
 }
 
 /// Grants and pending actions, by the number of the entry that made them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// The last entry that was taken in.
+    /// The last entry that was applied.
     pub seq: u64,
     pub(super) grants: BTreeMap<u64, Grant>,
     pub(super) pending: BTreeMap<u64, Pending>,
 }
 
 impl Ledger {
-    /// Takes in the next entry.
+    /// Applies the next entry.
     pub fn apply(&mut self, seq: u64, at: i64, entry: &ConsentEntry) {
         self.seq = seq;
         match entry {
@@ -58,13 +58,13 @@ impl Ledger {
         }
     }
 
-    /// Grants that hold at a moment.
+    /// The grants that are valid at a time.
     pub fn live(&self, now: i64) -> impl Iterator<Item = (u64, &Grant)> {
         let holds = move |grant: &Grant| grant.until.is_none_or(|until| until > now);
         self.grants.iter().filter(move |(_, grant)| holds(grant)).map(|(id, grant)| (*id, grant))
     }
 
-    /// What waits for an answer.
+    /// The actions that wait for an answer.
     pub fn pending(&self) -> impl Iterator<Item = (u64, &Pending)> {
         self.pending.iter().map(|(id, pending)| (*id, pending))
     }
@@ -74,7 +74,8 @@ impl Ledger {
         self.pending.get(&id)
     }
 
-    /// The grant that answers a pending action: for the session that asked, and for the very call where it is one of those.
+    /// The grant that answers a pending action: for the session that asked, and only for the exact call if the action
+    /// needs that.
     pub fn grant_for(&self, operation: u64, span: GrantSpan, now: i64, by: Option<String>) -> Option<Grant> {
         let request = &self.pending.get(&operation)?.request;
         let key = ConsentKey::Action(request.action.name.clone());

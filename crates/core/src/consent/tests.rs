@@ -1,11 +1,11 @@
-//! Consent as a script: who grants what when, what is wanted, and what comes of it.
+//! Consent as a script: each line grants or wants something, and the answer is compared.
 
 use super::check::changes_itself;
 use super::{ConsentEntry, ConsentKey, ConsentRequest, Grant, GrantSpan, Ledger, RunGrant};
 use crate::plan::Risk;
 use crate::policy::{Action, Policy};
 
-/// Plays lines such as `+2m want github:merge medium in s1` and answers each with what came of it.
+/// Plays lines such as `+2m want github:merge medium in s1` and prints the result of each.
 #[derive(Default)]
 struct Play {
     ledger: Ledger,

@@ -1,4 +1,4 @@
-//! What texts can use beside the template language's own filters, and how values print.
+//! Functions, tests and filters for templates, and the printing of values.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("verdict", verdict);
 }
 
-/// As Python does, or mappings and lists as JSON, booleans and null in small letters. References are noted.
+/// Prints as Python does, or mappings and lists as JSON, and booleans and null in lower case. Notes references.
 pub(super) fn print(python: bool, out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     if let Some(written) = outside::write(out, value) {
         return written;
@@ -38,7 +38,7 @@ fn json(value: Value) -> Result<String, Error> {
     serde_json::to_string(&value).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
 }
 
-/// Orders two texts: as numbers where both sides are, as text where neither is, never across.
+/// Compares as workhorse does: two numbers as numbers, two texts as text, and never a number with a text.
 fn compare(left: Value, operator: &str, right: &str) -> Result<bool, Error> {
     let number = |text: &str| text.trim().replace('_', "").parse::<f64>().ok();
     let left = python(&left);
@@ -107,7 +107,7 @@ fn outline_of(value: &Json) -> Json {
     }
 }
 
-/// The named field of a text that is one JSON object, else nothing.
+/// The named field of a text that is one JSON object; otherwise nothing.
 fn verdict(text: Value, field: &str) -> Value {
     let parsed = text.as_str().and_then(|text| serde_json::from_str::<Json>(text.trim()).ok());
     let found = parsed.as_ref().and_then(|value| value.as_object()?.get(field));

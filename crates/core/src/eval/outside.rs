@@ -1,7 +1,8 @@
-//! `env.X` and `secrets.X`: values that only the machine knows, noted beside a rendered value and never inside it.
+//! `env.X` and `secrets.X`: values that only the machine knows. They are noted beside a rendered value, never inside
+//! it.
 //!
-//! **Invariant:** no data can become a reference. A reference is an object of the template engine. Where one is written
-//! into a text, the place is noted and nothing is left in the text; whatever else is done with one is a [`Problem`].
+//! **Invariant:** no data can become a reference. A reference is an object of the template engine. If a text prints
+//! one, the place is noted and nothing is left in the text. Any other use of a reference is a [`Problem`].
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,20 +14,20 @@ use minijinja::{Error, Output, State, Value};
 use super::{EvalProblem, to_json};
 use crate::Json;
 
-/// What is written to learn whether it reaches the text; it is taken out again.
+/// Printed in place of a reference, to learn its place in the text. It is removed again.
 const PROBE: &str = "?";
 
-/// Where a value of the machine is kept.
+/// The source of a value of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Root {
     /// The variables of the process that does the work.
     Env,
-    /// Its secrets.
+    /// The secrets of the machine.
     Secrets,
 }
 
 impl Root {
-    /// As texts spell it.
+    /// The name of the root in texts.
     pub fn word(self) -> &'static str {
         match self {
             Self::Env => "env",
@@ -42,11 +43,11 @@ impl Root {
 /// A value that only the machine knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutsideSource {
-    /// Where it is kept.
+    /// The source.
     pub root: Root,
-    /// What it is called there.
+    /// The name of the variable or secret.
     pub name: String,
-    /// What stands for it where it is not set.
+    /// The value to use if it is not set.
     pub default: Option<String>,
 }
 
@@ -59,42 +60,42 @@ impl fmt::Display for OutsideSource {
 /// One step of the way into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathKey {
-    /// Of a mapping.
+    /// A key of a mapping.
     Name(String),
-    /// Of a list.
+    /// A position in a list.
     Index(usize),
 }
 
-/// A place in a value into which the machine puts what it knows.
+/// A place in a value for a value of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
-    /// The way to a text of the value.
+    /// The path to the text inside the value.
     pub at: Vec<PathKey>,
-    /// How many bytes of that text come before it.
+    /// The offset in that text, in bytes.
     pub offset: usize,
-    /// What goes there.
+    /// The value that goes there.
     pub source: OutsideSource,
 }
 
 impl Slot {
-    /// The same, seen from one level further out.
+    /// The same slot, with a path from one level further out.
     fn below(mut self, key: PathKey) -> Self {
         self.at.insert(0, key);
         self
     }
 }
 
-/// A value for work, with the places that the machine fills in.
+/// A value for work, with the places for values of the machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// Everything but what goes into the slots.
+    /// The value without the slots' contents.
     pub value: Json,
-    /// In the order of the text.
+    /// The slots, in the order of the text.
     pub slots: Vec<Slot>,
 }
 
 impl Given {
-    /// The value of a part, whose slots become those of the whole.
+    /// Takes the value of a part and adds its slots to those of the whole.
     pub fn into_part(self, key: &PathKey, slots: &mut Vec<Slot>) -> Json {
         slots.extend(self.slots.into_iter().map(|slot| slot.below(key.clone())));
         self.value
@@ -107,7 +108,8 @@ impl From<Json> for Given {
     }
 }
 
-/// Puts values into the slots of `value`. The last slot of a text goes first, so that the offsets of the others stay true.
+/// Puts values into the slots of `value`. It fills the last slot of a text first, so that the other offsets stay
+/// correct.
 pub fn fill(
     value: &mut Json,
     slots: &[Slot],
@@ -127,13 +129,13 @@ pub fn fill(
     Ok(())
 }
 
-/// What is noted while one text is evaluated.
+/// Notes taken while one text is evaluated.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// Bytes that have reached the text.
+    /// The number of bytes printed so far.
     written: AtomicUsize,
     slots: Mutex<Vec<(usize, OutsideSource)>>,
-    /// The first reference that was used in a way that cannot be noted.
+    /// The first reference that was used in a wrong way.
     misused: Mutex<Option<String>>,
 }
 
@@ -147,7 +149,7 @@ impl Notes {
         misused.get_or_insert_with(|| source.to_string());
     }
 
-    /// Refuses what was evaluated if a reference was used in another way than to be written.
+    /// Fails if the text used a reference in any way other than printing it.
     pub(super) fn check(&self) -> Result<(), EvalProblem> {
         let misused = self.misused.lock().unwrap_or_else(PoisonError::into_inner);
         match &*misused {
@@ -159,7 +161,7 @@ impl Notes {
         }
     }
 
-    /// The text without probes, and what goes where.
+    /// The text without probes, and the slots.
     pub(super) fn cut(&self, text: String) -> Result<(String, Vec<Slot>), EvalProblem> {
         self.check()?;
         let noted = std::mem::take(&mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner));
@@ -186,7 +188,8 @@ impl Object for Reference {
         ObjectRepr::Plain
     }
 
-    /// Whoever wants it as a text wants to compute with it. An error here would be a panic there.
+    /// A text that turns a reference into a string computes with it. An error here would panic in the engine, so it
+    /// is noted.
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.notes.misuse(&self.source);
         f.write_str("•••")
@@ -199,7 +202,7 @@ pub(super) fn reference(root: Root, name: &str, notes: &Arc<Notes>) -> Value {
     Value::from_object(Reference { source, notes: Arc::clone(notes) })
 }
 
-/// `default`, also for references: what stands for one is known only where the work is done.
+/// `default`, also for references: only the machine that does the work knows whether one is set.
 pub(super) fn default(state: &State<'_, '_>, value: &Value, args: Rest<Value>) -> Result<Value, Error> {
     let Some(reference) = value.downcast_object_ref::<Reference>() else {
         return minijinja::filters::default(state, value, args);
@@ -209,7 +212,7 @@ pub(super) fn default(state: &State<'_, '_>, value: &Value, args: Rest<Value>) -
     Ok(Value::from_object(Reference { source, notes: Arc::clone(&reference.notes) }))
 }
 
-/// Writes a reference; `None` if the value is none. What is written somewhere else than into the text is a misuse.
+/// Prints a reference; `None` if the value is not one. Printing it anywhere but into the text is an error.
 pub(super) fn write(out: &mut Output<'_>, value: &Value) -> Option<Result<(), Error>> {
     let reference = value.downcast_object_ref::<Reference>()?;
     let notes = &reference.notes;
@@ -227,7 +230,7 @@ pub(super) fn write(out: &mut Output<'_>, value: &Value) -> Option<Result<(), Er
     Some(Ok(()))
 }
 
-/// A value that may be or hold references, and their places.
+/// A value that may be or contain references, with their places.
 pub(super) fn given(value: &Value) -> Result<Given, EvalProblem> {
     let mut slots = Vec::new();
     let value = walk(value, &mut Vec::new(), &mut slots)?;

@@ -1,4 +1,4 @@
-//! What a step does, as far as the planner must reason about it.
+//! The form of a step: the part that the planner must understand.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,17 @@ use super::{Arg, BodyIx, Expr, StepIx, Text, UnitIx, Work};
 use crate::Json;
 use crate::id::Name;
 
-/// What a step does. Closed: the planner reasons about every form.
+/// The form of a step. The enum is closed: the planner handles every form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// Leaf work.
     Work(Work),
-    /// Nothing but its `next`.
+    /// Only its `next`.
     Decide,
     /// A choice.
     If {
-        /// What is asked.
+        /// The condition.
         condition: Expr,
         /// Taken when true.
         then: BodyIx,
@@ -27,11 +27,11 @@ pub enum Form {
     },
     /// A choice by value.
     Switch {
-        /// What is asked.
+        /// The value that decides.
         on: Expr,
-        /// Compared in order.
+        /// The cases, compared in order.
         cases: Vec<Case>,
-        /// Taken when none fits.
+        /// Taken if no case matches.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<BodyIx>,
     },
@@ -39,26 +39,26 @@ pub enum Form {
     ForEach {
         /// The items.
         items: Items,
-        /// What an item is called.
+        /// The name of the current item.
         item: Name,
-        /// What its position is called.
+        /// The name of its position.
         index: Name,
-        /// How many at once.
+        /// How many items run at once.
         parallel: u32,
-        /// What a failed item means.
+        /// The effect of a failed item.
         on_item_error: OnItemError,
-        /// What is done.
+        /// The steps for each item.
         body: BodyIx,
     },
-    /// Until something holds.
+    /// Rounds until a condition is true.
     Repeat {
-        /// Asked after each round.
+        /// The condition, evaluated after each round.
         until: Expr,
-        /// Rounds at the most.
+        /// The most rounds.
         max: u32,
-        /// What happens after the last.
+        /// The effect if the last round does not meet the condition.
         on_exhausted: OnExhausted,
-        /// What is done.
+        /// The steps of a round.
         body: BodyIx,
     },
     /// Named branches, joined.
@@ -82,7 +82,7 @@ pub enum Form {
     Wait(Wait),
     /// A sub-workflow.
     Workflow {
-        /// Which.
+        /// The unit of the sub-workflow.
         unit: UnitIx,
         /// Its inputs.
         #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -95,16 +95,16 @@ pub enum Form {
     },
     /// Ends the run.
     End {
-        /// How.
+        /// The outcome of the run.
         outcome: Outcome,
-        /// Why.
+        /// The reason, shown to people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Text>,
     },
 }
 
 impl Form {
-    /// What people call it: the key of a workflow file, or `decision` for a step that has none.
+    /// The word for it: the key of a workflow file, or `decision` for a step without an action.
     pub fn word(&self) -> &str {
         match self {
             Self::Work(work) => work.kind.as_str(),
@@ -127,42 +127,42 @@ impl Form {
 /// One branch of a `switch`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// The value it is for.
+    /// The value to compare with.
     pub value: Json,
-    /// What is done.
+    /// The steps of this case.
     pub body: BodyIx,
 }
 
-/// Where the items of `for_each` come from.
+/// The source of the items of `for_each`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Items {
-    /// From data.
+    /// The value of an expression.
     Expr(Expr),
-    /// From a written list.
+    /// A list in the workflow file.
     List(Arg),
-    /// From files.
+    /// The files that match a pattern.
     Glob(Text),
 }
 
 /// A human gate between steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Approve {
-    /// What is asked.
+    /// The question.
     pub question: Text,
-    /// What may be answered beside yes and no.
+    /// Possible answers besides yes and no.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
     /// How long the question stays open, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What silence means.
+    /// The effect of no answer.
     pub on_timeout: OnTimeout,
-    /// What no means.
+    /// The effect of a denial.
     pub on_deny: OnDeny,
 }
 
-/// What an unanswered gate means.
+/// The effect of a gate that gets no answer in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTimeout {
@@ -177,7 +177,7 @@ pub enum OnTimeout {
     Cancel,
 }
 
-/// What a denied gate means.
+/// The effect of a denied gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDeny {
@@ -186,7 +186,7 @@ pub enum OnDeny {
     Fail,
     /// The run is cancelled.
     Cancel,
-    /// What depends on it is skipped.
+    /// Steps that depend on it are skipped.
     Skip,
     /// In a state machine: another node.
     Goto(StepIx),
@@ -198,7 +198,7 @@ pub enum OnDeny {
 pub enum Wait {
     /// A time span.
     For(Arg),
-    /// A moment.
+    /// A point in time.
     Until(Arg),
     /// A signal.
     Event {
@@ -207,25 +207,25 @@ pub enum Wait {
         /// How long to wait for it, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
-        /// What its data must look like.
+        /// A JSON Schema of its data.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Json>,
     },
 }
 
-/// How a run ends.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Well.
+    /// The run succeeds.
     Success,
-    /// Badly.
+    /// The run fails.
     Failure,
-    /// By decision.
+    /// The run is cancelled.
     Cancelled,
 }
 
-/// What a failed item of a `for_each` means.
+/// The effect of a failed item of a `for_each`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnItemError {
@@ -234,11 +234,11 @@ pub enum OnItemError {
     Fail,
     /// The item is left out.
     Skip,
-    /// The error stands in the item's place.
+    /// The error takes the item's place.
     Collect,
 }
 
-/// What happens when the rounds are used up.
+/// The effect if all rounds are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExhausted {

@@ -1,73 +1,73 @@
-//! Why work fails, and what is tried again.
+//! The classes of failures, and the rules for retries.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is tried again, and how.
+/// The rules for retries of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Retry {
-    /// Attempts beside the first.
+    /// The most retries after the first attempt.
     pub max: u32,
-    /// Classes of error; empty means the transient ones.
+    /// The error classes that are retried; empty means the transient ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<ErrorClass>,
-    /// The pauses.
+    /// The pauses between attempts.
     pub backoff: Backoff,
 }
 
-/// What the attempts of a step may use.
+/// The budget of all attempts of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Budget {
-    /// Money.
+    /// Money, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Tokens, in and out.
+    /// Tokens, read and written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// How many there may be.
+    /// The most attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }
 
-/// Why work failed, as far as a retry cares.
+/// The class of a failure, as far as retries need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
-    /// Will probably work later.
+    /// It will probably work later.
     Transient,
-    /// A quota; works after its reset.
+    /// A quota is used up. It works again after the reset.
     RateLimit,
-    /// Took too long.
+    /// It took too long.
     Timeout,
-    /// The answer does not fit its schema.
+    /// The answer does not match its schema.
     Invalid,
     /// The worker disappeared.
     Lost,
     /// The agent said nothing.
     Empty,
-    /// The other side has more to do than it can.
+    /// The service is overloaded.
     Overload,
-    /// A plan's or budget's share is used up; works after its reset.
+    /// The usage of a plan or budget is exhausted. It works again after the reset.
     UsageLimit,
-    /// The conversation does not fit the model any more.
+    /// The conversation no longer fits the model.
     Overflow,
     /// A login or key is missing or wrong.
     Auth,
-    /// Nobody pays.
+    /// The account has no valid payment.
     Billing,
-    /// There is no such model, or not for this account.
+    /// The model does not exist, or not for this account.
     UnknownModel,
-    /// The model will not do it.
+    /// The model refuses.
     Refused,
-    /// It cannot continue without an answer.
+    /// The agent needs an answer to continue.
     Question,
     /// No sign of life.
     Hung,
-    /// Ended from outside.
+    /// The process was killed from outside.
     Killed,
-    /// The work said no.
+    /// The work itself reports a failure.
     Failed,
-    /// All of them.
+    /// Every class.
     Any,
 }
 
@@ -94,7 +94,7 @@ impl ErrorClass {
         Self::Any,
     ];
 
-    /// As files and people write it.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Transient => "transient",
@@ -118,7 +118,7 @@ impl ErrorClass {
         }
     }
 
-    /// The class that a word means.
+    /// The class for a word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.word() == word)
     }
@@ -127,11 +127,11 @@ impl ErrorClass {
 /// The pauses between attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Backoff {
-    /// Before the second attempt.
+    /// The pause before the second attempt, in milliseconds.
     pub first_ms: u64,
-    /// Each pause is this times the one before.
+    /// The factor from each pause to the next.
     pub factor: f64,
-    /// No pause is longer.
+    /// The longest pause, in milliseconds.
     pub max_ms: u64,
 }
 

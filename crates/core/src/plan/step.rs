@@ -1,4 +1,4 @@
-//! A step of a plan, the body it stands in, and what surrounds its work.
+//! A step of a plan, its body, and the modifiers around its work.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::Json;
 use crate::approval::ApprovalRule;
 use crate::id::StepId;
 
-/// Steps in an order.
+/// A body: steps and their order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Body {
     /// The container step it belongs to; `None` for the body of a unit.
@@ -18,7 +18,7 @@ pub struct Body {
     pub parent: Option<StepIx>,
     /// The unit it belongs to.
     pub unit: UnitIx,
-    /// How the order is found.
+    /// How the next step is found.
     pub order: Order,
     /// The steps, as written.
     pub steps: Vec<StepIx>,
@@ -28,9 +28,9 @@ pub struct Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// A step starts when what it depends on is settled.
+    /// A step starts when its dependencies are settled.
     Graph,
-    /// A cursor goes from `start` to wherever `next` says.
+    /// One node runs at a time, from `start` to the node that `next` names.
     Machine {
         /// The first node.
         start: StepIx,
@@ -40,109 +40,109 @@ pub enum Order {
 /// One step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Unique in its body.
+    /// The id, unique in its body.
     pub id: StepId,
-    /// For people.
+    /// The name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The body it stands in.
+    /// The body that contains it.
     pub body: BodyIx,
-    /// What it does.
+    /// The action.
     pub form: Form,
-    /// In a graph: what must be settled first.
+    /// In a graph: the steps that must be settled first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deps: Vec<StepIx>,
-    /// Where it goes: in a state machine the next node, in a graph the dependents that run.
+    /// In a state machine: the next node. In a graph: the dependents that run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Route>,
-    /// In a graph: back to an earlier step until something holds.
+    /// In a graph: goes back to an earlier step until a condition is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind: Option<Rewind>,
-    /// False means skipped.
+    /// The step is skipped if this is false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Expr>,
-    /// What it asks of its dependencies.
+    /// The condition on its dependencies.
     #[serde(default, skip_serializing_if = "is_default")]
     pub run_if: RunIf,
-    /// Whether the run survives its failure.
+    /// Whether the run continues if it fails.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
     /// Tools without which it cannot run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
-    /// What it calls; documentation, and the base of consent.
+    /// The actions that it uses: for documentation and for consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<String>,
     /// How long an attempt may take.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeout: Timeout,
-    /// What is tried again.
+    /// The rules for retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
-    /// What all its attempts together may use.
+    /// The budget of all its attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// What a final failure means.
+    /// The effect of a final failure.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_error: OnError,
-    /// Of an agent: what happens to a turn that was interrupted.
+    /// For an agent: how an interrupted turn continues.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_interrupt: OnInterrupt,
-    /// What becomes of its result.
+    /// The treatment of its result.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output: Output,
-    /// A person looks at the output before it is used.
+    /// If set: a person reviews the output before it is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Text>,
-    /// Who may answer what it asks, where that is not as the settings say.
+    /// Who may answer its questions, if that differs from the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalRule>,
     /// Whether consent for the run covers it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub consent: Consent,
-    /// How much harm it could do.
+    /// The harm that it could do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
-    /// Whether a result may be reused.
+    /// Whether an earlier result may be used again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
     /// Variables of the child's environment.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub env: IndexMap<String, Arg>,
-    /// Where it runs.
+    /// Its working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Text>,
-    /// What the diff may touch.
+    /// The files that it may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
     /// Labels a worker must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs_on: Vec<String>,
-    /// Whether it does without the files that earlier steps have left.
+    /// Whether it can run without the files of earlier steps.
     #[serde(default, skip_serializing_if = "is_default")]
     pub anywhere: bool,
-    /// A value whose change means that the run is getting on.
+    /// An expression. If its value changes, the run makes progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Expr>,
 }
 
 impl Step {
-    /// Whether it works with the files of its run, so that it has to be where they are.
+    /// Whether it works with the files of its run. Then it must run on the machine that has them.
     pub fn uses_files(&self) -> bool {
         !self.anywhere && self.uses_checkout()
     }
 
-    /// Whether it works in a checkout of its project at all.
+    /// Whether it works in a checkout of its project.
     pub fn uses_checkout(&self) -> bool {
         !matches!(&self.form, Form::Work(work) if matches!(work.kind, WorkKind::Http | WorkKind::Notify))
     }
 
-    /// Whether an agent does its work.
+    /// Whether an agent does it.
     pub fn is_agent(&self) -> bool {
         matches!(&self.form, Form::Work(work) if work.kind == WorkKind::Prompt)
     }
 
-    /// Who is to do it, where it says: a persona or an agent.
+    /// The persona or agent that it names, if any.
     pub fn named_agent(&self) -> Option<String> {
         let Form::Work(work) = &self.form else { return None };
         let agent = work.params.get("agent")?.as_json()?;
@@ -159,30 +159,30 @@ impl Step {
     }
 }
 
-/// One way on.
+/// One possible transition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Route {
-    /// Taken if true; always, without one.
+    /// Taken if true, or if there is no condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Expr>,
-    /// Where to.
+    /// The target.
     pub to: StepIx,
 }
 
-/// Back to an earlier step of the graph until something holds.
+/// Goes back to an earlier step of the graph until a condition is true.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rewind {
-    /// Where to; it and everything downstream of it starts over.
+    /// The target. It and all steps after it start again.
     pub to: StepIx,
-    /// Asked when the step has succeeded.
+    /// The condition, evaluated after the step succeeds.
     pub until: Expr,
-    /// Rounds at the most.
+    /// The most rounds.
     pub max: u32,
-    /// What happens after the last.
+    /// The effect if the last round does not meet the condition.
     pub on_exhausted: OnExhausted,
 }
 
-/// What a step asks of its dependencies.
+/// The condition of a step on its dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunIf {
@@ -193,7 +193,7 @@ pub enum RunIf {
     Succeeded,
     /// One failed.
     Failed,
-    /// Each has ended somehow.
+    /// Each has ended, with any result.
     Always,
 }
 
@@ -201,27 +201,27 @@ pub enum RunIf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timeout {
-    /// What the kind of work says.
+    /// The default of the kind of work.
     #[default]
     Kind,
-    /// For ever.
+    /// Without a limit.
     None,
-    /// So many milliseconds.
+    /// This many milliseconds.
     After(u64),
 }
 
-/// What a final failure of a step means.
+/// The effect of a final failure of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// What the kind of work says: a command fails, an agent that cannot be recovered waits for a person.
+    /// The default of the kind of work: a command fails; an agent without further recovery waits for a person.
     #[default]
     Kind,
     /// The body fails.
     Fail,
-    /// It counts as done, with what it left.
+    /// The step counts as done, with the output it has.
     Continue,
-    /// It counts as skipped.
+    /// The step counts as skipped.
     Skip,
     /// A person decides.
     Ask,
@@ -229,14 +229,14 @@ pub enum OnError {
     Goto(StepIx),
 }
 
-/// How an agent continues whose turn was interrupted.
+/// How an agent continues after an interrupted turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnInterrupt {
-    /// In the same conversation, with what is there.
+    /// In the same conversation, with the files as they are.
     #[default]
     Continue,
-    /// From the beginning: its files are put back, and a new conversation begins.
+    /// From the start: Longhaul restores the files and starts a new conversation.
     Restore,
 }
 
@@ -247,11 +247,11 @@ pub enum Consent {
     /// Yes.
     #[default]
     Inherit,
-    /// It is asked for by itself.
+    /// The step needs its own consent.
     Individual,
 }
 
-/// How much harm a step could do. The order is from the least.
+/// The harm that a step could do, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
@@ -262,14 +262,14 @@ pub enum Risk {
     Medium,
     /// Much.
     High,
-    /// More than anybody should do without having said so in a policy.
+    /// So much that only a policy can allow it.
     Critical,
 }
 
 impl Risk {
     const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -294,13 +294,13 @@ impl std::fmt::Display for Risk {
 /// When an earlier result may be used again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cache {
-    /// Values it depends on, beside what the step itself reads.
+    /// Values that the result depends on, besides those that the step reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Expr>,
-    /// Files it depends on.
+    /// Files that the result depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// How long it stays good, in milliseconds.
+    /// How long the result stays valid, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! A workflow or sub-workflow of a plan: what it is started with, what it returns, what it may use.
+//! A workflow or sub-workflow of a plan: its inputs, outputs, limits and body.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -11,36 +11,36 @@ use crate::id::Name;
 use crate::schema::mismatch;
 use crate::types::Type;
 
-/// One workflow or sub-workflow: its face to the outside, and its body.
+/// One workflow or sub-workflow: its interface and its body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unit {
-    /// What lists call it.
+    /// The name in lists.
     pub name: String,
     /// One line for lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it is started with, beside `task`.
+    /// Its inputs, besides `task`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub inputs: IndexMap<Name, Input>,
-    /// What it returns; empty means every name it set.
+    /// Its outputs; empty means every name that it sets.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub outputs: IndexMap<Name, Arg>,
-    /// Told to the agents once, at the start.
+    /// Context that every agent gets once, at its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text>,
-    /// What a run may use.
+    /// The limits of a run.
     #[serde(default)]
     pub limits: Limits,
-    /// How many runs may be active at once.
+    /// The limit on concurrent runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Concurrency>,
     /// Settings of the guardrail, confidence and eval gates.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub gates: IndexMap<String, Json>,
-    /// What starts it by itself.
+    /// The triggers that start it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<Json>,
-    /// What is done when a run fails.
+    /// Work that runs if a run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<Work>,
     /// Behaviour of another system that this workflow relies on.
@@ -56,32 +56,32 @@ pub struct Unit {
 /// A value that a workflow is started with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
-    /// A JSON Schema.
+    /// The JSON Schema of its values.
     pub schema: Json,
-    /// Used when nothing is given; without one the input is required unless `optional`.
+    /// The value to use if none is given. Without a default the input is required unless `optional`.
     #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub default: Option<Json>,
     /// Whether it may be left out without a default.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
-    /// For people.
+    /// The description shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
 impl Input {
-    /// Why a value cannot be given, in words. Nothing can be given for what is not required.
+    /// Why the schema refuses a value, in words. An input that is not required accepts null.
     pub fn mismatch(&self, value: &Json) -> Option<String> {
         let is_left_out = value.is_null() && !self.is_required();
         if is_left_out { None } else { mismatch(&self.schema, value) }
     }
 
-    /// Whether a run cannot start without it.
+    /// Whether a run cannot start without this input.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !self.optional
     }
 
-    /// What is known of its value.
+    /// The type of its value.
     pub fn value_type(&self) -> Type {
         Type::from_schema(&self.schema)
     }
@@ -93,28 +93,28 @@ pub struct Limits {
     /// Tokens, in and out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Money.
+    /// Money, in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Wall clock from the start of the run, in milliseconds.
+    /// Time since the start of the run, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Executed steps.
+    /// The number of executed steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// Executed steps since a `progress` value last changed.
+    /// The number of executed steps since a `progress` value last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_steps: Option<u64>,
-    /// Visits of one node of a state machine.
+    /// The number of visits of one node of a state machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visits: Option<u64>,
-    /// Steps running at the same time.
+    /// The number of steps that run at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<u32>,
-    /// Percentage of a limit at which people are told.
+    /// The percentage of a limit at which people are notified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alert_at: Option<u8>,
-    /// What happens at a limit.
+    /// The effect of a reached limit.
     #[serde(default)]
     pub on_exceed: OnExceed,
     /// How an output is shortened when `on_exceed` is `degrade`.
@@ -122,7 +122,7 @@ pub struct Limits {
     pub degrade: Option<Degrade>,
 }
 
-/// What happens when a limit is reached.
+/// The effect of a reached limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExceed {
@@ -131,7 +131,7 @@ pub enum OnExceed {
     Fail,
     /// A person decides.
     Ask,
-    /// People are told and the run continues.
+    /// People are notified, and the run continues.
     Warn,
     /// Outputs are shortened, then the run fails.
     Degrade,
@@ -140,9 +140,9 @@ pub enum OnExceed {
 /// How outputs are shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degrade {
-    /// Characters kept.
+    /// The number of characters kept.
     pub chars: u64,
-    /// Times per run.
+    /// How often this may happen in a run.
     pub max: u32,
 }
 
@@ -155,15 +155,15 @@ impl Default for Degrade {
 /// How many runs of one group may be active.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Concurrency {
-    /// Runs with the same text count together.
+    /// Runs with the same text share the limit.
     pub group: Text,
-    /// How many.
+    /// The most active runs.
     pub max: u32,
-    /// What happens to one more.
+    /// The effect on one more run.
     pub when_full: WhenFull,
 }
 
-/// What happens to a run that finds its group full.
+/// The effect on a run whose group is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
@@ -172,6 +172,6 @@ pub enum WhenFull {
     Queue,
     /// It is not started.
     Skip,
-    /// The oldest active one is cancelled.
+    /// The oldest active run is cancelled.
     CancelOldest,
 }

@@ -1,4 +1,4 @@
-//! What a step leaves, and the expressions and texts that values come from.
+//! Outputs of steps, and the expressions and texts that make values.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::Json;
 use crate::id::Name;
 use crate::types::Type;
 
-/// What becomes of a step's result.
+/// The treatment of a step's result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Output {
     /// The name under which later steps read it.
@@ -17,28 +17,28 @@ pub struct Output {
     /// Whether each field becomes a name of its own.
     #[serde(default, skip_serializing_if = "is_false")]
     pub spread: bool,
-    /// A JSON Schema it must follow.
+    /// The JSON Schema that it must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Json>,
     /// How text becomes a value.
     #[serde(default)]
     pub parse: Parse,
-    /// Used only when recovery is exhausted, and marked as such for ever.
+    /// The value to use if recovery is exhausted. It stays marked as a default.
     #[serde(default, deserialize_with = "crate::present", skip_serializing_if = "Option::is_none")]
     pub default: Option<Json>,
-    /// How much of it later prompts and hosts see.
+    /// How much of it later prompts and clients see.
     #[serde(default, skip_serializing_if = "is_default")]
     pub show: Show,
-    /// Which fields they see of a summary.
+    /// The fields of a summary that they see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// Where it is cut.
+    /// The length at which it is cut, in characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chars: Option<u64>,
 }
 
 impl Output {
-    /// What is known of the value.
+    /// The type of the value.
     pub fn value_type(&self) -> Type {
         match (&self.schema, self.parse) {
             (Some(schema), _) => Type::from_schema(schema),
@@ -62,18 +62,18 @@ pub enum Parse {
     Lines,
 }
 
-/// How much of an output is shown.
+/// How much of an output is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Show {
-    /// All while it is small, a summary beyond.
+    /// Everything if it is small, otherwise a summary.
     #[default]
     Auto,
-    /// All.
+    /// Everything.
     Full,
-    /// Its structure.
+    /// Only its structure.
     Summary,
-    /// That it exists.
+    /// Only that it exists.
     None,
 }
 
@@ -87,29 +87,29 @@ pub struct Expr(pub String);
 #[serde(transparent)]
 pub struct Text(pub String);
 
-/// A value that may have to be computed.
+/// A value that may contain expressions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arg {
     /// A value as written.
     Json(Json),
-    /// The value of an expression, with its type.
+    /// The value of an expression, of any type.
     Expr(Expr),
     /// A rendered text.
     Text(Text),
-    /// A list with something to compute in it.
+    /// A list that contains expressions.
     List(Vec<Arg>),
-    /// A mapping with something to compute in it.
+    /// A mapping that contains expressions.
     Map(IndexMap<String, Arg>),
 }
 
 impl Arg {
-    /// A written text.
+    /// A text as written.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Json(Json::String(text.into()))
     }
 
-    /// The written value, if nothing in it has to be computed.
+    /// The value as written, if it contains no expressions.
     pub fn as_json(&self) -> Option<&Json> {
         match self {
             Self::Json(value) => Some(value),

@@ -1,4 +1,4 @@
-//! Leaf work: what one attempt does.
+//! Leaf work: the action of one attempt.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Arg;
 
-/// What a leaf step does: a kind of work and its parameters.
+/// The action of a leaf step: a kind of work and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// The kind.
@@ -16,11 +16,11 @@ pub struct Work {
     pub params: IndexMap<String, Arg>,
 }
 
-/// The kind of a leaf step's work. A workflow file, a plan and an engine use the same word for it.
+/// The kind of a leaf step's work. Workflow files, plans and engines use the same word for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum WorkKind {
-    /// An agent does it.
+    /// An agent turn.
     Prompt,
     /// A command.
     Run,
@@ -30,11 +30,11 @@ pub enum WorkKind {
     Http,
     /// A message to people.
     Notify,
-    /// Files are looked up, for the items of a `for_each`. No workflow file names it.
+    /// A lookup of files, for the items of a `for_each`. No workflow file can name it.
     Glob,
-    /// Nothing, with the output that it was given. No workflow file names it: plans that measure the engine do.
+    /// Nothing; returns the given output. No workflow file can name it: it serves to measure the engine.
     Noop,
-    /// A kind of another version, which this one cannot do.
+    /// A kind of another version, which this version cannot do.
     Other(String),
 }
 

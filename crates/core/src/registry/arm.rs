@@ -1,23 +1,23 @@
-//! Arming and disarming triggers: what may be written about them.
+//! Checks changes of triggers, and makes their entries.
 
 use super::fold::same;
 use super::trigger::{Trigger, TriggerDefinition};
 use super::{Registry, RegistryEntry};
 use crate::rejection::Rejection;
 
-/// What somebody wants of a trigger.
+/// A wanted change of a trigger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arming {
-    /// Which one, if it is there; found by its name otherwise, or made.
+    /// The id, if the trigger exists; otherwise it is found by its name, or created.
     pub id: Option<String>,
-    /// What it is to be.
+    /// The wanted trigger.
     pub trigger: Trigger,
-    /// Who.
+    /// The user who wants it.
     pub by: Option<String>,
 }
 
 impl Registry {
-    /// The id of the trigger that is to be written, and what is; nothing, if it is like that already.
+    /// The id of the trigger, and the entry to write; no entry if nothing changes.
     pub fn arm(&self, arming: &Arming) -> Result<(String, Option<RegistryEntry>), Rejection> {
         let trigger = &arming.trigger;
         if let Some(refusal) = trigger.rejection() {
@@ -36,13 +36,13 @@ impl Registry {
         Ok((id, Some(entry)))
     }
 
-    /// What is to be written to take a trigger away.
+    /// The entry that removes a trigger.
     pub fn disarm(&self, name: &str, by: Option<String>) -> Result<RegistryEntry, Rejection> {
         let (id, _) = self.trigger(name).ok_or_else(|| self.no_trigger(name))?;
         Ok(RegistryEntry::Disarmed { trigger: id.to_owned(), by })
     }
 
-    /// What there is to say about a trigger that is not there.
+    /// The rejection for an unknown trigger.
     pub fn no_trigger(&self, name: &str) -> Rejection {
         let known: Vec<&str> = self.triggers.values().map(|armed| armed.trigger.name.as_str()).collect();
         Rejection::not_found(if known.is_empty() {

@@ -1,4 +1,4 @@
-//! Saving, describing, removing and taking up again: what may be written about a workflow.
+//! Checks changes of a workflow (saving, describing, removing, rolling back), and makes their entries.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,27 @@ use super::{RegisteredWorkflow, Registry, RegistryEntry, VersionSource};
 use crate::Json;
 use crate::rejection::{Rejection, Remedy};
 
-/// The shortest beginning of a hash that stands for it.
+/// The least number of digits of a shortened hash.
 const HASH_DIGITS_MIN: usize = 8;
-/// How hashes begin.
+/// The prefix of hashes.
 const PREFIX: &str = "sha256:";
 
-/// A text and what it is known by.
+/// A text and its hashes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowText {
-    /// What it says.
+    /// The text itself.
     pub text: String,
-    /// The hash of what it means: the same however it is laid out.
+    /// The hash of the meaning. It does not depend on the layout.
     pub hash: String,
-    /// The hash of the text, byte by byte.
+    /// The hash of the bytes.
     pub raw: String,
-    /// Whether it takes proposals to change it.
+    /// Whether a run may propose to change it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub self_modification: bool,
 }
 
 impl WorkflowText {
-    /// Whether a hash, or the beginning of one, is one of its two.
+    /// Whether this is one of its two hashes, or the start of one.
     pub fn is_called(&self, hash: &str) -> bool {
         let digits = hash.trim().trim_start_matches(PREFIX);
         let begins = |own: &str| own.trim_start_matches(PREFIX).starts_with(digits);
@@ -35,25 +35,25 @@ impl WorkflowText {
     }
 }
 
-/// What is said about a workflow beside its text.
+/// The data of a workflow besides its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
-    /// What people call it.
+    /// The title shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Another name that it is found by.
+    /// Another name for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether it can be started.
     #[serde(default = "yes")]
     pub enabled: bool,
-    /// Words to find it by.
+    /// Tags for searching.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What others keep here.
+    /// Data of other programs.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub more: IndexMap<String, Json>,
 }
@@ -68,27 +68,27 @@ impl Default for About {
     }
 }
 
-/// What somebody wants to change about a workflow.
+/// A wanted change of a workflow.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Change {
-    /// Another text.
+    /// The new text, if it changes.
     pub text: Option<WorkflowText>,
-    /// What is said about it, if that changes.
+    /// The new data, if it changes.
     pub about: Option<About>,
-    /// What its author calls it.
+    /// The version that its author gives it.
     pub version: Option<String>,
-    /// The hash of the text that they saw last: another one that is current by now is not written over.
+    /// The hash of the text that the author saw last. If another text is current, the change is rejected.
     pub base: Option<String>,
-    /// Why.
+    /// The reason for the change.
     pub source: VersionSource,
-    /// Who.
+    /// The user who wants it.
     pub by: Option<String>,
-    /// What they say about it.
+    /// Their notes.
     pub notes: Option<String>,
 }
 
 impl Registry {
-    /// What is to be written to save a workflow, new or not. Nothing, if nothing changes.
+    /// The entries that save a workflow, new or not. Empty if nothing changes.
     pub fn save(&self, workflow: &str, change: &Change) -> Result<Vec<RegistryEntry>, Rejection> {
         let known = self.workflows.get(workflow);
         if !is_name(workflow) {
@@ -116,7 +116,7 @@ impl Registry {
         Ok(entries)
     }
 
-    /// What is to be written to take up an earlier version; nothing, if it is current.
+    /// The entry that makes an earlier version current; none if it is current already.
     pub fn rollback(&self, workflow: &str, hash: &str, change: &Change) -> Result<Option<RegistryEntry>, Rejection> {
         let kept = self.kept(workflow)?;
         let unknown = || Rejection::not_found(format!("`{workflow}` has no version {hash}"));
@@ -129,13 +129,13 @@ impl Registry {
         Ok(Some(saved(workflow, target.text.clone(), version, &change)))
     }
 
-    /// What is to be written to take a workflow off the shelf.
+    /// The entry that removes a workflow from the registry.
     pub fn remove(&self, workflow: &str, by: Option<String>) -> Result<RegistryEntry, Rejection> {
         self.kept(workflow)?;
         Ok(RegistryEntry::Removed { workflow: workflow.to_owned(), by })
     }
 
-    /// A workflow that must be there.
+    /// An existing workflow, or a rejection.
     pub fn kept(&self, workflow: &str) -> Result<&RegisteredWorkflow, Rejection> {
         self.workflows.get(workflow).ok_or_else(|| self.unknown(workflow))
     }
@@ -143,9 +143,9 @@ impl Registry {
     fn unknown(&self, workflow: &str) -> Rejection {
         let known: Vec<&str> = self.workflows.keys().map(String::as_str).collect();
         Rejection::not_found(if known.is_empty() {
-            format!("there is no workflow `{workflow}` on the shelf, and no other one")
+            format!("there is no workflow `{workflow}` in the registry, which is empty")
         } else {
-            format!("there is no workflow `{workflow}` on the shelf; there are: {}", known.join(", "))
+            format!("there is no workflow `{workflow}` in the registry; there are: {}", known.join(", "))
         })
     }
 
@@ -177,11 +177,11 @@ pub(super) fn saved(workflow: &str, text: WorkflowText, version: Option<String>,
     }
 }
 
-/// Refuses what was written without having seen what is current.
+/// Rejects a change that is not based on the current text.
 pub(super) fn fits(workflow: &str, known: Option<&RegisteredWorkflow>, base: &str) -> Result<(), Rejection> {
     let Some(known) = known else {
         return Err(Rejection::not_found(format!(
-            "there is no workflow `{workflow}` on the shelf to base anything on"
+            "there is no workflow `{workflow}` in the registry to base a change on"
         )));
     };
     let current = &known.current().text;
@@ -192,13 +192,13 @@ pub(super) fn fits(workflow: &str, known: Option<&RegisteredWorkflow>, base: &st
     Err(Rejection::conflict(why).say("look at it again and base the change on that"))
 }
 
-/// Whether a workflow can be called so: it is part of no path and of no option.
+/// Whether this can be the name of a workflow: it must not look like a path or an option.
 fn is_name(name: &str) -> bool {
     let letters = name.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_.".contains(sign));
     letters && name.len() <= 64 && name.chars().next().is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
-/// The version after a version: its last number is one higher.
+/// The next version: its last number is one higher.
 pub(super) fn bumped(version: &str) -> String {
     let (head, last) = version.rsplit_once('.').map_or(("", version), |(head, last)| (head, last));
     let dot = if head.is_empty() { "" } else { "." };

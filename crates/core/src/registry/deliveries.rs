@@ -1,25 +1,25 @@
-//! What came of a trigger that fired.
+//! The results of fired triggers.
 
 use serde::{Deserialize, Serialize};
 
-/// What came of it.
+/// The result of a fired trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryOutcome {
     /// A run was started.
     Matched,
-    /// Too many runs are running; it is tried again.
+    /// Too many runs are active. It is tried again.
     ConcurrencyCap,
-    /// There is no such workflow any more.
+    /// The workflow no longer exists.
     WorkflowDeleted,
-    /// Somebody else had started the run.
+    /// Another engine has started the run.
     Duplicate,
     /// The run could not be started.
     Error,
 }
 
 impl DeliveryOutcome {
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Matched => "matched",
@@ -36,17 +36,17 @@ impl DeliveryOutcome {
 pub struct Delivery {
     /// The id of the trigger.
     pub trigger: String,
-    /// What makes it unique: `schedule:<trigger>:<bucket>`.
+    /// The unique key: `schedule:<trigger>:<bucket>`.
     pub key: String,
-    /// The moment that it was for, of a schedule.
+    /// The scheduled time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moment: Option<i64>,
-    /// What came of it.
+    /// The result.
     pub outcome: DeliveryOutcome,
     /// The run that was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Why nothing was.
+    /// The reason why no run started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What is true of the shelf after the entries so far.
+//! The state of the registry after the entries so far.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use serde::Serialize;
 use super::trigger::Trigger;
 use super::{About, Delivery, DeliveryOutcome, Proposing, RegistryEntry, VersionSource, WorkflowText};
 
-/// Deliveries of a trigger that are kept at hand; all of them are in the history.
+/// The number of deliveries in memory for each trigger. The history has all of them.
 const DELIVERIES_MAX: usize = 500;
 
-/// A text that was current once.
+/// A text that is or was current.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Version {
     /// The text with its hashes.
     #[serde(flatten)]
     pub text: WorkflowText,
-    /// What its author calls it.
+    /// The version that its author gave it.
     pub version: String,
-    /// Why it was written.
+    /// The reason for it.
     pub source: VersionSource,
-    /// Who wrote it.
+    /// The user who wrote it.
     pub by: Option<String>,
-    /// When.
+    /// The time of the change, in milliseconds since 1970.
     pub at: i64,
-    /// What they said about it.
+    /// The author's notes.
     pub notes: Option<String>,
 }
 
-/// A workflow of the shelf.
+/// A workflow of the registry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RegisteredWorkflow {
-    /// What is said about it.
+    /// Its data besides the text.
     pub about: About,
-    /// Every text that it had, the oldest first; each one once.
+    /// All its texts, oldest first, each once.
     pub versions: Vec<Version>,
-    /// Which of them is current.
+    /// The index of the current one.
     pub at: usize,
-    /// What its author calls what is current.
+    /// The version that the author gave the current text.
     pub version: String,
-    /// Since when it is on the shelf.
+    /// The time at which it entered the registry.
     pub created_at: i64,
-    /// When something of it changed.
+    /// The time of its last change.
     pub updated_at: i64,
 }
 
@@ -51,26 +51,27 @@ impl RegisteredWorkflow {
         &self.versions[self.at]
     }
 
-    /// The version with a hash, the current one first: either of its two hashes, or the beginning of one, eight digits at least.
+    /// The version with a hash; the current one is tried first. Either of its two hashes matches, or the first eight
+    /// or more digits of one.
     pub fn find(&self, hash: &str) -> Option<&Version> {
         let newest_first = self.versions.iter().rev();
         std::iter::once(self.current()).chain(newest_first).find(|version| version.text.is_called(hash))
     }
 }
 
-/// How a proposal stands.
+/// The status of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Nobody has decided.
+    /// It waits for a review.
     Pending,
     /// It may be applied.
     Approved,
-    /// It may not.
+    /// It may not be applied.
     Rejected,
-    /// It is the current text, or was.
+    /// Its text is, or was, current.
     Applied,
-    /// Its time is over.
+    /// It has expired.
     Expired,
 }
 
@@ -78,7 +79,7 @@ impl Status {
     /// Every status there is.
     pub const ALL: [Self; 5] = [Self::Pending, Self::Approved, Self::Rejected, Self::Applied, Self::Expired];
 
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -93,24 +94,24 @@ impl Status {
 /// A proposal to change a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// Which workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// What is proposed.
+    /// The proposed change.
     pub proposing: Proposing,
-    /// When.
+    /// The time of the proposal, in milliseconds since 1970.
     pub at: i64,
-    /// Whether somebody approved it, and who: `None` while nobody has decided.
+    /// Whether the reviewer approved it, and who that was; `None` before a review.
     pub reviewed: Option<(bool, Option<String>)>,
-    /// What they said.
+    /// The reviewer's notes.
     pub notes: Option<String>,
-    /// When it was decided.
+    /// The time of the review.
     pub reviewed_at: Option<i64>,
-    /// When it was applied.
+    /// The time at which it was applied.
     pub applied_at: Option<i64>,
 }
 
 impl Proposal {
-    /// How it stands at a moment.
+    /// The status at a given time.
     pub fn status(&self, now: i64) -> Status {
         let over = self.proposing.expires_at <= now;
         match &self.reviewed {
@@ -123,23 +124,23 @@ impl Proposal {
     }
 }
 
-/// A trigger with what it did.
+/// A trigger with its deliveries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Armed {
-    /// What it is.
+    /// The trigger.
     pub trigger: Trigger,
-    /// Who made it what it is.
+    /// The user who changed it last.
     pub by: Option<String>,
-    /// Since when it is there.
+    /// The time of its creation.
     pub created_at: i64,
-    /// What came of it, the oldest first.
+    /// Its deliveries, oldest first.
     pub deliveries: Vec<(i64, Delivery)>,
-    /// For which moment it last started something.
+    /// The last scheduled time for which it started a run.
     pub last: Option<i64>,
 }
 
 impl Armed {
-    /// What the newest moment led to: a run, whatever others who kept the same moment said beside it.
+    /// The result for the newest time. If several engines reported on it, the one that started a run counts.
     pub fn newest(&self) -> Option<&(i64, Delivery)> {
         let latest = self.deliveries.iter().max_by_key(|(at, delivery)| (delivery.moment, *at))?;
         let same = || self.deliveries.iter().filter(|(_, delivery)| delivery.key == latest.1.key);
@@ -150,10 +151,10 @@ impl Armed {
     }
 }
 
-/// Workflows by the name that they are found by, proposals by the number of the entry that made them, triggers by their id.
+/// Workflows by name, proposals by the number of their entry, triggers by id.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Registry {
-    /// The last entry that was taken in.
+    /// The last entry that was applied.
     pub seq: u64,
     pub(super) workflows: BTreeMap<String, RegisteredWorkflow>,
     pub(super) proposals: BTreeMap<u64, Proposal>,
@@ -166,7 +167,7 @@ impl Registry {
         self.workflows.iter().map(|(name, kept)| (name.as_str(), kept))
     }
 
-    /// The workflow with a name, or else with this slug, or with this title.
+    /// The workflow with this name, otherwise with this slug, otherwise with this title.
     pub fn workflow(&self, name: &str) -> Option<(&str, &RegisteredWorkflow)> {
         let named = self.workflows.get_key_value(name);
         let slugged = || self.workflows.iter().find(|(_, kept)| kept.about.slug.as_deref() == Some(name));
@@ -189,13 +190,13 @@ impl Registry {
         self.triggers.iter().map(|(id, armed)| (id.as_str(), armed))
     }
 
-    /// The trigger with an id, or with a name: case does not matter there.
+    /// The trigger with this id, or with this name in any case.
     pub fn trigger(&self, name: &str) -> Option<(&str, &Armed)> {
         let by_name = || self.triggers.iter().find(|(_, armed)| same(&armed.trigger.name, name));
         self.triggers.get_key_value(name).or_else(by_name).map(|(id, armed)| (id.as_str(), armed))
     }
 
-    /// Takes in the next entry.
+    /// Applies the next entry.
     pub fn apply(&mut self, seq: u64, at: i64, entry: &RegistryEntry) {
         self.seq = seq;
         match entry {

@@ -1,4 +1,4 @@
-//! Proposals: what may be proposed, decided and applied.
+//! Checks proposals, reviews and their application, and makes the entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,35 +7,35 @@ use crate::rejection::{Rejection, Remedy};
 use super::change::{bumped, fits, saved};
 use super::{Change, Proposal, Registry, RegistryEntry, Status, VersionSource, WorkflowText};
 
-/// How long a proposal waits where nobody says: 14 days.
+/// The default lifetime of a proposal: 14 days.
 pub const EXPIRY_MS: i64 = 14 * 24 * 60 * 60 * 1000;
 
-/// What somebody proposes.
+/// A proposed change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposing {
-    /// The hash of the text that they saw.
+    /// The hash of the text that the author saw.
     pub base: String,
-    /// What they would write instead.
+    /// The proposed text.
     #[serde(flatten)]
     pub text: WorkflowText,
-    /// What changes, in their words or as a diff.
+    /// The change, in words or as a diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The run that it comes from.
+    /// The run that proposes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The session that it comes from.
+    /// The session that proposes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Who.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// When nobody may apply it any more.
+    /// The time at which it expires.
     pub expires_at: i64,
 }
 
 impl Registry {
-    /// What is to be written to propose a text.
+    /// The entry that proposes a text.
     pub fn propose(&self, workflow: &str, proposing: Proposing, now: i64) -> Result<RegistryEntry, Rejection> {
         let kept = self.kept(workflow)?;
         lets_itself_be_changed(workflow, &kept.current().text)?;
@@ -48,7 +48,7 @@ impl Registry {
         Ok(RegistryEntry::Proposed { workflow: workflow.to_owned(), proposing })
     }
 
-    /// What is to be written when somebody decides. `inside` are the runs and sessions that they come from.
+    /// The entry of a review. `inside` are the runs and sessions that the reviewer acts from.
     pub fn review(
         &self,
         workflow: &str,
@@ -62,9 +62,9 @@ impl Registry {
         let own = proposal.proposing.run.iter().chain(&proposal.proposing.session).any(|from| inside.contains(from));
         if own && approve {
             return Err(Rejection::forbidden(format!(
-                "proposal {id} comes from this session, and nobody approves what they proposed themselves"
+                "proposal {id} comes from this session, which cannot approve its own proposals"
             ))
-            .say("let somebody else decide"));
+            .say("ask another person to decide"));
         }
         match proposal.status(now) {
             Status::Pending => {

@@ -1,9 +1,10 @@
-//! The times of a schedule: which come next, and which were missed.
+//! The times of a schedule: the next ones, and the missed ones.
 //!
-//! A line of five fields in a time zone. Where both days are given, one of them fits, as cron has always done it; `both_days`
-//! asks for both.
+//! A schedule is a cron line of five fields in a time zone. If the line restricts both the day of the month and the
+//! day of the week, one match is enough, as in cron; `both_days` needs both.
 //!
-//! **Invariant:** a function of the line and the moments given. Moments are whole minutes, and each is named once.
+//! **Invariant:** the result depends only on the line and the given times. Times are whole minutes, and each comes
+//! once.
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
@@ -14,12 +15,12 @@ use super::trigger::{Schedule, TriggerDefinition};
 use super::{Delivery, DeliveryOutcome, Registry, RegistryEntry};
 use crate::rejection::Rejection;
 
-/// A minute.
+/// One minute, in milliseconds.
 pub const MINUTE_MS: i64 = 60_000;
-/// How far back missed times are made up for.
+/// How far back a trigger fires the times that it missed.
 pub const CATCH_UP_MS: i64 = 240 * MINUTE_MS;
 
-/// A schedule that means something.
+/// A schedule that was parsed.
 #[derive(Debug, Clone)]
 pub struct Times {
     cron: Cron,
@@ -64,19 +65,19 @@ impl Times {
         std::iter::successors(self.after(moment), |at| self.after(*at)).take(count).collect()
     }
 
-    /// Whether a whole minute is one of them.
+    /// Whether a minute is one of the times.
     pub fn has(&self, minute: i64) -> bool {
         self.after(minute - 1) == Some(minute)
     }
 
-    /// The times after the last one that was kept and before this minute, the oldest first; none that is too long ago.
+    /// The times after `last` and before this minute, oldest first, and none before the catch-up limit.
     pub fn missed(&self, last: i64, now: i64) -> Vec<i64> {
         let from = last.max(now - CATCH_UP_MS);
         let before = floor(now);
         std::iter::successors(self.after(from), |at| self.after(*at)).take_while(|at| *at < before).collect()
     }
 
-    /// The line in words.
+    /// The schedule in words.
     pub fn in_words(&self) -> String {
         self.cron.describe()
     }
@@ -90,41 +91,40 @@ fn zone(name: &str) -> Option<TimeZone> {
     TimeZone::tzif(canonical, data).ok()
 }
 
-/// The minute of a moment.
+/// The start of the minute of a time.
 pub fn floor(moment: i64) -> i64 {
     moment - moment.rem_euclid(MINUTE_MS)
 }
 
-/// How a minute is called: `2026-11-15T10:05`, in UTC.
+/// The name of a minute: `2026-11-15T10:05`, in UTC.
 pub fn bucket(minute: i64) -> String {
     let text = Timestamp::from_millisecond(minute).map_or_else(|_| minute.to_string(), |moment| moment.to_string());
     text.chars().take(16).collect()
 }
 
-/// The moment that a text such as `2026-12-24T18:00:00Z` names.
+/// The time of a text such as `2026-12-24T18:00:00Z`.
 pub fn at(text: &str) -> Option<i64> {
     text.trim().parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
 }
 
-/// What makes a time of a trigger unique.
+/// The unique key of one time of a trigger.
 pub fn key(trigger: &str, minute: i64) -> String {
     format!("schedule:{trigger}:{}", bucket(minute))
 }
 
-/// A time of a trigger that wants to be kept.
+/// A time at which a trigger must fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// The id of the trigger.
     pub trigger: String,
-    /// Which minute.
+    /// The scheduled minute.
     pub minute: i64,
-    /// Whether that was earlier, and nobody was there.
+    /// Whether the minute is past, because no engine was running then.
     pub late: bool,
 }
 
 impl Registry {
-    /// The times that are to be kept now: of each trigger that fired before what it missed, the oldest first; then this
-    /// minute.
+    /// The times to fire now: for each trigger that fired before, the missed times, oldest first; then this minute.
     pub fn due(&self, now: i64) -> Vec<Due> {
         let mut due = Vec::new();
         for (id, armed) in self.triggers().filter(|(_, armed)| armed.trigger.enabled) {
@@ -141,15 +141,15 @@ impl Registry {
         due
     }
 
-    /// What is to be written about a time that was kept, or was not. What is known is not written again, and of what was
-    /// missed only that it was made up for.
+    /// The entry for the result of a time. The same failure is not written twice. A missed time whose run exists
+    /// already is written once, as matched.
     pub fn delivered_at(&self, due: &Due, delivery: Delivery) -> Option<RegistryEntry> {
         let known = |outcome: DeliveryOutcome| {
             let armed = self.triggers().find(|(id, _)| *id == due.trigger)?.1;
             armed.deliveries.iter().find(|(_, known)| known.key == delivery.key && known.outcome == outcome)
         };
         match delivery.outcome {
-            // Whoever started the run may have died before they could say so.
+            // The engine that started the run may have ended before it could write the entry.
             DeliveryOutcome::Duplicate if due.late => known(DeliveryOutcome::Matched)
                 .is_none()
                 .then(|| RegistryEntry::Delivered(Delivery { outcome: DeliveryOutcome::Matched, ..delivery.clone() })),

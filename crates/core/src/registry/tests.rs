@@ -1,4 +1,4 @@
-//! The shelf, text in and text out: a line does something, and what follows is what is said about it.
+//! The registry as a script: a line does something, and the result follows.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn hash_of(words: &str) -> String {
     text(words).hash
 }
 
-/// A shelf that takes in what it decides itself.
+/// A registry that applies its own entries.
 #[derive(Default)]
 struct Desk {
     shelf: Registry,
@@ -161,8 +161,8 @@ fn a_proposal_goes_from_hand_to_hand() {
     assert!(desk.propose("three", &hash_of("fivefive")).contains("has changed since"));
     assert_eq!(desk.propose("three", &hash_of("one")), "1 written");
     assert!(desk.apply(2).contains("is pending; only an approved one"));
-    assert!(desk.review(2, true, &["s-1"]).contains("nobody approves what they proposed"));
-    assert!(desk.review(2, true, &["run-1"]).contains("nobody approves what they proposed"));
+    assert!(desk.review(2, true, &["s-1"]).contains("cannot approve its own proposals"));
+    assert!(desk.review(2, true, &["run-1"]).contains("cannot approve its own proposals"));
     assert_eq!(desk.review(2, true, &[]), "1 written");
     assert!(desk.review(2, false, &[]).contains("is approved; only a pending one"));
     assert_eq!(desk.apply(2), "1 written");

@@ -1,4 +1,4 @@
-//! Triggers: what starts a workflow without anybody doing so by hand.
+//! Triggers: they start a workflow by time, by a web request, or by hand.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::rejection::Rejection;
 /// A trigger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trigger {
-    /// What people call it; no two are called the same.
+    /// The name, unique among the triggers.
     pub name: String,
     /// Whether it fires.
     #[serde(default = "yes")]
@@ -21,7 +21,7 @@ pub struct Trigger {
     /// When it fires.
     #[serde(flatten)]
     pub kind: TriggerDefinition,
-    /// Where the variables of a run come from: a path into what is delivered, as `$.a.b`.
+    /// The sources of the run's variables: paths such as `$.a.b` into the delivered data.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub mapping: IndexMap<String, String>,
 }
@@ -30,19 +30,19 @@ fn yes() -> bool {
     true
 }
 
-/// When a trigger fires.
+/// The kind of a trigger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "config", rename_all = "snake_case")]
 pub enum TriggerDefinition {
-    /// When somebody says so.
+    /// A user fires it.
     Manual {},
-    /// At times.
+    /// It fires at times.
     Schedule(Schedule),
-    /// When somebody calls over the network.
+    /// A web request fires it.
     Webhook(Webhook),
 }
 
-/// Times at which a trigger fires.
+/// The times at which a trigger fires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Minute, hour, day of month, month, day of week.
@@ -50,13 +50,13 @@ pub struct Schedule {
     /// The time zone of the line.
     #[serde(default = "utc")]
     pub timezone: String,
-    /// Whether both days must fit where both are given, instead of one of them.
+    /// Whether both the day of the month and the day of the week must match, instead of one of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub both_days: bool,
-    /// What is started.
+    /// The thing to start.
     #[serde(default)]
     pub target: Target,
-    /// What an agent is told, where no workflow is started.
+    /// The prompt for an agent, if no workflow is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// Variables of the runs.
@@ -68,7 +68,7 @@ fn utc() -> String {
     "UTC".to_owned()
 }
 
-/// What a schedule starts.
+/// The thing that a schedule starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
@@ -79,15 +79,15 @@ pub enum Target {
     Orchestrator,
 }
 
-/// What is called over the network.
+/// A web request that fires a trigger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Webhook {
-    /// Behind `/webhooks/`.
+    /// The path after `/webhooks/`.
     pub path: String,
-    /// How it is called.
+    /// The HTTP method.
     #[serde(default = "post")]
     pub method: String,
-    /// By which callers prove who they are. Nothing that shows a trigger shows it.
+    /// The secret that callers must know. No view of a trigger contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
 }
@@ -97,7 +97,7 @@ fn post() -> String {
 }
 
 impl TriggerDefinition {
-    /// As it is written.
+    /// The word for it in files and messages.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Manual {} => "manual",
@@ -108,7 +108,7 @@ impl TriggerDefinition {
 }
 
 impl Trigger {
-    /// Why it cannot be armed, if it cannot.
+    /// Why the trigger cannot be saved, if it cannot.
     pub(super) fn rejection(&self) -> Option<Rejection> {
         let why = match (&self.kind, &self.workflow) {
             _ if self.name.trim().is_empty() => "a trigger needs a name".to_owned(),
@@ -127,7 +127,7 @@ impl Trigger {
         )
     }
 
-    /// The variables of a run: those of the schedule, then what is mapped, then what the caller gives.
+    /// The variables of a run: those of the schedule, then the mapped ones, then those of the caller.
     pub fn variables(&self, payload: &Json, given: &IndexMap<String, Json>) -> IndexMap<String, Json> {
         let mut variables = match &self.kind {
             TriggerDefinition::Schedule(schedule) => schedule.variables.clone(),
@@ -142,13 +142,13 @@ impl Trigger {
         variables
     }
 
-    /// Whether variables are mapped from below a name of what is delivered.
+    /// Whether a mapping reads the field `name` of the delivered data.
     pub fn reads(&self, name: &str) -> bool {
         let first = |path: &str| path.strip_prefix("$.").and_then(|path| path.split('.').next()) == Some(name);
         self.mapping.values().any(|path| first(path))
     }
 
-    /// The trigger as lists show it: whether it has a secret, not which.
+    /// The trigger as lists show it: whether it has a secret, but not the secret itself.
     pub fn shown(&self) -> Json {
         let mut shown = serde_json::to_value(self).unwrap_or_default();
         if let Some(config) = shown.get_mut("config").and_then(Json::as_object_mut)

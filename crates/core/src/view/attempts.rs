@@ -1,4 +1,4 @@
-//! The attempts of one step, one after the other.
+//! The attempts of one step, in order.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,46 +8,46 @@ use crate::event::{self, Envelope, Event, Failure, Usage};
 use crate::path::StepPath;
 use crate::status::AttemptStatus;
 
-/// An attempt, as its history tells it.
+/// An attempt, from its events.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Attempt {
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// `waiting` for a worker, `running`, `succeeded`, `failed` or `stopped`.
     pub status: AttemptStatus,
-    /// When it began, or began to wait.
+    /// The time at which it started, or started to wait.
     pub started_at: i64,
-    /// When it was over.
+    /// The time at which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// What it cost.
+    /// Its tokens and cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Why it failed.
+    /// The failure, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// In which way its agent continued after the attempt before had failed, in words.
+    /// How its agent continued after the attempt before had failed, in words.
     #[serde(rename = "rung", skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
-    /// Who made it, where an agent did.
+    /// The agent that made it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The worker that took it.
+    /// The worker that claimed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// The machine that made it, where several share a store.
+    /// The machine that made it, if several machines share a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// In which conversation.
+    /// The agent's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Of a command.
+    /// The exit code of a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Whether the result is one of an earlier run.
+    /// Whether the result comes from an earlier run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// What it left.
+    /// Its output.
     #[serde(skip_serializing_if = "Json::is_null")]
     pub output: Json,
 }
@@ -62,7 +62,7 @@ pub fn attempts(history: &[Envelope], path: &StepPath) -> Vec<Attempt> {
 struct Fold<'a> {
     path: &'a StepPath,
     attempts: Vec<Attempt>,
-    /// Of the attempt to come.
+    /// For the next attempt.
     recovery: Option<String>,
 }
 
@@ -146,7 +146,7 @@ impl Fold<'_> {
         }
     }
 
-    /// What is still open when its step is over was given up.
+    /// Ends an attempt that is still open when its step is over.
     fn give_up(&mut self, at: i64) {
         for open in self.attempts.iter_mut().filter(|attempt| attempt.ended_at.is_none()) {
             (open.status, open.ended_at) = (AttemptStatus::Stopped, Some(at));

@@ -1,4 +1,4 @@
-//! A run in a line of a list: what is kept beside its events, so that lists load no run.
+//! The summary of a run for lists. It is stored beside the events, so that lists load no run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,61 +10,61 @@ use crate::plan::Plan;
 use crate::state::State;
 use crate::status::{Awaited, RunStatus};
 
-/// How much of a task lists show.
+/// How many characters of a task lists show.
 const TASK_CHARS_MAX: usize = 200;
 
-/// What a list says of a run.
+/// The line of a run in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Summary")]
 pub struct RunLine {
-    /// The beginning of the text it was started with.
+    /// The start of the text it was started with.
     pub task: String,
-    /// Steps that ended well.
+    /// The number of steps that succeeded.
     pub done: u64,
-    /// When it was started.
+    /// The time of the start.
     pub started_at: i64,
-    /// What it has cost.
+    /// Its cost so far, in US dollars.
     pub usd: f64,
-    /// Why it ended as it did.
+    /// The reason of its outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// When it was over.
+    /// The time at which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// What it waits for, each once.
+    /// The things that it waits for, each once.
     #[serde(default, deserialize_with = "of_today", skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<String>,
-    /// The first sentence of why it does not continue, while nothing of it is running.
+    /// The first sentence of why it does not continue, if no step is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
 }
 
-/// Words of earlier versions in those of this one. Words that this one does not know stay as they are.
+/// Translates words of earlier versions. Unknown words stay as they are.
 fn of_today<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let words: Vec<String> = Deserialize::deserialize(from)?;
     let today = |word: String| word.parse::<Awaited>().map_or(word, |awaited| awaited.to_string());
     Ok(words.into_iter().map(today).collect())
 }
 
-/// A run in a line, with what is counted and who it belongs to. Earlier versions wrote less of it.
+/// The line of a run, with counts and its owner. Earlier versions wrote fewer fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Brief {
-    /// What lists say of it.
+    /// The line in lists.
     #[serde(flatten)]
     pub line: RunLine,
     /// Tokens, read and written.
     pub tokens: u64,
-    /// Attempts begun.
+    /// The number of started attempts.
     pub attempts: u64,
-    /// Open questions; `None` if an earlier version wrote this.
+    /// The number of open questions; `None` if an earlier version wrote this.
     pub asks: Option<u64>,
-    /// Who started it.
+    /// The user or program that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
 }
 
-/// A run in a line.
+/// The summary of a run.
 pub fn brief(plan: &Plan, state: &State) -> Brief {
     let (started, finished) = (state.started.as_ref(), state.finished.as_ref());
     let is_still = state.open_attempts().next().is_none() && finished.is_none();
@@ -87,7 +87,7 @@ pub fn brief(plan: &Plan, state: &State) -> Brief {
     }
 }
 
-/// Only of a run that waits or is paused: between two steps nobody needs a reason.
+/// Only for a run that waits or is paused: between two steps there is no reason to show.
 fn first_reason(plan: &Plan, state: &State) -> Option<String> {
     let stands = matches!(state.status_in(plan), RunStatus::Waiting | RunStatus::Paused);
     stands.then(|| explain(plan, state).into_iter().next())?.map(|why| why.text)

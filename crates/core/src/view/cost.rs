@@ -1,4 +1,4 @@
-//! What a run cost, and who spent it.
+//! The cost of a run, by step and by agent.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -9,27 +9,27 @@ use crate::path::StepPath;
 use crate::plan::Plan;
 use crate::state::State;
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cost {
-    /// In all.
+    /// The total.
     pub total: Usage,
-    /// By step, the most expensive first; those that cost nothing are left out.
+    /// The cost by step, the most expensive first, without steps that cost nothing.
     pub steps: Vec<Spent>,
-    /// By who did the work: the persona or agent that a step names, or the agent that took its place.
+    /// The cost by persona or agent: the one that the step names, or the one that replaced it.
     pub agents: IndexMap<String, Usage>,
-    /// What is set aside for turns that are under way.
+    /// The amount reserved for running turns.
     pub set_aside: Usage,
-    /// What was set aside for turns whose cost nobody ever told.
+    /// The amount reserved for turns whose cost was never reported.
     pub assumed: Usage,
-    /// How much may be spent.
+    /// The limits on spending.
     pub limit: Limit,
 }
 
-/// How much may be spent; without a number, as much as it takes.
+/// The limits on spending; without a number there is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Limit {
-    /// Money.
+    /// Money, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
     /// Tokens, read and written.
@@ -38,23 +38,23 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// What the workflow of a run says.
+    /// The limits in the workflow of a run.
     pub(super) fn of(plan: &Plan) -> Self {
         let limits = &plan.main().limits;
         Self { usd: limits.usd, tokens: limits.tokens }
     }
 }
 
-/// What one step cost, all attempts together.
+/// The cost of one step, over all attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spent {
-    /// Which.
+    /// The address of the step.
     pub path: StepPath,
-    /// How much.
+    /// The tokens and cost.
     pub usage: Usage,
 }
 
-/// What a run has cost so far.
+/// The cost of a run so far.
 pub fn cost(plan: &Plan, state: &State) -> Cost {
     let costly = state.steps().iter().filter(|step| step.usage != Usage::default());
     let mut steps: Vec<Spent> = costly.map(|step| Spent { path: step.path.clone(), usage: step.usage }).collect();

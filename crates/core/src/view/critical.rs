@@ -1,4 +1,4 @@
-//! The leaf steps that the end of a run had to wait for.
+//! Finds the critical path of a run.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use crate::path::StepPath;
 use crate::plan::{Order, Plan};
 use crate::state::{State, StepNo};
 
-/// The leaf steps, in order, that the end had to wait for: from the last one that ended, back through what each had to wait for
-/// and what of that ended last.
+/// The critical path: the leaf steps, in order, that delayed the end. It starts at the step that ended last, and goes
+/// back each time to the dependency that ended last.
 pub fn critical_path(plan: &Plan, state: &State) -> Vec<StepPath> {
     let fold = Fold { plan, state, leaves: leaves(state) };
     let mut steps: Vec<StepNo> = Vec::new();
@@ -21,7 +21,7 @@ pub fn critical_path(plan: &Plan, state: &State) -> Vec<StepPath> {
     steps.iter().rev().map(|at| state.step(*at).path.clone()).collect()
 }
 
-/// Steps with nothing inside that are over and were not left out.
+/// Steps without inner steps that are over and were not skipped.
 fn leaves(state: &State) -> Vec<StepNo> {
     let all = (0u32..).map(StepNo).zip(state.steps());
     let over = all.filter(|(_, step)| step.container.children.is_empty() && step.outcome.ended_at.is_some());
@@ -35,12 +35,12 @@ struct Fold<'a> {
 }
 
 impl Fold<'_> {
-    /// The leaf that ended last of those that fit; of several at one moment the one that was reached last.
+    /// The matching leaf that ended last; of several at the same time, the one that was reached last.
     fn last(&self, fits: impl Fn(StepNo) -> bool) -> Option<StepNo> {
         self.leaves.iter().copied().filter(|at| fits(*at)).max_by_key(|at| (self.state.step(*at).outcome.ended_at, *at))
     }
 
-    /// What a step had to wait for, and of that what ended last.
+    /// The dependency of a step that ended last.
     fn before(&self, at: StepNo) -> Option<StepNo> {
         let step = self.state.step(at);
         let is_earlier = |leaf: StepNo| leaf != at && self.state.step(leaf).outcome.ended_at <= Some(step.since);
@@ -51,7 +51,7 @@ impl Fold<'_> {
         let body = self.state.body(step.body);
         let is_machine = matches!(self.plan.body(body.body).order, Order::Machine { .. });
         let beside = |leaf: StepNo| match body.owner {
-            // Earlier rounds and items, and nodes on the way.
+            // Earlier rounds and items, and earlier nodes.
             Some(owner) => self.is_within(leaf, owner),
             None => is_machine,
         };

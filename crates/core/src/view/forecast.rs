@@ -1,7 +1,7 @@
-//! What a list of items will ask of agents, before it does.
+//! Estimates the agent turns and the cost of a list of items before it starts.
 //!
-//! **Invariant:** money is an estimate from turns whose cost is known. Where nothing is known of a turn to come, nothing is
-//! said of the money.
+//! **Invariant:** the cost is an estimate from turns with a known cost. If the cost of any coming turn is unknown,
+//! there is no estimate.
 
 use std::collections::HashMap;
 
@@ -13,24 +13,23 @@ use crate::index::Index;
 use crate::plan::{BodyIx, Form, Order, Plan, StepIx};
 use crate::state::{State, StepInst};
 
-/// What is to come.
+/// The expected work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Turns of agents, if everything goes well and choices take the longest way.
+    /// The number of agent turns, if every step succeeds and choices take the longest way.
     pub turns: u64,
-    /// Whether there may be more, because something inside is done several times.
+    /// Whether there may be more, because a step inside repeats.
     pub or_more: bool,
-    /// How many of them at once at the most.
+    /// The most turns at once.
     pub at_once: u64,
-    /// What they will cost if they cost what such turns have cost so far in the run: an estimate.
+    /// The estimated cost in US dollars, from the cost of such turns in this run so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// How much they may spend.
+    /// The limits on their spending.
     pub limit: Limit,
 }
 
-/// What the items of a `for_each` will ask of agents, on an engine that makes so many attempts at once. `None` if
-/// nothing.
+/// The expected work of the items of a `for_each`, on an engine with `slots` permits. `None` if no agent is involved.
 pub fn forecast(
     (plan, index): (&Plan, &Index),
     state: &State,
@@ -50,13 +49,13 @@ pub fn forecast(
     Some(Forecast { turns, or_more: inside.or_more, at_once: at_once.min(allowed), usd, limit: Limit::of(plan) })
 }
 
-/// What one pass through something asks of agents.
+/// The expected agent turns of one pass through a body.
 #[derive(Debug, Clone, Copy)]
 struct Ask {
     turns: u64,
     at_once: u64,
     or_more: bool,
-    /// `None` if nobody knows.
+    /// `None` if unknown.
     usd: Option<f64>,
 }
 
@@ -67,12 +66,12 @@ impl Default for Ask {
 }
 
 impl Ask {
-    /// One after the other.
+    /// First this, then `next`.
     fn then(self, next: Self) -> Self {
         Self { at_once: self.at_once.max(next.at_once), ..self.beside(next) }
     }
 
-    /// Both at once.
+    /// Both at the same time.
     fn beside(self, other: Self) -> Self {
         Self {
             turns: self.turns.saturating_add(other.turns),
@@ -82,14 +81,14 @@ impl Ask {
         }
     }
 
-    /// One or the other.
+    /// One of the two: the larger counts.
     fn or(self, other: Self) -> Self {
         let usd = self.usd.zip(other.usd).map(|(one, other)| one.max(other));
         Self { turns: self.turns.max(other.turns), usd, ..self.then(other) }
     }
 }
 
-/// What turns have cost: of each step, and of each agent.
+/// The known cost of turns: of each step, and of each agent.
 struct Known {
     steps: HashMap<StepIx, Mean>,
     agents: HashMap<Option<String>, Mean>,
@@ -108,7 +107,7 @@ impl Mean {
 }
 
 impl Known {
-    /// A step counts with all its attempts: those to come may need as many.
+    /// A step counts with all its attempts: the next one may need as many.
     fn of(plan: &Plan, state: &State) -> Self {
         let mut known = Self { steps: HashMap::new(), agents: HashMap::new() };
         let over = |inst: &&StepInst| inst.outcome.ended.is_some() && plan.step(inst.step).is_agent();
@@ -119,7 +118,7 @@ impl Known {
         known
     }
 
-    /// What a step will cost: as it did before, or as others did by the same agent.
+    /// The expected cost of a step: as before, or as other steps of the same agent.
     fn cost(&self, plan: &Plan, step: StepIx) -> Option<f64> {
         let mean = self.steps.get(&step).or_else(|| self.agents.get(&plan.step(step).named_agent()))?;
         Some(mean.usd / mean.turns)
@@ -138,7 +137,7 @@ impl Look<'_> {
         if self.is_line(body) { steps.fold(Ask::default(), Ask::then) } else { steps.fold(Ask::default(), Ask::beside) }
     }
 
-    /// Whether the steps of a body come one after the other.
+    /// Whether the steps of a body run one after the other.
     fn is_line(&self, body: BodyIx) -> bool {
         let body = self.plan.body(body);
         let follows = |pair: &[StepIx]| self.plan.step(pair[1]).deps.contains(&pair[0]);
@@ -160,7 +159,7 @@ impl Look<'_> {
     }
 }
 
-/// Done nobody knows how often.
+/// A body that repeats an unknown number of times.
 fn several(once: Ask, at_once: u64) -> Ask {
     Ask { at_once: once.at_once.saturating_mul(at_once), or_more: once.turns > 0, ..once }
 }

@@ -1,4 +1,4 @@
-//! What the client of a hosted run sees of it: who has what, what the engine did meanwhile, and which results go with a step.
+//! The client's view of a hosted run: claimed steps, the engine's own work, and the results that go with a step.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -11,32 +11,32 @@ use crate::path::StepPath;
 use crate::plan::{Form, Plan, Step, StepIx};
 use crate::state::{BodyNo, Slot, State, StepInst};
 
-/// Without a sign of life for so long, whoever has a step counts as silent.
+/// A client without a sign of life for this long counts as silent.
 pub const SILENT_MS: i64 = 10 * 60 * 1000;
 
-/// A step that somebody has taken.
+/// A step that a client has claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Held {
-    /// Its address.
+    /// The address of the step.
     pub path: StepPath,
-    /// Which attempt.
+    /// The number of the attempt.
     pub attempt: u32,
-    /// Who.
+    /// The client that claimed it.
     pub by: String,
-    /// Since when.
+    /// The time of the claim.
     pub since: i64,
-    /// When it is given up if nothing is heard.
+    /// The time at which the lease ends without another sign of life.
     pub until: i64,
-    /// When something was last heard.
+    /// The time of the last sign of life.
     pub last_seen: i64,
-    /// What they are at, in their own words.
+    /// The client's own note about its work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Whether nothing was heard for a long time.
+    /// Whether the client has been silent for a long time.
     pub stale: bool,
 }
 
-/// The steps that somebody has taken, in the order in which they were reached.
+/// The steps that clients have claimed, in the order in which they were reached.
 pub fn held(state: &State, now: i64) -> Vec<Held> {
     let taken = state.hosted().filter(|_| !state.is_finished()).filter_map(|step| {
         let lease = step.lease()?;
@@ -54,30 +54,30 @@ pub fn held(state: &State, now: i64) -> Vec<Held> {
     taken.collect()
 }
 
-/// The steps that are handed out and that nobody has taken.
+/// The steps that wait for a client.
 pub fn free(state: &State) -> Vec<StepPath> {
     let free = state.hosted().filter(|step| step.lease().is_none() && !state.is_finished());
     free.map(|step| step.path.clone()).collect()
 }
 
-/// Something that the engine did, or left out, without a client.
+/// A step that the engine did or skipped without a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AutoRan {
-    /// Its address.
+    /// The address of the step.
     pub path: StepPath,
     /// The id of the step.
     pub id: String,
-    /// What people see instead of the id.
+    /// The name that people see instead of the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How it ended: `ok`, `error`, `skipped`.
+    /// The result: `ok`, `error`, `skipped`.
     pub status: &'static str,
-    /// Why it failed, or was left out.
+    /// Why it failed, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What the engine did in a part of the history: steps that are no agent's, and those that were left out.
+/// The engine's work in a part of the history: steps without an agent, and skipped steps.
 pub fn auto_ran(plan: &Plan, state: &State, events: &[Envelope]) -> Vec<AutoRan> {
     let ran = |path: &StepPath, status: &'static str, reason: Option<String>| {
         let step = plan.step(state.find(path)?.step);
@@ -99,7 +99,7 @@ pub fn auto_ran(plan: &Plan, state: &State, events: &[Envelope]) -> Vec<AutoRan>
     events.iter().filter_map(|envelope| ended(&envelope.event)).collect()
 }
 
-/// Whether the engine does a step by itself, and it is no container.
+/// Whether the engine does a step by itself, and it is not a container.
 fn is_engines(step: &Step) -> bool {
     match &step.form {
         Form::Work(_) => !step.is_agent(),
@@ -108,7 +108,7 @@ fn is_engines(step: &Step) -> bool {
     }
 }
 
-/// How many steps at the top of the workflow are done, and how many there are.
+/// How many steps of the outermost body are done, and how many there are.
 pub fn counted(plan: &Plan, state: &State) -> (usize, usize) {
     let top = BodyNo(0);
     let total = plan.body(plan.main().body).steps.len();
@@ -123,7 +123,7 @@ fn is_done(step: &StepInst) -> bool {
     step.outcome.ok && matches!(step.outcome.ended, Some(Ended::Succeeded | Ended::Skipped))
 }
 
-/// The names that are set at the top of the workflow. Those of steps that start over are not there until they are done again.
+/// The names set in the outermost body. Names of steps that start again are missing until those are done again.
 pub fn outputs(plan: &Plan, state: &State) -> Vec<String> {
     let Some(slots) = state.started.as_ref().map(|_| &state.body(BodyNo(0)).slots) else { return Vec::new() };
     let steps = plan.body(plan.main().body).steps.iter().zip(slots);
@@ -135,7 +135,7 @@ pub fn outputs(plan: &Plan, state: &State) -> Vec<String> {
     state.top_names().into_keys().filter(|name| !missing.contains(&name.as_str())).collect()
 }
 
-/// The results that go with some steps, by address, each as its step lets it be shown: those of the steps before them, those
+/// The results that go with some steps, by address, each as its step allows: those of the steps before them, those
 /// that the engine will need right after them, and those of `news`.
 pub fn results(planner: Planner<'_>, state: &State, work: &[StepPath], news: &[StepPath]) -> IndexMap<String, Json> {
     let mut results = IndexMap::new();
@@ -150,7 +150,7 @@ pub fn results(planner: Planner<'_>, state: &State, work: &[StepPath], news: &[S
     results
 }
 
-/// What stands before a step, and before the chain of the engine's steps that follows it.
+/// The steps before a step, and before the engine's steps that follow it.
 fn around<'s>(planner: Planner<'_>, state: &'s State, inst: &StepInst) -> Vec<&'s StepInst> {
     let mut chain = vec![inst.step];
     let mut at = 0;

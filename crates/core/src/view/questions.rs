@@ -1,4 +1,4 @@
-//! What people are asked.
+//! The open questions to people.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,44 +16,44 @@ use crate::state::{Question, State, StepInst};
 pub struct Asked {
     /// The step that asks.
     pub path: StepPath,
-    /// What people see instead of its id.
+    /// The name that people see instead of the step's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What for.
+    /// The kind of the question.
     pub kind: QuestionKind,
-    /// What they read.
+    /// The text of the question.
     pub text: String,
-    /// What they may answer beside yes and no.
+    /// Possible answers besides yes and no.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What a free answer looks like, or what an output is replaced with.
+    /// The JSON Schema of a free answer, or of the replaced output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Json>,
-    /// What is shown for review.
+    /// The output to review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
-    /// The failure that it is about.
+    /// The failure that the question is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// Who may answer, where the step says so.
+    /// Who may answer, if the step says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalRule>,
-    /// How many people have to approve, where that is more than one.
+    /// The number of approvals needed, if more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<usize>,
-    /// The approvals that were given so far, where several are needed.
+    /// The approvals so far, if several are needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Approval>,
-    /// The hash of all that: whoever answers can say by it what they were shown.
+    /// The hash of the question. An answer can name it, to prove which question it answers.
     pub shown: String,
-    /// When it was asked.
+    /// The time of the question.
     pub asked_at: i64,
-    /// When silence becomes an answer.
+    /// The time at which the question times out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<i64>,
 }
 
-/// The open questions of a run; none of one that is over.
+/// The open questions of a run; none for a finished run.
 pub fn questions(plan: &Plan, state: &State) -> Vec<Asked> {
     let open = state.questions().filter(|_| !state.is_finished());
     open.map(|(step, question)| Asked { needed: needed(plan, state, step, question), ..asked(plan, step, question) })
@@ -65,20 +65,20 @@ fn needed(plan: &Plan, state: &State, step: &StepInst, question: &Question) -> O
     Some(approval::needed(state.started.as_ref()?, rule, question.kind)).filter(|needed| *needed > 1)
 }
 
-/// How far a step is that several people have to approve: `1 of 2, approved by kim`.
+/// The approvals so far, if a step needs several: `1 of 2, approved by kim`.
 pub(crate) fn progress(plan: &Plan, state: &State, step: &StepInst) -> Option<String> {
     let question = step.asks()?;
     approval::progress(&question.approved, needed(plan, state, step, question)?)
 }
 
 impl Asked {
-    /// How far it is, where several people have to approve: `1 of 2, approved by kim`.
+    /// The approvals so far, if several are needed: `1 of 2, approved by kim`.
     pub fn progress(&self) -> Option<String> {
         approval::progress(&self.approved, self.needed?)
     }
 }
 
-/// What a step asks, as people see it.
+/// The question of a step, as people see it.
 fn asked(plan: &Plan, step: &StepInst, question: &Question) -> Asked {
     let mut asked = Asked {
         path: step.path.clone(),
@@ -100,12 +100,12 @@ fn asked(plan: &Plan, step: &StepInst, question: &Question) -> Asked {
     asked
 }
 
-/// The hash of what people are shown of a question.
+/// The hash of a question as people see it.
 pub(crate) fn shown(plan: &Plan, step: &StepInst, question: &Question) -> String {
     asked(plan, step, question).shown
 }
 
-/// The hash of what is read before an answer is given: text, content, choices.
+/// The hash of the text, content and choices of a question.
 fn hash(asked: &Asked) -> String {
     let Asked { path, kind, text, choices, schema, output, error, .. } = asked;
     let message = error.as_ref().map(|error| &error.message);
@@ -113,7 +113,7 @@ fn hash(asked: &Asked) -> String {
     blake3::hash(content.to_string().as_bytes()).to_hex().to_string()
 }
 
-/// What an output must look like that a person writes in the place of a step's own.
+/// The JSON Schema of an output that a person writes in place of the step's own.
 fn edited(plan: &Plan, step: &StepInst, kind: QuestionKind) -> Option<Json> {
     let replaces = matches!(kind, QuestionKind::Review | QuestionKind::Operator);
     plan.step(step.step).output.schema.clone().filter(|_| replaces)

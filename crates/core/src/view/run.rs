@@ -1,4 +1,4 @@
-//! A run at a glance.
+//! The overview of a run.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -14,39 +14,39 @@ use crate::plan::Plan;
 use crate::state::State;
 use crate::status::{Awaited, RunStatus, StepStatus};
 
-/// A run at a glance.
+/// The overview of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Run {
-    /// What lists call its workflow.
+    /// The name of its workflow.
     pub workflow: String,
     /// The text it was started with.
     pub task: String,
-    /// Who started it, and so who is asked.
+    /// The user or program that started it. Questions go there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
-    /// In a word.
+    /// The status, in one word.
     pub status: RunStatus,
-    /// What it waits for, each once.
+    /// The things that it waits for, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting_for: Vec<Awaited>,
-    /// How far it is.
+    /// The number of steps by status.
     pub progress: Progress,
-    /// What it has cost.
+    /// Its tokens and cost so far.
     pub usage: Usage,
-    /// When it was started.
+    /// The time of the start.
     pub started_at: i64,
-    /// When it was over.
+    /// The time at which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// How long it took, or has taken.
+    /// The duration so far, or in total.
     pub duration_ms: i64,
     /// Steps with an open attempt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub current: Vec<StepPath>,
-    /// Why it ended as it did.
+    /// The reason of its outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What it returned.
+    /// Its outputs.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub outputs: IndexMap<String, Json>,
     /// Limits that were reached.
@@ -57,26 +57,26 @@ pub struct Run {
     pub why: Vec<Explanation>,
 }
 
-/// How many steps stand where. Only what was reached can be counted: nobody knows how long a list will be.
+/// The number of steps by status. Only reached steps count: the length of a list may be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Progress {
-    /// Ended well.
+    /// Steps that succeeded.
     pub succeeded: u64,
-    /// Ended badly.
+    /// Steps that failed.
     pub failed: u64,
-    /// Left out.
+    /// Steps that were skipped.
     pub skipped: u64,
-    /// Stopped, or given up.
+    /// Steps that were cancelled.
     pub cancelled: u64,
-    /// At work.
+    /// Steps that are running.
     pub running: u64,
-    /// Waiting for a time, a signal or a person.
+    /// Steps that wait for a time, a signal or a person.
     pub waiting: u64,
-    /// Ready, but without a slot.
+    /// Steps that are ready, but have no permit yet.
     pub pending: u64,
 }
 
-/// A run at a glance, as it is at a moment.
+/// The overview of a run at a given time.
 pub fn run(plan: &Plan, state: &State, now: i64) -> Run {
     let finished = state.finished.as_ref();
     let started = state.started.as_ref();

@@ -1,21 +1,21 @@
-//! How much of a result a host gets to see: all of it while it is small, else what it consists of.
+//! Shortens results for a client: all of a small result, otherwise its structure.
 //!
-//! **Invariant:** what is shown is never longer than [`CHARS_MAX`]; what is left out can be fetched, and says so.
+//! **Invariant:** the shown text is never longer than [`CHARS_MAX`]. A shortened result says how to fetch the rest.
 
 use serde_json::{Map, json};
 
 use crate::Json;
 use crate::plan::{Output, Show};
 
-/// Results up to this length are shown whole where nothing else is said.
+/// The longest result that is shown whole by default.
 pub const INLINE_CHARS_MAX: usize = 10_000;
-/// Nothing longer is ever shown.
+/// The longest text that is ever shown.
 pub const CHARS_MAX: usize = 50_000;
 
-/// A result as its step lets it be shown.
+/// A result as its step allows it to be shown.
 pub fn shown(id: &str, output: &Output, value: &Json) -> Json {
     let size = size(value);
-    // A question that nobody answered says how to continue.
+    // A question without an answer says how to continue.
     if value.get("timeout") == Some(&Json::Bool(true)) {
         return whole(id, value);
     }
@@ -35,7 +35,7 @@ pub fn shown(id: &str, output: &Output, value: &Json) -> Json {
     whole(id, &Json::Object(manifest))
 }
 
-/// A value as it is, unless nobody could read it; then how to get at its parts.
+/// The whole value, or, if it is too long, how to fetch its parts.
 pub fn whole(id: &str, value: &Json) -> Json {
     let size = size(value);
     if size <= CHARS_MAX {
@@ -58,7 +58,7 @@ fn manifest(id: &str, size: usize) -> Map<String, Json> {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// What a value consists of.
+/// Adds the structure of a value to the manifest.
 fn structure(value: &Json, manifest: &mut Map<String, Json>) {
     match value {
         Json::Object(fields) => {
@@ -74,7 +74,7 @@ fn structure(value: &Json, manifest: &mut Map<String, Json>) {
     }
 }
 
-/// The fields that a summary shows all the same.
+/// The fields that a summary shows in full.
 fn partial(value: &Json, keys: &[String], manifest: &mut Map<String, Json>) {
     let named: Map<String, Json> = keys.iter().filter_map(|key| Some((key.clone(), value.get(key)?.clone()))).collect();
     if !named.is_empty() {
@@ -82,7 +82,7 @@ fn partial(value: &Json, keys: &[String], manifest: &mut Map<String, Json>) {
     }
 }
 
-/// How long a value is when it is written down.
+/// The length of a value as JSON text.
 fn size(value: &Json) -> usize {
     value.to_string().chars().count()
 }

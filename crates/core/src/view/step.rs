@@ -1,4 +1,4 @@
-//! The steps of a run as a tree: what was reached, and what stands beside it and was not.
+//! The steps of a run as a tree: the reached steps, and those beside them that were not reached yet.
 
 use std::collections::HashMap;
 
@@ -14,78 +14,78 @@ use crate::recovery::RecoveryAction;
 use crate::state::{BodyNo, Phase, State, StepInst, StepNo};
 use crate::status::{Awaited, StepStatus};
 
-/// How much of an output is shown.
+/// How many characters of an output are shown.
 const OUTPUT_CHARS_MAX: usize = 2_000;
 
-/// A step, and what is inside it.
+/// A step, and the steps inside it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepView {
-    /// Its address.
+    /// The address of the step.
     pub path: StepPath,
-    /// What people see instead of the id.
+    /// The name that people see instead of the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The word that a workflow file uses: `run`, `for_each`, …
     pub kind: String,
-    /// In a word.
+    /// The status, in one word.
     pub status: StepStatus,
-    /// What it waits for, in a word.
+    /// The thing that it waits for, in one word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<Awaited>,
-    /// Why it was left out.
+    /// Why it was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skip>,
-    /// Whether a later visit stands in its place.
+    /// Whether a later visit replaced it.
     #[serde(skip_serializing_if = "is_false")]
     pub replaced: bool,
     /// Whether the output is the declared default and not a result.
     #[serde(skip_serializing_if = "is_false")]
     pub defaulted: bool,
-    /// Attempts begun.
+    /// The number of started attempts.
     pub attempts: u32,
-    /// When its last attempt began, or its question was asked.
+    /// The time of its last attempt, or of its question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<i64>,
-    /// When it was over.
+    /// The time at which it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// How long it took, or has taken, since it was reached.
+    /// The duration since it was reached, so far or in total.
     pub duration_ms: i64,
-    /// What it cost.
+    /// Its tokens and cost.
     pub usage: Usage,
-    /// What it left; a long one is cut.
+    /// Its output; a long one is cut.
     #[serde(skip_serializing_if = "Json::is_null")]
     pub output: Json,
-    /// Why it failed.
+    /// The failure, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     /// The agent that is running on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AtWork>,
-    /// In which way its agent continues after something failed, in words.
+    /// How its agent continues after a failure, in words.
     #[serde(rename = "rung", skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
-    /// Of a step for each item of a list: how many there are, once that is known.
+    /// The number of items of a `for_each`, once it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<usize>,
-    /// What is inside it, one item or round after the other.
+    /// The steps inside it, one item or round after the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepView>,
 }
 
-/// An agent at work.
+/// A running agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AtWork {
-    /// Who.
+    /// The name of the agent.
     pub name: String,
-    /// Its conversation, once that has a name.
+    /// Its session, once the session has a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Since when.
+    /// The time at which it started.
     pub since: i64,
 }
 
-/// The steps of a run, as they are at a moment.
+/// The steps of a run at a given time.
 pub fn steps(plan: &Plan, state: &State, now: i64) -> Vec<StepView> {
     if state.started.is_none() {
         return Vec::new();
@@ -115,7 +115,7 @@ impl Fold<'_> {
         steps
     }
 
-    /// Steps of the body that may still come.
+    /// Steps of the body that may still run.
     fn unreached(&self, body: BodyNo, beside: &StepPath) -> Vec<StepView> {
         let inst = self.state.body(body);
         let slots = self.plan.body(inst.body).steps.iter().zip(&inst.slots);
@@ -178,7 +178,7 @@ impl Fold<'_> {
         Some(AtWork { name: name.unwrap_or_default(), session, since: inst.started_at.unwrap_or(inst.since) })
     }
 
-    /// Who does what names nobody.
+    /// The agent for steps that name none.
     fn usual(&self) -> Option<String> {
         self.state.started.as_ref()?.context.agent.clone()
     }
@@ -189,7 +189,7 @@ impl Fold<'_> {
     }
 }
 
-/// A value as it is while it is small, else the beginning of its text.
+/// A small value as it is, otherwise the start of its text.
 fn trimmed(value: &Json) -> Json {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match text.char_indices().nth(OUTPUT_CHARS_MAX) {

@@ -1,4 +1,4 @@
-//! What happened when: attempts, questions and waits as spans of time.
+//! The timeline of a run: attempts, questions and waits as spans of time.
 
 use std::collections::HashMap;
 
@@ -8,30 +8,30 @@ use serde::Serialize;
 use crate::event::{Envelope, Event, QuestionKind};
 use crate::path::StepPath;
 
-/// Something that took time.
+/// A span of time.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TimelineSpan {
-    /// Which step.
+    /// The address of the step.
     pub path: StepPath,
-    /// What took the time.
+    /// The kind of the span.
     pub what: Spanned,
-    /// From when.
+    /// The start.
     pub from: i64,
-    /// Until when; `None` while it lasts.
+    /// The end; `None` while it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// How it ended, in a word.
+    /// How it ended, in one word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<&'static str>,
-    /// Of an attempt that a worker took: which one.
+    /// For an attempt: the worker that claimed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// Of an attempt: the machine that made it, where several share a store.
+    /// For an attempt: the machine that made it, if several machines share a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
 
-/// What takes time.
+/// The kind of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spanned {
@@ -45,7 +45,7 @@ pub enum Spanned {
     Wait,
 }
 
-/// The spans of a run, in the order in which they began.
+/// The spans of a run, in the order of their starts.
 pub fn timeline(history: &[Envelope]) -> Vec<TimelineSpan> {
     let mut fold = Fold::default();
     for envelope in history {
@@ -81,7 +81,7 @@ impl Fold {
             Event::RetryScheduled { path, attempt, due, .. } if *due > at => {
                 self.begin(path, Spanned::Pause(*attempt), at)
             }
-            // The wait of the attempt continues meanwhile.
+            // The wait of the attempt continues.
             Event::QuestionAsked { kind: QuestionKind::Machine, .. } => {}
             Event::QuestionAsked { path, .. } => self.begin(path, Spanned::Question, at),
             Event::Answered { path, .. } => self.answered(path, at),
@@ -106,14 +106,14 @@ impl Fold {
         self.spans.push(TimelineSpan { path: path.clone(), what, from, to: None, end: None, worker: None, host: None });
     }
 
-    /// Who makes what was begun last.
+    /// Sets the worker and machine of the span that started last.
     fn made_by(&mut self, worker: Option<&str>, host: Option<&str>) {
         if let Some(span) = self.spans.last_mut() {
             (span.worker, span.host) = (worker.map(str::to_owned), host.map(str::to_owned));
         }
     }
 
-    /// What was answered while an attempt waits is not that attempt.
+    /// An answer during the wait of an attempt does not end the attempt.
     fn answered(&mut self, path: &StepPath, at: i64) {
         let open = self.open.get(path).map(|span| self.spans[*span].what);
         if open == Some(Spanned::Question) {

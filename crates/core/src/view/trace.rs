@@ -1,6 +1,7 @@
 //! A run as a trace: a span for the run, one for each step, one for each attempt, question and wait.
 //!
-//! **Invariant:** the same history gives the same trace, ids included, so a trace that is sent twice is one trace.
+//! **Invariant:** the same history gives the same trace with the same ids. So a trace that is sent twice is one
+//! trace.
 
 use indexmap::IndexMap;
 use serde_json::json;
@@ -16,32 +17,32 @@ use crate::task::TaskKey;
 /// A span of time with a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traced {
-    /// 16 hex digits.
+    /// The id, 16 hex digits.
     pub id: String,
-    /// The span around it.
+    /// The id of the span around it.
     pub parent: Option<String>,
-    /// What people see.
+    /// The name that people see.
     pub name: String,
-    /// From when, in milliseconds.
+    /// The start, in milliseconds since 1970.
     pub from: i64,
-    /// Until when.
+    /// The end, in milliseconds since 1970.
     pub to: i64,
     /// Why it failed, if it did.
     pub error: Option<String>,
-    /// What is known of it.
+    /// Its attributes.
     pub attributes: IndexMap<&'static str, Json>,
 }
 
 /// A run as a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// 32 hex digits.
+    /// The id, 32 hex digits.
     pub id: String,
-    /// The spans, the one of the run first.
+    /// The spans, that of the run first.
     pub spans: Vec<Traced>,
 }
 
-/// The trace of a run; what is still open lasts until the last event. `None` of a run without a beginning.
+/// The trace of a run. An open span lasts until the last event. `None` for a run that has not started.
 pub fn trace(run: &RunId, history: &[Envelope]) -> Option<Trace> {
     let last = history.last()?.at;
     let root = root(run, history, last)?;
@@ -86,14 +87,14 @@ fn root(run: &RunId, history: &[Envelope], last: i64) -> Option<Traced> {
     Some(Traced { id: id(run, ""), parent: None, name, from, to: last, error, attributes })
 }
 
-/// When a step was under way, and how it ended.
+/// The time span of a step, and its result.
 struct Known {
     from: i64,
     to: i64,
     ended: Option<Ended>,
 }
 
-/// Steps that something happened in, by path.
+/// The steps with events, by path.
 fn steps(history: &[Envelope], last: i64) -> IndexMap<String, Known> {
     let mut steps: IndexMap<String, Known> = IndexMap::new();
     for envelope in history {
@@ -107,7 +108,7 @@ fn steps(history: &[Envelope], last: i64) -> IndexMap<String, Known> {
     steps
 }
 
-/// The step that an event is about, where it shows that the step is under way.
+/// The step of an event that shows that the step has started.
 fn begun(event: &Event) -> Option<&StepPath> {
     match event {
         Event::AttemptStarted { path, .. }
@@ -154,7 +155,7 @@ fn made(history: &[Envelope]) -> Vec<(StepPath, Attempt)> {
     by_path.iter().flat_map(of_path).collect()
 }
 
-/// The step that an event is about, where it tells something of an attempt.
+/// The step of an event about an attempt.
 fn tried(event: &Event) -> Option<&StepPath> {
     match event {
         Event::AttemptStarted { path, .. }
@@ -204,7 +205,7 @@ fn attempt_span(run: &RunId, path: &StepPath, attempt: &Attempt, last: i64) -> T
     }
 }
 
-/// The id of a span: it follows from what the span is about.
+/// The id of a span, from its content.
 fn id(run: &RunId, about: &str) -> String {
     hex(format!("{run}\n{about}").as_bytes(), 8)
 }

@@ -1,4 +1,4 @@
-//! The arrows between steps: what waits for what, and where the ways part.
+//! The arrows between steps: dependencies and choices.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
-//! A few words on what a step does.
+//! A short description of a step.
 //!
-//! Parameters of leaf work are read leniently: a kind that this file does not know is described by the
-//! parameter that bears its own name.
+//! Parameters of leaf work are read leniently: for an unknown kind the description is the parameter with the name of
+//! the kind.
 
 use indexmap::IndexMap;
 use longhaul_core::plan::{Arg, Form, Items, Outcome, Plan, Text, Wait, Work, WorkKind};
@@ -12,7 +12,7 @@ use crate::text;
 /// The widest description.
 const COLUMNS_MAX: usize = 60;
 
-/// What a step with this form does; `None` if there is nothing to add to its kind.
+/// The description for a form; `None` if there is nothing to add to its kind.
 pub(super) fn of(plan: &Plan, form: &Form) -> Option<String> {
     match form {
         Form::Work(work) => short(&of_work(work)?),
@@ -31,7 +31,7 @@ pub(super) fn of(plan: &Plan, form: &Form) -> Option<String> {
     }
 }
 
-/// The first line of a text within the bound; `None` if it says nothing.
+/// The first line of a text, shortened; `None` if it is empty.
 pub(super) fn short(text: &str) -> Option<String> {
     Some(text::first_line(text, COLUMNS_MAX)).filter(|line| !line.is_empty())
 }
@@ -101,7 +101,7 @@ fn of_end(outcome: Outcome, message: Option<&Text>) -> String {
     message.map_or_else(|| word.to_owned(), |message| format!("{word}: {}", message.0))
 }
 
-/// An argument as it stands in the file, more or less.
+/// An argument, roughly as written in the file.
 fn written(arg: &Arg) -> String {
     match arg {
         Arg::Json(json) => value(json),

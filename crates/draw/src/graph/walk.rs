@@ -1,21 +1,21 @@
-//! From the tables of a plan to nodes, outside in and in written order.
+//! Turns the tables of a plan into nodes, outside in and in written order.
 //!
-//! The walk keeps its own stack: how deep a plan nests is up to its author.
+//! The walk uses its own stack, because a plan may be nested very deeply.
 
 use indexmap::{IndexMap, IndexSet};
 use longhaul_core::plan::{BodyIx, Form, Order, Plan, Step, StepIx, UnitIx};
 
 use super::{GraphNode, detail};
 
-/// The nodes of a drawing, and under which key each step is found.
+/// The nodes of a drawing, and the key of each step.
 pub(super) struct Walk {
-    /// Groups before what they hold.
+    /// The nodes, each group before its members.
     pub(super) nodes: Vec<GraphNode>,
     /// Steps in the order of the nodes.
     pub(super) keys: IndexMap<StepIx, String>,
 }
 
-/// What is still to be visited.
+/// The next things to visit.
 enum Visit {
     Step(StepIx, Option<String>),
     Branch(Branch, String),
@@ -23,9 +23,9 @@ enum Visit {
 
 /// One of several bodies of a step.
 struct Branch {
-    /// For the key.
+    /// The part of the key.
     slug: String,
-    /// For people.
+    /// The name that people see.
     title: String,
     body: BodyIx,
 }
@@ -115,7 +115,7 @@ fn called(plan: &Plan, node: &GraphNode) -> Option<UnitIx> {
     }
 }
 
-/// A state machine is read from its start, wherever that is written; everything else as it is written.
+/// A state machine is read from its start, other bodies in written order.
 fn push_steps(plan: &Plan, body: BodyIx, open: &mut Vec<Visit>, parent: Option<&str>) {
     let body = plan.body(body);
     let start = match body.order {
@@ -126,7 +126,7 @@ fn push_steps(plan: &Plan, body: BodyIx, open: &mut Vec<Visit>, parent: Option<&
     open.extend(others.chain(start).map(|step| Visit::Step(step, parent.map(str::to_owned))));
 }
 
-/// A step as a node that does not know yet where it stands.
+/// A step as a node, still without its key and parent.
 fn node(plan: &Plan, ix: StepIx) -> GraphNode {
     let step = plan.step(ix);
     GraphNode {
@@ -161,7 +161,7 @@ fn parallel(form: &Form) -> Option<u32> {
     }
 }
 
-/// What stands inside a step.
+/// The inner part of a step.
 enum Inside {
     Nothing,
     Body(BodyIx),

@@ -1,4 +1,4 @@
-//! One body: which way of arranging it suits its size, and what comes out of it.
+//! Arranges one body: chooses the method for its size.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::label::LABEL_COLUMNS_MAX;
 use crate::nest::{Nest, levels};
 use crate::text::one_line;
 
-/// Above this, dagre takes longer than anyone wants to wait. It counts the boxes of a body and, for
-/// each arrow, the levels that it crosses, because each of these becomes a box inside dagre.
+/// Above this, dagre takes too long. The cost is the number of boxes of a body plus, for each arrow, the levels that
+/// it crosses, because each of these becomes a box inside dagre.
 const FLOW_COST_MAX: usize = 500;
-/// Above this many boxes in the whole picture, no body is given to dagre.
+/// Above this many boxes in the whole picture, dagre is not used.
 const FLOW_NODES_MAX: usize = 2_000;
 
 /// A body to be arranged.
 pub(super) struct Task<'a> {
     pub(super) graph: &'a Graph,
     pub(super) nest: &'a Nest,
-    /// Of all nodes of the graph.
+    /// The sizes of all nodes of the graph.
     pub(super) sizes: &'a [Size],
     /// The nodes of the body.
     pub(super) members: &'a [usize],
@@ -31,12 +31,12 @@ pub(super) struct Task<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arrangement {
     pub(super) size: Size,
-    /// Upper left corners of nodes.
+    /// The upper left corners of nodes.
     pub(super) corners: Vec<(usize, Point)>,
     pub(super) routes: Vec<Route>,
 }
 
-/// The way of one arrow.
+/// The line of one arrow.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     pub(super) edge: usize,
@@ -54,7 +54,7 @@ pub(super) struct Link {
 }
 
 impl Arrangement {
-    /// Everything moves to the right and down.
+    /// Moves everything to the right and down.
     pub(super) fn shift(&mut self, x: f64, y: f64) {
         for (_, corner) in &mut self.corners {
             *corner = corner.moved(x, y);
@@ -77,7 +77,7 @@ impl Task<'_> {
         self.sizes[self.members[member]]
     }
 
-    /// The room for the label of an edge; nothing if it has none.
+    /// The size of the label of an edge; `None` if it has none.
     pub(super) fn label(&self, edge: usize) -> Option<Size> {
         let label = self.graph.edges[edge].label.as_deref()?;
         Some(label_size(&one_line(label, LABEL_COLUMNS_MAX)))
@@ -93,13 +93,13 @@ impl Task<'_> {
         self.edges.iter().filter_map(link).collect()
     }
 
-    /// The member that a state machine starts with.
+    /// The member at which a state machine starts.
     pub(super) fn start(&self) -> Option<usize> {
         self.members.iter().position(|at| self.graph.nodes[*at].start)
     }
 }
 
-/// Places for the members of a body, from `0, 0`.
+/// The places of the members of a body, from `0, 0`.
 pub(super) fn arrange(task: &Task<'_>) -> Arrangement {
     let links = task.links();
     let levels = match task.start() {
@@ -120,7 +120,7 @@ pub(super) fn arrange(task: &Task<'_>) -> Arrangement {
     }
 }
 
-/// How many arrows each member is away from the start; what cannot be reached comes last.
+/// The distance of each member from the start, in arrows; unreachable members come last.
 fn steps_from(start: usize, count: usize, links: &[Link]) -> Vec<usize> {
     let mut next = vec![Vec::new(); count];
     for link in links {

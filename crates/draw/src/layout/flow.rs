@@ -1,4 +1,4 @@
-//! A body arranged by dagre.
+//! Arranges a body with dagre.
 
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
@@ -10,9 +10,9 @@ use super::{Area, Point};
 use crate::graph::{EdgeKind, GraphNode};
 use crate::label::{HEXAGON_POINT, Shape, shape};
 
-/// The corner of a box that no arrow touches.
+/// The part of a corner that no arrow touches.
 const CORNER: f64 = 10.0;
-/// How far arrows to several places move apart where they leave a node.
+/// How far the arrows of a node move apart at its outline.
 const SPREAD: f64 = 0.3;
 
 type Flow = Graph<NodeLabel, EdgeLabel>;
@@ -28,7 +28,7 @@ pub(super) fn arrange(task: &Task<'_>, links: &[Link]) -> Arrangement {
         let (from, to) = direction(link);
         flow.set_edge(from.to_string(), to.to_string(), Some(edge_label(task, link)), Some(&link.edge.to_string()));
     }
-    // Branches without arrows between them hang from one line, so that their captions are read in a row.
+    // Branches without arrows between them are aligned at the top, so that their captions are in one row.
     let rank_align = if links.is_empty() { RankAlign::Top } else { RankAlign::Center };
     let options = LayoutOptions {
         nodesep: 36.0,
@@ -42,7 +42,7 @@ pub(super) fn arrange(task: &Task<'_>, links: &[Link]) -> Arrangement {
     read(task, links, &flow)
 }
 
-/// A way back that is known as such is given to dagre as the way there, so that it bends no levels.
+/// A known way back is given to dagre in reverse, so that it does not change the levels.
 fn direction(link: &Link) -> (usize, usize) {
     if link.kind == EdgeKind::Rewind { (link.to, link.from) } else { (link.from, link.to) }
 }
@@ -91,14 +91,14 @@ fn route(task: &Task<'_>, flow: &Flow, link: &Link) -> Option<Route> {
 
 /// Moves the ends of an arrow to the flat top or bottom of its nodes.
 ///
-/// Dagre lets an arrow leave a node wherever it points, also through the side, from where it cuts the
-/// corner of the neighbour; and it takes every node for a rectangle.
+/// Dagre lets an arrow leave a node in any direction. An arrow through the side can cut the corner of the next node.
+/// Dagre also treats every node as a rectangle.
 fn touch_outlines(task: &Task<'_>, flow: &Flow, link: &Link, points: &mut [Point]) {
     let edge_of = |member: usize, towards: Point| {
         let area = area(task, flow, member);
         flat_edge(area, margin(&task.graph.nodes[task.members[member]], area), towards)
     };
-    // A way from a node to itself stays at the side, where dagre made room for it.
+    // An arrow from a node to itself stays at the side, where dagre made room for it.
     if link.from == link.to {
         return;
     }
@@ -110,7 +110,7 @@ fn touch_outlines(task: &Task<'_>, flow: &Flow, link: &Link, points: &mut [Point
     }
 }
 
-/// How much of the top and bottom of a node is not flat, from each side.
+/// The width of the part of the top and bottom that is not flat, on each side.
 fn margin(node: &GraphNode, area: Area) -> f64 {
     match shape(node) {
         _ if node.group => CORNER,
@@ -121,7 +121,7 @@ fn margin(node: &GraphNode, area: Area) -> f64 {
     }
 }
 
-/// A place on the top or bottom, off the middle in the direction of a point above or below.
+/// A point on the top or bottom, moved from the middle towards a point above or below.
 fn flat_edge(area: Area, margin: f64, towards: Point) -> Option<Point> {
     let centre = area.centre();
     let room = (area.width / 2.0 - margin).max(0.0);
@@ -131,7 +131,7 @@ fn flat_edge(area: Area, margin: f64, towards: Point) -> Option<Point> {
     y.map(|y| Point { x, y })
 }
 
-/// Dagre's frame leaves out the bends of arrows; ours takes them in and starts at `0, 0`.
+/// Dagre's frame ignores the bends of arrows. This frame includes them and starts at `0, 0`.
 fn fit(task: &Task<'_>, arrangement: &mut Arrangement) {
     let mut areas: Vec<Area> = Vec::new();
     for (at, corner) in &arrangement.corners {

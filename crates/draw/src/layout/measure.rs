@@ -1,16 +1,16 @@
-//! How much room text takes.
+//! Estimates the size of text.
 //!
-//! No font is asked: the estimates are generous, so that a wide fallback font still fits its box.
+//! No font is read. The estimates are generous, so that a wide fallback font still fits.
 
 use crate::graph::GraphNode;
 use crate::label::{Shape, lines, shape};
 use crate::text::columns;
 
-/// The room above the picture for its title.
+/// The height of the title above the picture.
 pub(crate) const TITLE_HEIGHT: f64 = 30.0;
-/// The room for the caption of a frame.
+/// The height of the caption of a frame.
 pub(crate) const CAPTION_HEIGHT: f64 = 34.0;
-/// From one line of a box to the next.
+/// The distance between two lines of a box.
 pub(crate) const LINE_HEIGHT: f64 = 17.0;
 
 const TITLE_COLUMN: f64 = 8.6;
@@ -24,7 +24,7 @@ pub(crate) struct Size {
     pub(crate) height: f64,
 }
 
-/// The box of a node that holds no others.
+/// The size of a node without inner nodes.
 pub(super) fn box_size(node: &GraphNode) -> Size {
     let lines = lines(node);
     let widths = lines.iter().enumerate().map(|(n, line)| {
@@ -41,12 +41,12 @@ pub(super) fn box_size(node: &GraphNode) -> Size {
     }
 }
 
-/// The caption of a frame.
+/// The width of the caption of a frame.
 pub(super) fn caption_width(text: &str) -> f64 {
     LINE_COLUMN * columns(text) as f64 + 8.0
 }
 
-/// The label of an arrow.
+/// The size of the label of an arrow.
 pub(super) fn label_size(text: &str) -> Size {
     Size { width: LABEL_COLUMN * columns(text) as f64 + 10.0, height: 18.0 }
 }

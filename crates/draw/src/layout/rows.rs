@@ -1,14 +1,14 @@
-//! A body arranged in plain rows, a level after the other, in time that grows with its size only.
+//! Arranges a body in plain rows, one level after the other, in linear time.
 
 use super::arrange::{Arrangement, Link, Route, Task};
 use super::measure::Size;
 use super::{Area, Point};
 
-/// The longest row; a wider level takes several.
+/// The most boxes in a row; a wider level takes several rows.
 const ROW_BOXES_MAX: usize = 24;
 const GAP: f64 = 30.0;
 const LEVEL_GAP: f64 = 60.0;
-/// How far an arrow that leads up swings out to the side.
+/// How far an upward arrow bends to the side.
 const SWING: f64 = 24.0;
 
 /// Levels from top to bottom, members of a level as written.
@@ -52,7 +52,7 @@ fn put_row(task: &Task<'_>, row: &[usize], y: f64, areas: &mut [Area]) -> Size {
     Size { width: x - GAP, height: tallest }
 }
 
-/// A level of one box stands in the middle: that is where the arrows of a fan come from and go to.
+/// Centres a level of one box, because fans of arrows start and end there.
 fn centre_rows(areas: &mut [Area], levels: &[usize], width: f64) {
     let rows = by_level(levels);
     for member in rows.iter().filter(|row| row.len() == 1).flatten() {
@@ -81,7 +81,7 @@ fn down(from: Area, to: Area) -> Vec<Point> {
 fn up(from: Area, to: Area) -> Vec<Point> {
     let side = (from.x + from.width).max(to.x + to.width) + SWING;
     let (start, end) = (from.centre().y, to.centre().y);
-    // From a box to itself the two ends would meet.
+    // For an arrow from a box to itself the two ends would meet.
     let end = if start == end { end - from.height / 4.0 } else { end };
     vec![
         Point { x: from.x + from.width, y: start },

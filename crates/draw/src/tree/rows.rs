@@ -1,4 +1,4 @@
-//! The lines of one body: in which order, on which bracket, waiting for what.
+//! The lines of one body: their order, brackets and dependencies.
 
 use std::collections::HashMap;
 
@@ -6,32 +6,32 @@ use crate::graph::Graph;
 use crate::nest::{Nest, levels};
 use crate::text::columns;
 
-/// Ids wider than this do not push the column of the others.
+/// Ids wider than this do not widen the column of the others.
 const ID_COLUMNS_MAX: usize = 28;
-/// Kinds wider than this do not push the column of the others.
+/// Kinds wider than this do not widen the column of the others.
 const KIND_COLUMNS_MAX: usize = 12;
-/// How many dependencies are named.
+/// The most dependencies that are named.
 const AFTER_MAX: usize = 6;
 
 /// One step, ready to be printed.
 pub(super) struct Row {
-    /// Its position in the drawing.
+    /// The index of the node in the drawing.
     pub(super) node: usize,
-    /// What stands before the connector, and before everything below the step.
+    /// The text before the connector, and before all lines below the step.
     pub(super) lead: String,
-    /// What ties the step to its siblings.
+    /// The sign that connects the step with its siblings.
     pub(super) connector: &'static str,
-    /// What stands in the connector's place on the lines below.
+    /// The text in place of the connector on the lines below.
     pub(super) rest: &'static str,
     /// The width of the column of ids.
     pub(super) id_columns: usize,
     /// The width of the column of kinds.
     pub(super) kind_columns: usize,
-    /// What it waits for, if that is not obvious.
+    /// The dependencies, if they are not obvious.
     pub(super) after: Option<String>,
 }
 
-/// The lines of what stands in a group.
+/// The lines of the members of a group.
 pub(super) fn rows(graph: &Graph, nest: &Nest, group: Option<usize>, lead: &str) -> Vec<Row> {
     let members = nest.inside(group);
     let id_columns = widest(members, ID_COLUMNS_MAX, |at| columns(&graph.nodes[at].id));
@@ -93,7 +93,7 @@ fn by_level(graph: &Graph, nest: &Nest, members: &[usize]) -> Vec<Vec<usize>> {
     by_level
 }
 
-/// The names of what a step waits for, unless it is the one step of the level above.
+/// The names of a step's dependencies, unless it depends on the only step of the level above.
 fn after(graph: &Graph, nest: &Nest, node: usize, above: &[usize]) -> Option<String> {
     let forward = nest.incoming[node].iter().filter(|edge| graph.edges[**edge].kind.is_forward());
     let mut froms: Vec<usize> = forward.filter_map(|edge| nest.ends[*edge]).map(|(from, _)| from).collect();

@@ -1,4 +1,4 @@
-//! LH0415: an agent is asked for what it cannot do, and nothing else can do for it.
+//! LH0415: a step needs an ability that its agent does not have, and nothing can replace it.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     let mut said = HashSet::new();
     for meant in Meant::all(context) {
         for need in needs(context, &meant) {
-            // Several steps may mean the same agent.
+            // Several steps may use the same agent.
             let findings = unmet(context, &meant, &need).into_iter();
             out.extend(findings.filter(|finding| said.insert((finding.span, need.lacks))));
         }
     }
 }
 
-/// What is asked of an agent.
+/// An ability that a step needs.
 struct Need {
-    /// Where that is said.
+    /// The place that asks for it.
     span: Span,
     can: fn(Able) -> bool,
     lacks: &'static str,
@@ -46,7 +46,7 @@ fn needs(context: &Context<'_, '_>, meant: &Meant<'_>) -> Vec<Need> {
     tools.into_iter().chain(looking).collect()
 }
 
-/// Where it is said that an agent only looks: by the step, or by who the agent is.
+/// The place that makes an agent read-only: the step, or the persona.
 fn looking<'n>(context: &Context<'_, '_>, meant: &Meant<'n>) -> Option<&'n Node> {
     if let Some((node, word)) = meant.text("sandbox") {
         return (word == "read-only").then_some(node);
@@ -62,7 +62,7 @@ pub(super) fn only_looks(context: &Context<'_, '_>, ix: StepIx) -> bool {
     looking(context, &meant).is_some()
 }
 
-/// Those that would have to do it and cannot.
+/// One finding for each agent that would have to do it and cannot.
 fn unmet(context: &Context<'_, '_>, meant: &Meant<'_>, need: &Need) -> Vec<Diagnostic> {
     let lacks = |agent: &str| context.world.able(agent).is_some_and(|able| !(need.can)(able));
     let own = meant.text("backend").filter(|(_, agent)| lacks(agent));

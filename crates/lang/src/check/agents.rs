@@ -1,4 +1,4 @@
-//! LH0404 and LH0405: agents and backends that nobody has defined.
+//! LH0404 and LH0405: agents and backends that are not defined.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -69,7 +69,7 @@ fn in_full(context: &Context<'_, '_>, agent: &Node, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Everything that can run an agent: the product's own, and the settings' names for them.
+/// All backends: Longhaul's own, and the names in the settings.
 pub(super) fn backends<'a>(context: &'a Context<'_, '_>) -> Vec<&'a str> {
     let own = context.world.names(NameKind::Backend);
     let configured = context.world.names(NameKind::Profile).iter().filter(|name| !own.contains(name));

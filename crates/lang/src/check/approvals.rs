@@ -1,4 +1,4 @@
-//! LH0516: approvals that nobody can give.
+//! LH0516: approvals that no person can give.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether there can be enough people.
+/// Reports a rule that needs more people than may answer.
 fn people(rule: &Node) -> Option<Diagnostic> {
     let from = rule.get("from").unwrap_or(rule);
     let asked = count(rule);
@@ -49,7 +49,7 @@ fn people(rule: &Node) -> Option<Diagnostic> {
     }
 }
 
-/// Whether several people can give the same answer to what a step asks.
+/// Reports a step that several people cannot answer in the same way.
 fn answers(action: &str, step: &Node, rule: &Node, is_own: bool) -> Option<Diagnostic> {
     let (node, count) = count(rule).filter(|(_, count)| *count > 1)?;
     if action == "ask" && is_own {

@@ -1,4 +1,4 @@
-//! LH0407: a channel that nobody has configured.
+//! LH0407: a channel that is not configured.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

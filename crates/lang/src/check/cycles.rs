@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::Order;
 use crate::order::{GRAPH_STEPS_MAX, find_cycle};
 
-/// How many steps of a cycle are named.
+/// The most steps of a cycle in a message.
 const NAMED_MAX: usize = 12;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {

@@ -1,4 +1,4 @@
-//! LH0212: a node of a state machine that leads nowhere and is no end.
+//! LH0212: a node of a state machine that leads nowhere and is not an end.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -27,7 +27,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a node of a state machine forgets to say where to go.
+/// Whether a node of a state machine lacks a `next`.
 pub(super) fn has_dead_end(model: &Model<'_>, body: &Body<'_>) -> bool {
     body.steps.iter().any(|step| leads_nowhere(model.step(*step)))
 }

@@ -33,14 +33,14 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What people see of a step is not what other steps call it.
+/// The id of the step with this name. A step is referred to by its id, not by its name.
 fn named(context: &Context<'_, '_>, body: BodyIx, name: &str) -> Option<String> {
     let mut steps = context.model.body(body).steps.iter().map(|step| context.model.step(*step));
     let step = steps.find(|step| step.node.get("name").and_then(Node::as_text) == Some(name))?;
     Some(format!("`{name}` is only the `name` of `{}`: give that step an `id`, and depend on it", step.id))
 }
 
-/// Steps inside a container are waited for by waiting for the container.
+/// The container of the step with this id. Other steps must depend on the container.
 fn inside(context: &Context<'_, '_>, body: BodyIx, id: &str) -> Option<String> {
     let mut inner = context.model.own_steps().filter(|(_, step)| step.id == id);
     let container = inner.find_map(|(ix, _)| context.ancestor_in(ix, body))?;

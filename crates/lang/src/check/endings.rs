@@ -32,7 +32,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Loops that the cursor can enter and never leave.
+/// Loops that a run can enter and never leave.
 fn trapped(
     model: &Model<'_>,
     body: &Body<'_>,
@@ -50,7 +50,7 @@ fn trapped(
     }
 }
 
-/// Nodes from which an end can be reached. A node that goes nowhere ends the body.
+/// Nodes from which an end can be reached. A node without a target ends the body.
 fn can_end(model: &Model<'_>, body: &Body<'_>) -> HashSet<StepIx> {
     let ends = |step: &&StepIx| model.step(**step).action.key() == "end" || successors(model, **step).is_empty();
     let mut sources: std::collections::HashMap<StepIx, Vec<StepIx>> = std::collections::HashMap::new();

@@ -1,4 +1,4 @@
-//! LH0416: an entry of `fallback` that is a slip of an agent's name. LH0417: nobody to continue with at a limit.
+//! LH0416: an entry of `fallback` that is a misspelt agent. LH0417: no agent to continue with at a limit.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let searches = suggests(out);
         let entries = meant.fallback().filter(|_| searches);
         let slips = entries.filter_map(|(node, entry)| slip(&known, node.span, entry));
-        // Several steps may mean the same agent.
+        // Several steps may use the same agent.
         out.extend(slips.chain(nobody(&meant)).filter(|finding| said.insert(finding.span)));
     }
 }
 
-/// Whatever names no agent is a model, so only what looks like an agent is a mistake. Models have numbers in
-/// their names, agents do not.
+/// An entry that is not an agent is a model, so only an entry that looks like an agent is a mistake. Models have
+/// digits in their names, agents do not.
 fn slip(known: &[&str], span: Span, entry: &str) -> Option<Diagnostic> {
     let name = agent_in(entry);
     if known.contains(&name) || name.contains(|c: char| c.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! LH0401, LH0402, LH0403: prompt and script files that are not there, or not where they may be.
+//! LH0401, LH0402, LH0403: prompt and script files that are missing, or outside the workflow's folder.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

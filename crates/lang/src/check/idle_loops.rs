@@ -1,6 +1,6 @@
 //! LH0218: nodes of a state machine that only lead to each other.
 //!
-//! Nothing changes between two visits of such a node, so whoever comes back to it goes round for ever.
+//! Nothing changes between two visits of such a node, so a run that comes back to it loops for ever.
 
 use std::collections::HashSet;
 
@@ -32,13 +32,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The nodes of one loop in which nothing is done; none if there is no such loop.
+/// The nodes of one loop without any work; empty if there is no such loop.
 fn idle_cycle(model: &Model<'_>, body: &Body<'_>) -> Vec<StepIx> {
     let only_leads = |step: &&StepIx| matches!(model.step(**step).action, Action::Decide);
     let mut left: HashSet<StepIx> = body.steps.iter().filter(only_leads).copied().collect();
     let onward =
         |step: StepIx, left: &HashSet<StepIx>| successors(model, step).into_iter().find(|to| left.contains(to));
-    // A node from which no other of them can be reached is in no loop of theirs.
+    // A node that reaches no other of them is not in a loop.
     loop {
         let open: HashSet<StepIx> = left.iter().copied().filter(|step| onward(*step, &left).is_some()).collect();
         if open.len() == left.len() {

@@ -1,4 +1,4 @@
-//! LH0511: inputs whose default is not of their type, and inputs named like something else.
+//! LH0511: inputs whose default has the wrong type, and inputs with a reserved name.
 
 use longhaul_core::catalog::names::RESERVED;
 use longhaul_core::id;

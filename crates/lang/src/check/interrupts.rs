@@ -1,4 +1,4 @@
-//! LH0419: files that are to be put back after an interruption, but are not the step's alone.
+//! LH0419: `on_interrupt: restore` for files that other steps may use at the same time.
 
 mod beside;
 
@@ -19,13 +19,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Where it is said that the files of a step are put back.
+/// The place that asks to restore the files of a step.
 fn restores<'n>(context: &Context<'_, 'n>, ix: StepIx) -> Option<&'n Node> {
     let node = setting(context, ix, "on_interrupt")?;
     (node.as_text() == Some("restore")).then_some(node)
 }
 
-/// What a step says, or the file's defaults where it says nothing.
+/// The value of a key at the step, otherwise in the file's defaults.
 fn setting<'n>(context: &Context<'_, 'n>, ix: StepIx, key: &str) -> Option<&'n Node> {
     let defaults = context.model.unit_of(ix).node.get("defaults");
     context.model.step(ix).node.get(key).or_else(|| defaults?.get(key))

@@ -1,4 +1,4 @@
-//! The agent of a prompt as its step means it: the file's default, and what the step adds or puts in its place.
+//! The agent of a prompt: the file's default, changed or replaced by the step.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::model::{Step, Unit, step_ix};
 use crate::source::Node;
 use crate::world::{NameKind, same_name};
 
-/// The keys of an agent, each with the place where it is said.
+/// The keys of an agent, each with its place.
 #[derive(Debug, Default)]
 pub(super) struct Meant<'n>(HashMap<&'n str, &'n Node>);
 
@@ -20,7 +20,7 @@ impl<'n> Meant<'n> {
         prompts.map(|(ix, step)| Self::of(context, context.model.unit_of(ix), step)).collect()
     }
 
-    /// The agents of all prompts, also those of other files.
+    /// The agents of all prompts, including those of other files.
     pub(super) fn everywhere(context: &Context<'_, 'n>) -> Vec<(StepIx, Self)> {
         let steps = context.model.steps.iter().enumerate().map(|(at, step)| (step_ix(at), step));
         let prompts = steps.filter(|(_, step)| step.action.key() == "prompt");
@@ -56,24 +56,24 @@ impl<'n> Meant<'n> {
         self.0.extend(entries.iter().filter_map(|(key, value)| Some((key.scalar()?, value))));
     }
 
-    /// What is said under a key.
+    /// The value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
         self.0.get(key).copied()
     }
 
-    /// A text that is said under a key, and where.
+    /// The text of a key, and its place.
     pub(super) fn text(&self, key: &str) -> Option<(&'n Node, &'n str)> {
         self.get(key).and_then(|node| Some((node, node.as_text()?)))
     }
 
-    /// Whoever takes over: each entry, and where it stands.
+    /// The entries of `fallback`, and their places.
     pub(super) fn fallback(&self) -> impl Iterator<Item = (&'n Node, &'n str)> {
         let entries = self.get("fallback").and_then(Node::items).unwrap_or_default();
         entries.iter().filter_map(|node| Some((node, node.as_text()?)))
     }
 }
 
-/// The part of an entry of `fallback` that can name an agent.
+/// The part of an entry of `fallback` that can be an agent.
 pub(super) fn agent_in(entry: &str) -> &str {
     entry.split_once('@').map_or(entry, |(agent, _)| agent)
 }

@@ -1,4 +1,4 @@
-//! LH0514: keys that are read and checked, and change nothing of what is done.
+//! LH0514: keys that are valid but have no effect.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use crate::source::Node;
 
 const GATES: &[&str] = &["guardrail", "confidence", "eval"];
 
-/// Keys of a step, with what to do in their place.
+/// Keys of a step, with what to use instead.
 const OF_STEPS: &[(&str, &str)] = &[
     ("writes", "check the diff in a `run` step after it, and fail there"),
     ("requires", "check for the program in a `run` step before it, as in `command -v git`"),
@@ -60,7 +60,7 @@ fn tell(node: &Node, key: &str, shown: &str, instead: &str, out: &mut Vec<Diagno
     );
 }
 
-/// An empty list, and what is switched off, ask for nothing.
+/// Whether a value asks for something. An empty list and `false` do not.
 fn asks_for_something(value: &Node) -> bool {
     let is_off = value.get("enabled").and_then(Node::as_bool) == Some(false);
     !is_off && value.items().is_none_or(|items| !items.is_empty())

@@ -1,4 +1,4 @@
-//! LH0315: an output whose name is taken. LH0102: more names than can be kept.
+//! LH0315: an output whose name is taken. LH0102: too many names.
 
 use longhaul_core::catalog::names::RESERVED;
 
@@ -30,7 +30,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Every node in which a step gives something a name.
+/// Every node in which a step defines a name.
 fn names<'n>(step: &Step<'n>) -> Vec<&'n Node> {
     let output = step.node.get("output");
     let alias = output.and_then(|output| if output.entries().is_some() { output.get("as") } else { Some(output) });

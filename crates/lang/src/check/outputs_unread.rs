@@ -1,4 +1,4 @@
-//! LH0306: a named output that nobody reads.
+//! LH0306: a named output that no step reads.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,8 @@ fn alias<'n>(step: &Step<'n>) -> Option<&'n Node> {
     if output.entries().is_some() { output.get("as") } else { Some(output) }
 }
 
-/// Whether what a step leaves is what its body was for: nothing comes after it, or a person reviews it.
+/// Whether the output of a step is the result of its body: it is a last step, a person reviews it, or it
+/// rewinds.
 fn is_result(context: &Context<'_, '_>, ix: StepIx, step: &Step<'_>, waited_for: &HashSet<StepIx>) -> bool {
     let body = context.model.body(step.body);
     let last = match body.order {

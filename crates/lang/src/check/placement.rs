@@ -1,4 +1,4 @@
-//! LH0206: a key that has no meaning in the body it stands in.
+//! LH0206: a key that has no meaning in its body.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! LH0209: a node of a state machine that no way leads to.
+//! LH0209: a node of a state machine that cannot be reached.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             unknown_start(body, out);
             continue;
         };
-        // A way that is missing, or leads to a node that does not exist, may be the one that is meant.
+        // A missing or broken transition may be the one that leads here.
         if has_broken(context.model, body) || has_dead_end(context.model, body) {
             continue;
         }
@@ -33,7 +33,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Everything the cursor can come to.
+/// All nodes that a run can reach.
 pub(super) fn reachable(model: &Model<'_>, start: StepIx) -> HashSet<StepIx> {
     let mut reached = HashSet::from([start]);
     let mut queue = vec![start];

@@ -1,4 +1,4 @@
-//! LH0216: a `repeat` without a bound.
+//! LH0216: a `repeat` without a limit.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

@@ -25,7 +25,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a step of a body leads to something that does not exist, so that its ways are not known.
+/// Whether a step of a body leads to an unknown step. Then its transitions are not known.
 pub(super) fn has_broken(model: &Model<'_>, body: &Body<'_>) -> bool {
     let broken = |id: &str| !body.by_id.contains_key(id);
     let mut steps = body.steps.iter().map(|step| model.step(*step));

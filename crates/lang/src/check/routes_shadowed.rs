@@ -24,7 +24,7 @@ fn always_holds(entry: &Node) -> bool {
     entry.entries().is_some() && entry.get("when").is_none_or(|when| when.scalar() == Some("true"))
 }
 
-/// Written on purpose: the target is one that this choice leaves out.
+/// A condition that is always false was written on purpose: it names a target that this choice leaves out.
 fn never_holds(entry: &Node) -> bool {
     entry.get("when").is_some_and(|when| when.scalar() == Some("false"))
 }

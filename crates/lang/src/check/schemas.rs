@@ -1,4 +1,4 @@
-//! LH0505, LH0513: schemas that are none, or refer to nothing.
+//! LH0505, LH0513: invalid schemas, and schemas with unknown references.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -26,7 +26,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `spread` needs to know which names it makes.
+/// `spread` needs a schema that names its fields.
 fn spread(step: &Node, out: &mut Vec<Diagnostic>) {
     let Some(output) = step.get("output") else { return };
     let Some((key, value)) = output.entry("spread") else { return };

@@ -1,4 +1,4 @@
-//! LH0312: `env` or `secrets` where an agent or a person would read them. LH0320: `env` or `secrets` in a computation.
+//! LH0312: `env` or `secrets` in a text for an agent or a person. LH0320: `env` or `secrets` in a computation.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -27,13 +27,13 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a value is written as it is, or with what stands for it where it is not set.
+/// Whether a value is printed as it is, or with a default.
 fn is_written(text: &Text<'_>, read: &Read) -> bool {
     let is_one = matches!(read.path.as_slice(), [ChainLink::Field(name, _)] if text.source[read.range.clone()].ends_with(&format!(".{name}")));
     is_one && whole(text, read).is_some_and(|after| after.is_empty() || is_default(after))
 }
 
-/// What follows a value that an expression begins with.
+/// The rest of an expression that starts with the value.
 fn whole<'t>(text: &'t Text<'_>, read: &Read) -> Option<&'t str> {
     if text.site.language == Language::Expression {
         let after = text.source.strip_prefix(&text.source[..read.range.end])?;
@@ -45,7 +45,7 @@ fn whole<'t>(text: &'t Text<'_>, read: &Read) -> Option<&'t str> {
     Some(text.source[read.range.end..emit.expr.end].trim())
 }
 
-/// `| default(…)` and nothing else.
+/// Whether the rest is `| default(…)` and nothing else.
 fn is_default(after: &str) -> bool {
     let call = after.strip_prefix('|').map(str::trim_start);
     let args = call.and_then(|call| call.strip_prefix("default").or_else(|| call.strip_prefix('d')));

@@ -1,4 +1,5 @@
-//! LH0313, LH0314 and LH0319: a template where a shell, or what it starts, would or may take its value for code.
+//! LH0313, LH0314 and LH0319: a template in a place where a shell, or a program that it starts, may execute its
+//! value.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

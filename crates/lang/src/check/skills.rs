@@ -1,4 +1,4 @@
-//! LH0412: a skill that is not there.
+//! LH0412: an unknown skill.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

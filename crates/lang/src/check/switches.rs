@@ -1,5 +1,5 @@
-//! LH0309, LH0310, LH0311: a `switch` that forgets a value, has a case that never comes, or a `default` that
-//! is never taken.
+//! LH0309, LH0310, LH0311: a `switch` that misses a value, has a case that cannot match, or a `default` that is never
+//! taken.
 
 use longhaul_core::Json;
 
@@ -21,7 +21,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Without a list of values, anything can come: a `default` says what then.
+/// The set of values is open, so the `switch` needs a `default`.
 fn open_ended(step: &Step<'_>, cases: &Node, out: &mut Vec<Diagnostic>) {
     if step.node.get("default").is_none() {
         out.push(

@@ -1,4 +1,4 @@
-//! LH0318: a template that would take too much.
+//! LH0318: a template that would use too much time or memory.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
         let mut last = None;
         for finding in &analysis.findings {
             let FindingKind::TooCostly { why } = &finding.kind else { continue };
-            // One place can be too costly in more than one way; the first says enough.
+            // One place can be too costly in several ways; one finding is enough.
             if last.replace(&finding.range) == Some(&finding.range) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! LH0303, LH0304, LH0305: names that nothing sets, that nothing has set yet, or that may not be set.
+//! LH0303, LH0304, LH0305: names that no step sets, that a later step sets, or that may not be set.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::sites::{Position, Purpose};
 use crate::source::{Node, Span};
 use crate::texts::Text;
 
-/// The most findings for one text: each place in it has to be counted out from its start.
+/// The most findings for one text: locating each one takes time.
 const FINDINGS_MAX: usize = 100;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
             Lookup::Unknown if misspelt.contains(read.root.as_str()) => true,
             _ => read.guarded || own.contains(read.root.as_str()),
         };
-        // A text that reads the same name five times has one mistake in it.
+        // A text that reads the same name five times has one mistake.
         let doubtful = reads.filter(|(read, lookup)| !known(read, lookup) && told.insert(as_written(read)));
         for (read, lookup) in doubtful.take(FINDINGS_MAX) {
             let span = text.span(context.sources, place_of(read, lookup));
@@ -44,12 +44,12 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a text asks about the rounds of a body that is not there: LH0201 or LH0108 has said so.
+/// Whether the body that a text asks about is missing. LH0201 or LH0108 reports that.
 fn lacks_its_body(context: &Context<'_, '_>, place: Place) -> bool {
     matches!(place, Place::Step(step, Position::Round) if context.model.step(step).inner.is_empty())
 }
 
-/// The whole chain; of a step that does not exist only its id.
+/// The range of the whole chain; for an unknown step only that of its id.
 fn place_of(read: &Read, lookup: &Lookup) -> std::ops::Range<usize> {
     match (lookup, read.root.as_str(), read.path.first()) {
         (Lookup::Unknown, "steps", Some(ChainLink::Field(_, range))) => range.clone(),
@@ -57,7 +57,7 @@ fn place_of(read: &Read, lookup: &Lookup) -> std::ops::Range<usize> {
     }
 }
 
-/// Names that only this prompt sees.
+/// Names that exist only in this prompt.
 fn own_names<'n>(context: &Context<'_, 'n>, text: &Text<'n>) -> HashSet<&'n str> {
     let Place::Step(step, _) = text.place else { return HashSet::new() };
     let step = context.model.step(step);
@@ -71,13 +71,13 @@ fn own_names<'n>(context: &Context<'_, 'n>, text: &Text<'n>) -> HashSet<&'n str>
     entries.iter().filter_map(|(key, _)| key.scalar()).collect()
 }
 
-/// A name as one place of a text reads it.
+/// One use of a name in a text.
 struct Reading<'a, 'n> {
     text: &'a Text<'n>,
     read: &'a Read,
     lookup: &'a Lookup,
     span: Span,
-    /// Whether to look for what was meant.
+    /// Whether to search for a similar name.
     suggests: bool,
 }
 
@@ -104,14 +104,14 @@ fn finding(context: &Context<'_, '_>, reading: Reading<'_, '_>) -> Option<Diagno
     }
 }
 
-/// Whether the reader depends on another step of the producer's id: LH0205 has said so.
+/// Whether the reader depends on another step with the producer's id. LH0205 reports that.
 fn is_named_twice(context: &Context<'_, '_>, place: Place, producer: StepIx) -> bool {
     let Place::Step(step, _) = place else { return false };
     let id = &context.model.step(producer).id;
     context.model.step(step).deps.iter().any(|(dep, _)| *dep != producer && context.model.step(*dep).id == *id)
 }
 
-/// Names that steps give their outputs under a key that is a slip of `output`: LH0108 has said so.
+/// Output names under a misspelt `output` key. LH0108 reports the key.
 fn misspelt_outputs<'n>(context: &Context<'_, 'n>) -> HashSet<&'n str> {
     let known = |key: &str| modifiers::ALL.iter().any(|field| field.key == key) || catalog::kind(key).is_some();
     let slip = |key: &Node| key.scalar().is_some_and(|key| !known(key) && closest(key, &["output"]).is_some());
@@ -225,7 +225,7 @@ fn unsure(context: &Context<'_, '_>, read: &Read, producer: StepIx, doubt: Doubt
         .help(format!("give a value for that case: `{what} | default('…')`, or test `{} is defined` first", read.root))
 }
 
-/// The name and its fields, as they stand in the text.
+/// The name and its fields, as written.
 fn as_written(read: &Read) -> String {
     read.path.iter().fold(read.root.clone(), |text, key| match key {
         ChainLink::Field(field, _) => format!("{text}.{field}"),

@@ -1,4 +1,4 @@
-//! LH0301 and LH0302: templates and expressions that cannot be read.
+//! LH0301 and LH0302: templates and expressions with syntax errors.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

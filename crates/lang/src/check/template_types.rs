@@ -1,6 +1,5 @@
-//! LH0307, LH0308, LH0310, LH0316, LH0317: fields that do not exist, values of the wrong type,
-//! comparisons that can never hold, filters and functions that are not there, and text compared with a
-//! boolean or a number.
+//! LH0307, LH0308, LH0310, LH0316, LH0317: fields that do not exist, values of the wrong type, comparisons that are
+//! never true, unknown filters and functions, and text compared with a boolean or a number.
 
 use longhaul_core::types::Type;
 
@@ -10,7 +9,7 @@ use crate::expr::{ExprFinding, FindingKind};
 use crate::source::Span;
 use crate::texts::Text;
 
-/// The most findings for one text: each place in it has to be counted out from its start.
+/// The most findings for one text: locating each one takes time.
 const FINDINGS_MAX: usize = 100;
 
 pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
@@ -24,7 +23,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// `for_each` over something that is no list.
+/// Reports a `for_each` over a value that is not a list.
 fn not_a_list(context: &Context<'_, '_>, text: &Text<'_>, value: &Type) -> Option<Diagnostic> {
     let items = text.site.key == "for_each" && text.site.language == crate::expr::Language::Expression;
     let wrong = items && value.item().is_none();

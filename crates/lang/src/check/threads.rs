@@ -1,4 +1,4 @@
-//! LH0418: steps that share a conversation, but not the agent whose it is.
+//! LH0418: steps that share a conversation but use different agents.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::meant::Meant;
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
 
-/// Who first takes part in a conversation.
+/// The first step of a conversation.
 struct First<'n> {
     thread: &'n Node,
     agent: Option<(&'n Node, &'n str)>,
@@ -28,7 +28,7 @@ pub(super) fn check(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The conversation that a step shares, and where that is said.
+/// The conversation that a step shares, and the place that names it.
 pub(super) fn shared<'n>(meant: &Meant<'n>) -> Option<(&'n Node, &'n str)> {
     meant.text("thread").filter(|(_, name)| !matches!(*name, "" | "new" | "@new"))
 }

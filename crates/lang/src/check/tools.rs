@@ -1,4 +1,4 @@
-//! LH0406: a tool whose server nobody has configured.
+//! LH0406: a tool whose server is not configured.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! LH0512: triggers that do not say what they wait for.
+//! LH0512: triggers with no source, or with more than one.
 
 use super::Context;
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,5 @@
-//! LH0408 to LH0411, LH0414: sub-workflows that do not exist or are not the project's, get the wrong inputs, or use themselves.
+//! LH0408 to LH0411, LH0414: sub-workflows that do not exist, are outside the project, get wrong inputs, or use
+//! themselves.
 
 use std::collections::HashSet;
 
@@ -93,8 +94,8 @@ fn inputs(step: &Step<'_>, node: &Node, used: &Unit<'_>, out: &mut Vec<Diagnosti
     }
 }
 
-/// A unit that reaches itself. Reported where the file's own unit starts the circle, or leads into one of
-/// other files.
+/// Reports a unit that uses itself, directly or not. The place is where the file's own unit starts the cycle, or
+/// leads into a cycle of other files.
 fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     let uses = uses(context);
     let endless = endless(&uses);
@@ -121,7 +122,7 @@ fn recursion(context: &Context<'_, '_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Which units can continue into others for ever: those that are left when all that end are taken away.
+/// The units that can continue into others for ever: those that remain after all ending units are removed.
 fn endless(uses: &[Vec<UnitIx>]) -> Vec<bool> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); uses.len()];
     for (at, used) in uses.iter().enumerate() {
@@ -140,7 +141,7 @@ fn endless(uses: &[Vec<UnitIx>]) -> Vec<bool> {
     open.into_iter().map(|open| open > 0).collect()
 }
 
-/// The way from a unit into a circle and once round.
+/// The path from a unit into a cycle and once around it.
 fn circle(uses: &[Vec<UnitIx>], endless: &[bool], from: UnitIx) -> Vec<UnitIx> {
     let mut way = vec![from];
     let mut seen = HashSet::from([from]);
@@ -155,7 +156,7 @@ fn circle(uses: &[Vec<UnitIx>], endless: &[bool], from: UnitIx) -> Vec<UnitIx> {
     way
 }
 
-/// Which units each unit uses.
+/// The units that each unit uses.
 fn uses(context: &Context<'_, '_>) -> Vec<Vec<UnitIx>> {
     let mut uses = vec![Vec::new(); context.model.units.len()];
     for step in context.model.steps.iter().filter(|step| step.action.key() == "workflow") {

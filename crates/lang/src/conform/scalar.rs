@@ -1,4 +1,4 @@
-//! Scalars: words, numbers, time spans, patterns.
+//! Checks scalars: words, numbers, time spans, patterns.
 
 use longhaul_core::approval::Approvers;
 use longhaul_core::catalog::{Shape, modifiers};
@@ -26,7 +26,7 @@ impl Conform<'_> {
         }
     }
 
-    /// A number or a boolean where text is wanted: quotes are the remedy.
+    /// Reports a number or a boolean instead of text. The fix is to quote it.
     fn not_text(&mut self, node: &Node, shape: &Shape, what: &str) {
         let message = format!("{what} must be {}, but this is {}", words(shape), node.kind_words());
         let diagnostic = Diagnostic::error("LH0107", node.span, message).label(format!("expected {}", words(shape)));
@@ -116,7 +116,7 @@ fn no_approvers(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
     })
 }
 
-/// The word that is now written for an old one.
+/// The current word for an old one.
 fn current(known: &[&'static str], text: &str) -> Option<&'static str> {
     let (_, new) = modifiers::RENAMED.iter().find(|(old, new)| *old == text && known.contains(new))?;
     Some(new)
@@ -128,7 +128,7 @@ fn renamed(node: &Node, text: &str, new: &str, what: &str) -> Diagnostic {
         .help(format!("write `{new}`"))
 }
 
-/// No worker can have it.
+/// Reports a text that no worker can have as a label.
 fn no_label(node: &Node, text: &str, what: &str) -> Option<Diagnostic> {
     let is_one = !text.is_empty() && !text.contains(char::is_whitespace);
     (!is_one).then(|| {
@@ -154,7 +154,7 @@ fn bad_name(node: &Node, text: &str) -> Diagnostic {
     if id::is_name(&suggestion) { diagnostic.help(format!("write `{suggestion}`")) } else { diagnostic }
 }
 
-/// What a shape is, in words that fit "must be …".
+/// The name of a shape, in words that fit "must be …".
 pub(super) fn words(shape: &Shape) -> String {
     match shape {
         Shape::Any | Shape::Json | Shape::Computed => "a value".to_owned(),

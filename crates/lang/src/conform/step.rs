@@ -1,4 +1,4 @@
-//! Steps: exactly one action, its companions, the modifiers; and the bodies they stand in.
+//! Checks steps (exactly one action, its companion keys, the modifiers) and their bodies.
 
 use longhaul_core::catalog::{self, Field, StepKindEntry, kinds, modifiers, top};
 
@@ -92,7 +92,7 @@ impl Conform<'_> {
         }
     }
 
-    /// Mappings of which exactly one key says what is meant.
+    /// Checks mappings of which exactly one key decides the meaning.
     fn pick_one(&mut self, key: &str, value: &Node) {
         let choices: &[&str] = match key {
             "prompt" => &["file", "skill"],
@@ -198,7 +198,7 @@ fn known_keys(kind: Option<&'static StepKindEntry>) -> Vec<&'static str> {
     }
 }
 
-/// The kind of step that a key which does not exist probably means.
+/// The kind of step that an unknown key probably means.
 fn slip_of(key: &Node) -> Option<&'static StepKindEntry> {
     let word = key.scalar().unwrap_or_default();
     let exists =

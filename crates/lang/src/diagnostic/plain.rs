@@ -1,15 +1,15 @@
-//! Text from files, made fit for a terminal.
+//! Makes text from files safe for a terminal.
 
-/// The most characters of one message that are shown: a key can be a megabyte long.
+/// The most characters of one message: a key can be a megabyte long.
 const SHOWN_MAX: usize = 800;
 
-/// `text` without anything that a terminal would obey: control characters become pictures of themselves,
-/// marks that turn the direction of writing become replacement characters.
+/// `text` without terminal commands: control characters become visible symbols, and marks of writing direction become
+/// replacement characters.
 pub fn plain(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The same, of one message or label.
+/// The same for one message or label, shortened.
 pub(super) fn message(text: &str) -> String {
     let mut shown = plain(text);
     if let Some((at, _)) = shown.char_indices().nth(SHOWN_MAX) {

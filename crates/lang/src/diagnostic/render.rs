@@ -1,7 +1,7 @@
-//! Diagnostics for people, in the manner of a compiler.
+//! Prints diagnostics for people, as a compiler does.
 //!
-//! **Invariant:** what a file holds never reaches a terminal as a command to it, and the cost of one finding does
-//! not depend on the size of the file.
+//! **Invariant:** the content of a file never reaches a terminal as a command, and the cost of one finding does not
+//! depend on the size of the file.
 
 use std::ops::Range;
 
@@ -45,9 +45,9 @@ pub fn summary(diagnostics: &[Diagnostic]) -> String {
     }
 }
 
-/// How far from the main place another one may stand and still be shown in one piece with it.
+/// The largest distance between two places that are shown in one piece.
 const NEAR_BYTES: usize = 8 << 10;
-/// How much of a line is shown on either side of a place.
+/// How much of a line is shown on each side of a place.
 const ASIDE_BYTES: usize = 400;
 
 fn snippets<'a>(diagnostic: &Diagnostic, sources: &'a Sources) -> Vec<Element<'a>> {
@@ -59,7 +59,7 @@ fn snippets<'a>(diagnostic: &Diagnostic, sources: &'a Sources) -> Vec<Element<'a
     elements
 }
 
-/// A place and what is said there.
+/// A place and its label.
 struct Mark {
     kind: AnnotationKind,
     span: Span,
@@ -75,7 +75,7 @@ impl Mark {
         self.span.file == other.file && self.span.start.abs_diff(other.start) as usize <= NEAR_BYTES
     }
 
-    /// The span as a range the renderer accepts: in the text, on character boundaries, on one line.
+    /// The span as a range that the renderer accepts: inside the text, on character boundaries, on one line.
     fn range(&self, file: &SourceFile) -> Range<usize> {
         let start = boundary(&file.text, self.span.start as usize);
         let end = boundary(&file.text, (self.span.end as usize).min(start + ASIDE_BYTES)).max(start);
@@ -84,8 +84,8 @@ impl Mark {
     }
 }
 
-/// The lines of some places of a file. The renderer gets these and not the file, which it would scan
-/// from the start for each finding.
+/// The lines around some places of a file. The renderer gets these lines instead of the whole file, which it would
+/// scan from the start for each finding.
 fn piece<'a>(marks: Vec<Mark>, sources: &'a Sources) -> Vec<Element<'a>> {
     let Some(file) = marks.first().map(|mark| sources.file(mark.span.file)) else { return Vec::new() };
     let ranges: Vec<Range<usize>> = marks.iter().map(|mark| mark.range(file)).collect();
@@ -99,7 +99,8 @@ fn piece<'a>(marks: Vec<Mark>, sources: &'a Sources) -> Vec<Element<'a>> {
         .zip(ranges)
         .map(|(mark, range)| mark.kind.span(range.start - start..range.end - start).label(mark.label));
     let (number, _) = file.line_and_column(first);
-    // The renderer knows of all other control characters. The dot is as long as what it replaces.
+    // The renderer handles all other control characters. The dot has the same length as the character that it
+    // replaces.
     let text = file
         .text
         .get(start..end)
@@ -110,7 +111,7 @@ fn piece<'a>(marks: Vec<Mark>, sources: &'a Sources) -> Vec<Element<'a>> {
     if start == line.start {
         return vec![snippet.path(plain(&file.name)).into()];
     }
-    // The beginning of the line is left out, so the renderer cannot count the column.
+    // The start of the line is left out, so the renderer cannot count the column.
     let (line, column) = file.line_and_column(first);
     vec![Origin::path(plain(&file.name)).line(line).char_column(column).into(), snippet.path(None::<&str>).into()]
 }

@@ -1,8 +1,8 @@
-//! agent007 files in native keys.
+//! Translates agent007 files into native keys.
 //!
-//! A file is a list of steps that wait for each other by `depends_on` and by the names in `inputs`; that is
-//! a native graph. What its step types add (a verdict that sends the work back, a choice among
-//! dependents) are `rewind` and `next` here.
+//! A file is a list of steps that depend on each other by `depends_on` and by the names in `inputs`; that is a native
+//! graph. The extras of its step types (a verdict that sends the work back, a choice among dependents) become
+//! `rewind` and `next`.
 //!
 //! **Invariant:** every step of the file is a step of the result, in the same order.
 
@@ -21,14 +21,14 @@ use template::Reads;
 use wiring::Wiring;
 
 const TOP_KEYS: &[&str] = &["name", "description", "steps", "budget", "reliability", "eval_gate"];
-/// Top-level keys that no other language has.
+/// Top-level keys that only agent007 has.
 const TELLING_TOP_KEYS: &[&str] = &["budget", "reliability", "eval_gate"];
-/// Keys of a step that no other language has.
+/// Keys of a step that only agent007 has.
 const TELLING_STEP_KEYS: &[&str] =
     &["requires_approval", "approval_prompt", "skill", "evaluate", "routes", "workers", "extract"];
 
-/// Whether a tree looks like one. A file with nothing but `id`, `agent`, `prompt`, `output` and `depends_on`
-/// is native text as it stands.
+/// Whether a tree is an agent007 file. A file with only `id`, `agent`, `prompt`, `output` and `depends_on` is valid
+/// native text.
 pub fn recognises(node: &Node) -> bool {
     let Some(steps) = node.get("steps").and_then(Node::items) else { return false };
     TELLING_TOP_KEYS.iter().any(|key| node.get(key).is_some()) || steps.iter().any(is_telling)
@@ -55,7 +55,7 @@ pub fn to_native(node: &Node, out: &mut Vec<Diagnostic>) -> Node {
 }
 
 fn steps(file: &mut Reader<'_, '_>, reads: &mut Reads) -> Option<Node> {
-    // That there must be some is a native rule too.
+    // A native rule reports a missing list.
     let steps = file.list("steps");
     let wiring = Wiring::of(steps, file.out());
     let native = steps.iter().filter_map(|step| step::to_native(step, &wiring, reads, file.out())).collect();

@@ -1,6 +1,6 @@
-//! Composing native nodes out of a dialect's: mappings, expressions, and ids that had to change.
+//! Builds native nodes for dialects: mappings, expressions, and ids that had to change.
 //!
-//! **Invariant:** what is made here has the span of what it was made from, and every expression parses.
+//! **Invariant:** a built node has the span of its original, and every expression parses.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,14 +14,14 @@ use crate::source::{Node, Span, Value};
 const KEYWORDS: &[&str] =
     &["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None"];
 
-/// A native mapping that is being written.
+/// A native mapping under construction.
 pub(super) struct Entries {
     span: Span,
     entries: Vec<(Node, Node)>,
 }
 
 impl Entries {
-    /// An empty one, in the place of `origin`.
+    /// An empty mapping in the place of `origin`.
     pub(super) fn at(origin: &Node) -> Self {
         Self { span: origin.span, entries: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl Entries {
         }
     }
 
-    /// Adds an entry whose key is the user's.
+    /// Adds an entry with a key from the file.
     pub(super) fn put_keyed(&mut self, key: Node, value: Node) {
         self.entries.push((key, value));
     }
@@ -113,8 +113,7 @@ pub(super) fn is_readable(word: &str) -> bool {
     is_name(word) && !KEYWORDS.contains(&word)
 }
 
-/// A template as an expression: its texts and values, joined. `None` if it has statements, or braces
-/// that do not close.
+/// A template as an expression: its texts and values, joined. `None` if it has statements, or unclosed braces.
 pub(super) fn concatenation(template: &str) -> Option<String> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -138,13 +137,13 @@ pub(super) fn concatenation(template: &str) -> Option<String> {
     })
 }
 
-/// Ids as they are in the file, and as they must be here.
+/// Ids of the file, and their native forms.
 pub(super) struct Ids {
     changed: HashMap<String, String>,
 }
 
 impl Ids {
-    /// Finds an id for everything that has none by the native grammar, and says so.
+    /// Finds a native id for every id that the native grammar does not allow, and reports it.
     pub(super) fn of<'n>(ids: impl Iterator<Item = &'n Node>, out: &mut Vec<Diagnostic>) -> Self {
         let (fit, unfit): (Vec<_>, Vec<_>) =
             ids.filter(|id| id.as_text().is_some()).partition(|id| id.as_text().is_some_and(is_step_id));
@@ -162,7 +161,7 @@ impl Ids {
         Self { changed }
     }
 
-    /// An id or a reference to one.
+    /// The native form of an id or of a reference to one.
     pub(super) fn native(&self, node: &Node) -> Node {
         match node.as_text().and_then(|text| self.changed.get(text)) {
             Some(native) => Node::plain(node.span, native.as_str()),
@@ -170,7 +169,7 @@ impl Ids {
         }
     }
 
-    /// An id's text.
+    /// The native form of an id's text.
     pub(super) fn text<'a>(&'a self, id: &'a str) -> &'a str {
         self.changed.get(id).map_or(id, String::as_str)
     }
@@ -183,7 +182,7 @@ pub(super) fn renamed(node: &Node, from: &str, to: &str) -> Diagnostic {
         .help("names have letters, digits and `_`; ids of steps may also have `-`")
 }
 
-/// A name that can be read, made out of any text.
+/// Makes a readable name out of any text.
 pub(super) fn as_name(text: &str) -> String {
     let name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let name = if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name };

@@ -1,4 +1,4 @@
-//! Reading a dialect's mappings: typed access that reports what does not fit, and never stops.
+//! Reads a dialect's mappings: typed access that reports mistakes and never stops.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
@@ -13,7 +13,7 @@ pub(super) struct Reader<'n, 'o> {
 }
 
 impl<'n, 'o> Reader<'n, 'o> {
-    /// Opens a mapping. What is not a mapping, and keys that are not `allowed`, are reported.
+    /// Opens a mapping. Reports anything but a mapping, and keys that are not `allowed`.
     pub(super) fn open(
         node: &'n Node,
         what: impl Into<String>,
@@ -44,7 +44,7 @@ impl<'n, 'o> Reader<'n, 'o> {
         self.out.push(diagnostic);
     }
 
-    /// Where reports go, for reading what is inside.
+    /// The list of reports, for reading inner nodes.
     pub(super) fn out(&mut self) -> &mut Vec<Diagnostic> {
         self.out
     }
@@ -54,7 +54,7 @@ impl<'n, 'o> Reader<'n, 'o> {
         self.typed(key, "text", |node| node.as_text().is_some())
     }
 
-    /// A text that must be there.
+    /// A text that must be present.
     pub(super) fn required_text(&mut self, key: &str) -> Option<&'n Node> {
         if self.get(key).is_none() {
             self.missing(key);
@@ -98,23 +98,23 @@ impl<'n, 'o> Reader<'n, 'o> {
         self.typed(key, "a mapping", |node| node.entries().is_some()).and_then(Node::entries).unwrap_or_default()
     }
 
-    /// Reports that a key must be there.
+    /// Reports that a key is missing.
     pub(super) fn missing(&mut self, key: &str) {
         let message = format!("{} needs `{key}`", self.what);
         self.out.push(Diagnostic::error("LH0109", self.node.span, message).label(format!("no `{key}` here")));
     }
 
-    /// Looks again into a mapping whose keys were reported, or may be any.
+    /// Opens a mapping again whose keys were reported already, or may be any.
     pub(super) fn again(node: &'n Node, what: impl Into<String>, out: &'o mut Vec<Diagnostic>) -> Self {
         Self { what: what.into(), node, out }
     }
 
-    /// A text that says something: blank counts as absent.
+    /// A text; a blank one counts as absent.
     pub(super) fn said(&mut self, key: &str) -> Option<&'n Node> {
         self.text(key).filter(|node| node.scalar().is_some_and(|text| !text.trim().is_empty()))
     }
 
-    /// A text that must be there and say something.
+    /// A text that must be present and not blank.
     pub(super) fn required_said(&mut self, key: &str) -> Option<&'n Node> {
         let blank = self.get(key).is_none_or(|node| node.as_text().is_some_and(|text| text.trim().is_empty()));
         if blank {
@@ -133,7 +133,7 @@ impl<'n, 'o> Reader<'n, 'o> {
         None
     }
 
-    /// A text that must be there and say something.
+    /// A text that must be present and not blank.
     pub(super) fn filled_text(&mut self, key: &str) -> Option<&'n Node> {
         let text = self.required_text(key)?;
         if text.as_text().is_some_and(|text| !text.trim().is_empty()) {
@@ -159,7 +159,7 @@ impl<'n, 'o> Reader<'n, 'o> {
         None
     }
 
-    /// Warns that a key, if it is there, changes nothing.
+    /// Warns that a key has no effect, if it is present.
     pub(super) fn without_effect(&mut self, key: &str, why: &str) {
         if let Some((key_node, _)) = self.node.entry(key).filter(|(_, value)| !value.is_null()) {
             let message = format!("`{key}` has no effect here: {why}");

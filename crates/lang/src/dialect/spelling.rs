@@ -1,7 +1,7 @@
-//! Texts, names and ids of other systems, spelled so that they mean the same natively.
+//! Translates texts, names and ids of other systems into native spelling.
 //!
-//! **Invariant:** the same input always gives the same spelling, so that a reference and what it refers
-//! to can be respelled apart from each other.
+//! **Invariant:** the same input always gives the same spelling, so that a reference and its target can be translated
+//! separately.
 
 use longhaul_core::Json;
 use longhaul_core::catalog::names::RESERVED;
@@ -16,7 +16,7 @@ pub(super) use super::compose::quoted;
 const KEYWORDS: &[&str] =
     &["and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None", "loop", "self"];
 
-/// A text without templates as a template that renders to it.
+/// A template that renders to this text.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
@@ -33,14 +33,14 @@ pub(super) fn escape(text: &str) -> String {
     escaped + rest
 }
 
-/// A node whose text is taken as written, as a template.
+/// A node with literal text, as a template.
 pub(super) fn literal_text(node: &Node) -> Node {
     let text = node.scalar().unwrap_or_default();
     let escaped = escape(text);
     if escaped == text { node.clone() } else { Node::text(node.span, escaped) }
 }
 
-/// A value whose texts are taken as written, where texts are templates.
+/// A value with literal texts, in a place where texts are templates.
 pub(super) fn literal_value(node: &Node) -> Node {
     match &node.value {
         Value::Scalar(..) => literal_text(node),
@@ -72,13 +72,13 @@ pub(super) fn step_reference(id: &str) -> String {
     if is_name(id) { format!("steps.{id}") } else { format!("steps['{id}']") }
 }
 
-/// Continues from an expression along a path: fields, positions, and `length` at the end.
+/// Continues an expression along a path: fields, positions, and `length` at the end.
 pub(super) fn walk<'p>(base: String, path: impl IntoIterator<Item = &'p str>) -> String {
     let mut segments = path.into_iter().peekable();
     let mut expression = base;
     while let Some(segment) = segments.next() {
         if segment == "length" && segments.peek().is_none() {
-            // What may be missing has no length.
+            // A value that may be missing counts as empty.
             expression.push_str(" | default([], true) | length");
         } else if is_name(segment) {
             expression.push('.');
@@ -92,7 +92,7 @@ pub(super) fn walk<'p>(base: String, path: impl IntoIterator<Item = &'p str>) ->
     expression
 }
 
-/// An id that a step can have.
+/// A valid id of a step.
 pub(super) fn step_id(text: &str) -> String {
     if is_step_id(text) {
         return text.to_owned();
@@ -101,7 +101,7 @@ pub(super) fn step_id(text: &str) -> String {
     if id.is_empty() { "step".to_owned() } else { id }
 }
 
-/// A name that a value can have.
+/// A valid name of a value.
 pub(super) fn value_name(text: &str) -> String {
     let mut name: String = respell(text, '_').chars().take(ID_CHARS_MAX - 2).collect();
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -124,7 +124,7 @@ fn respell(text: &str, filler: char) -> String {
     spelled
 }
 
-/// A mapping as it prints on one line, where it fits.
+/// A mapping that prints on one line, if it fits.
 pub(super) fn on_one_line(node: Node) -> Node {
     match node.value {
         Value::Map(entries, _) => Node { value: Value::Map(entries, true), ..node },
@@ -132,7 +132,7 @@ pub(super) fn on_one_line(node: Node) -> Node {
     }
 }
 
-/// A time span of so many milliseconds.
+/// A time span in milliseconds, as text.
 pub(super) fn time_span(ms: u64) -> String {
     const HOUR_MS: u64 = 3_600_000;
     match ms {
@@ -142,29 +142,28 @@ pub(super) fn time_span(ms: u64) -> String {
     }
 }
 
-/// What stands in the place of a step that could not be read: one mistake must not become several by
-/// leaving holes.
+/// A replacement for a step that could not be read, so that one mistake does not cause several findings.
 pub(super) fn nothing(span: Span, name: Option<String>) -> (&'static str, Node) {
     let value = |name| (Node::plain(span, name), Node::plain(span, "null"));
     ("set", Node::new(span, Value::Map(name.map(value).into_iter().collect(), true)))
 }
 
-/// Says that something is spelled differently here.
+/// The finding that something has another spelling here.
 pub(super) fn respelled(span: Span, what: &str, from: &str, to: &str) -> Diagnostic {
     Diagnostic::note("LH0605", span, format!("{what} `{from}` is `{to}` here")).label("spelled differently")
 }
 
-/// Says that something is not kept.
+/// The finding that something has no effect.
 pub(super) fn no_effect(span: Span, what: &str, why: &str) -> Diagnostic {
     Diagnostic::warning("LH0602", span, format!("`{what}` has no effect here: {why}")).label("not kept")
 }
 
-/// Says the same where nobody will miss it.
+/// The same as a note, for something unimportant.
 pub(super) fn no_effect_note(span: Span, what: &str, why: &str) -> Diagnostic {
     Diagnostic::note("LH0602", span, format!("`{what}` has no effect here: {why}")).label("not kept")
 }
 
-/// Says that a rule of the dialect is broken.
+/// The finding that a rule of the dialect is broken.
 pub(super) fn broken_rule(span: Span, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
     Diagnostic::error("LH0603", span, message).label(label)
 }

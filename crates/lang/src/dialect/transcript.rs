@@ -1,4 +1,4 @@
-//! What becomes of a file, as text that a test can hold: its native form, then what was said about it.
+//! Prints the translation of a file for tests: its native form, then the findings.
 
 use super::{Dialect, to_native};
 use crate::CheckRequest;
@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{Format, Node, Sources, emit, read};
 use crate::world::Bare;
 
-/// The native text and the findings, one a line.
+/// The native text and the findings, one per line.
 pub(super) fn transcript(dialect: Dialect, name: &str, text: &str) -> String {
     let mut sources = Sources::default();
     let file = sources.add(name, text);
@@ -47,7 +47,7 @@ fn assert_places(node: &Node, length: usize) {
     }
 }
 
-/// The findings with the text that each points at and its label; any tree that can be read will do.
+/// The findings with their source text and label; works for any tree that can be read.
 pub(super) fn pointed(dialect: Dialect, name: &str, text: &str) -> String {
     let mut sources = Sources::default();
     let file = sources.add(name, text);
@@ -72,14 +72,14 @@ fn pointed_line(found: &Diagnostic, sources: &Sources) -> String {
     format!("{severity}[{}] {place}: {} ({}{help})", found.code, found.message, found.label)
 }
 
-/// The codes of everything that is found on the whole way from text to plan.
+/// The codes of all findings from text to plan.
 pub(super) fn codes(name: &str, text: &str) -> Vec<&'static str> {
     let request =
         CheckRequest { file: name.to_owned(), name: "w".into(), text: text.to_owned(), ..CheckRequest::default() };
     crate::check(request, &Bare::default()).diagnostics.iter().map(|found| found.code).collect()
 }
 
-/// The codes of what is wrong with the native text of a file, read as a native file.
+/// The codes of the findings for the native text of a file, read as a native file.
 pub(super) fn native_codes(dialect: Dialect, name: &str, text: &str) -> Vec<&'static str> {
     let mut sources = Sources::default();
     let file = sources.add(name, text);

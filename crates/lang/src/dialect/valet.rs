@@ -1,8 +1,8 @@
-//! Valet's workflows in native keys: Workflows V2 (a list of typed steps) and its successor `dag/v1`
+//! Translates Valet's workflows into native keys: Workflows V2 (a list of typed steps) and its successor `dag/v1`
 //! (nodes and edges).
 //!
-//! **Invariant:** what the original would refuse, when it saves a file or before it runs one, is an
-//! error here; what it accepts and cannot be kept is reported.
+//! **Invariant:** a file that the original refuses, when it saves it or before it runs it, is an error here. A part
+//! that the original accepts and that cannot be translated is reported.
 
 mod condition;
 mod dag;
@@ -15,17 +15,17 @@ mod writer;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Sources};
 
-/// Types of V2 that a file can be known by.
+/// Step types that identify a V2 file.
 const STEP_TYPES: &[&str] = &["agent_prompt", "notify", "tool", "bash", "conditional", "loop", "parallel", "approval"];
 
-/// Types that V2 had once, and what to use instead.
+/// Types that V2 had before, and their replacements.
 const REMOVED_TYPES: &[(&str, &str)] = &[
     ("agent", "use `agent_prompt`"),
     ("agent_message", "use `notify` to tell someone, or `agent_prompt` to ask an agent"),
     ("subworkflow", "put its steps here instead"),
 ];
 
-/// Whether a tree looks like one.
+/// Whether a tree is a Valet file.
 pub fn recognises(node: &Node) -> bool {
     is_dag(node) || node.get("steps").and_then(Node::items).is_some_and(|steps| steps.iter().any(is_step))
 }

@@ -1,9 +1,9 @@
-//! work-buddy's units in native keys: one unit as JSON or Markdown, or a store that maps paths to units.
+//! Translates work-buddy's units into native keys: one unit as JSON or Markdown, or a store that maps paths to units.
 //!
-//! The conductor there hands one step at a time to the client that hosts the run; here that is a graph
-//! whose prompts the host does, one at a time.
+//! In work-buddy the conductor gives one step at a time to the client of the run. Here that is a graph whose prompts
+//! the client does one at a time.
 //!
-//! **Invariant:** instructions are prose. What looks like a template in them stays text.
+//! **Invariant:** instructions are prose. Text in them that looks like a template stays text.
 
 mod contract;
 mod step;
@@ -13,7 +13,7 @@ use super::Native;
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
 
-/// Whether a tree looks like one.
+/// Whether a tree is a work-buddy file.
 pub fn recognises(node: &Node) -> bool {
     is_unit(node) || is_store(node)
 }
@@ -27,7 +27,7 @@ fn is_store(node: &Node) -> bool {
     entries.iter().all(|(_, unit)| unit.entries().is_some()) && entries.iter().any(|(_, unit)| is_unit(unit))
 }
 
-/// The units of the file in native keys. In a store, what is not a workflow or has no steps is not one.
+/// The units of the file in native keys. In a store, only workflows with steps count.
 pub fn to_native(node: &Node, out: &mut Vec<Diagnostic>) -> Vec<Native> {
     if is_unit(node) || !is_store(node) {
         return vec![unit::to_native(node, out)];

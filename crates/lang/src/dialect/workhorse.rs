@@ -1,7 +1,8 @@
-//! workhorse files in native keys: 0.1.0 as it is, and what later releases added before they gave up YAML.
+//! Translates workhorse files into native keys: version 0.1.0, and the additions of later versions before they
+//! dropped YAML.
 //!
-//! A file is a graph that one cursor walks over a flat mapping of values; that is a native state machine
-//! whose outputs are spread. What it does differently from new files is asked for by `compat`.
+//! A file is a graph with one cursor and a flat mapping of values. That is a native state machine with spread
+//! outputs. `compat` asks for its different behaviour.
 //!
 //! **Invariant:** every node of the file is a node of the result, in the same order.
 
@@ -23,14 +24,14 @@ use flow::Flows;
 const TOP_KEYS: &[&str] =
     &["name", "description", "vars", "start", "nodes", "flows", "env", "requires", "labels", "activity"];
 const COMPAT: &[&str] = &["lenient-names", "python-text", "open-inputs", "workhorse-ladder"];
-/// Steps without progress after which the original stops, where something counts as progress.
+/// The number of steps without progress after which the original stops, if something counts as progress.
 const GAS: &str = "5000";
 
-/// Whether a tree looks like one.
+/// Whether a tree is a workhorse file.
 pub fn recognises(node: &Node) -> bool {
     let typed = |entry: &Node| entry.get("type").and_then(Node::scalar).is_some_and(node::is_kind);
     let some_typed = node.get("nodes").and_then(Node::items).is_some_and(|nodes| nodes.iter().any(typed));
-    // A file that forgot `start` is still one, unless it says that it is something else.
+    // A file that lacks `start` still counts, unless it says that it is something else.
     let foreign = node.get("version").is_some() || node.get("edges").is_some();
     some_typed && (node.get("start").is_some() || !foreign)
 }
@@ -64,7 +65,7 @@ fn put_compat(origin: &Node, native: &mut Entries) {
     native.put("compat", flow_list(origin, words));
 }
 
-/// A graph: the file's own, or a flow's.
+/// A graph: that of the file, or of a flow.
 #[derive(Clone)]
 struct Machine {
     inputs: Option<Node>,
@@ -72,10 +73,10 @@ struct Machine {
     nodes: Option<Node>,
 }
 
-/// What can be named inside a graph.
+/// The names inside a graph.
 struct Scope<'n, 'f> {
     ids: Ids,
-    /// Variables that are called otherwise here.
+    /// Variables with another native name.
     vars: HashMap<String, String>,
     flows: &'f mut Flows<'n>,
 }
@@ -83,7 +84,7 @@ struct Scope<'n, 'f> {
 fn machine<'n>(graph: &mut Reader<'n, '_>, flows: &mut Flows<'n>) -> Machine {
     let vars = changed_vars(graph.node);
     let inputs = inputs(graph, &vars);
-    // That both must be there is a native rule too.
+    // A native rule reports if one is missing.
     let start = graph.text("start");
     let list = graph.list("nodes");
     let ids = Ids::of(list.iter().filter_map(|node| node.get("id")), graph.out());

@@ -1,4 +1,4 @@
-//! Chains such as `plan.tasks[0].title`: what they read, and which of their fields cannot exist.
+//! Chains such as `plan.tasks[0].title`: the names they read, and fields that cannot exist.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::scan::bytes;
 use super::walk::Walker;
 use super::{ChainLink, ExprFinding, FindingKind, Read, names};
 
-/// An expression taken apart into its base and what is taken from it.
+/// An expression as its base and its links.
 pub(super) struct Chain<'e, 't> {
     pub(super) base: &'e Expr<'t>,
     pub(super) links: Vec<Link<'e, 't>>,
@@ -47,7 +47,7 @@ impl<'e, 't> Chain<'e, 't> {
         Self { base, links, start: start.min(bytes(base.span()).start) }
     }
 
-    /// The name it starts with, if it starts with one.
+    /// The name at the start of the chain, if there is one.
     pub(super) fn root(&self) -> Option<(&'t str, Range<usize>)> {
         match self.base {
             Expr::Var(var) => Some((var.id, bytes(var.span()))),
@@ -55,7 +55,7 @@ impl<'e, 't> Chain<'e, 't> {
         }
     }
 
-    /// Where the first `links` links end.
+    /// The range of the first `links` links.
     fn range(&self, links: usize) -> Range<usize> {
         let last = links.checked_sub(1).and_then(|last| self.links.get(last));
         self.start..last.map_or_else(|| bytes(self.base.span()).end, |link| link.end)
@@ -79,7 +79,7 @@ fn constant_key(text: &str, constant: &Const, range: Range<usize>) -> ChainLink 
         (ValueKind::Number, _) => ChainLink::Index,
         (_, Some(name)) => {
             let inside = range.start + 1..range.end.saturating_sub(1);
-            // Escapes and joined literals are longer than what they say.
+            // Escapes and joined literals are longer than their value.
             let plain = text.get(inside.clone()) == Some(name);
             ChainLink::Field(name.to_owned(), if plain { inside } else { range })
         }
@@ -120,7 +120,7 @@ impl<'t> Walker<'t, '_> {
             return bound;
         }
         let known = self.scope.root(name);
-        // A workflow may have a value called `range`; it then hides the function.
+        // A workflow may define a value `range`, which hides the function.
         if known.is_none() && (names::is_function(name) || names::BOUND.contains(&name)) {
             return Type::Any;
         }
@@ -149,7 +149,7 @@ impl<'t> Walker<'t, '_> {
     }
 }
 
-/// Whether too little is known of a value to say that it has no such field.
+/// Whether the type is too vague to say that a field does not exist.
 fn may_miss(value: &Type) -> bool {
     value.members().iter().all(|member| *member == Type::Null)
         || value.members().iter().any(|member| matches!(member, Type::Enum(_)))

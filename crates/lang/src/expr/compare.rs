@@ -30,7 +30,7 @@ impl<'t> Walker<'t, '_> {
     }
 
     fn check_equal(&mut self, value: &Expr<'t>, found: &Type, other: &Expr<'t>) {
-        // Two constants are somebody's joke or switch, not a mistake about data.
+        // A comparison of two constants is intended, not a mistake about data.
         let (Some(constant), None) = (constant(other), constant(value)) else { return };
         if let Some(kind) = never_equal(found, constant, || written(self.text, value)) {
             self.found.findings.push(ExprFinding { range: extent(self.text, other), kind });
@@ -38,7 +38,7 @@ impl<'t> Walker<'t, '_> {
     }
 }
 
-/// The value of a literal. Nothing is computed: a sign is the most it may have.
+/// The value of a literal. Only a sign is applied; nothing else is computed.
 fn constant(expr: &Expr<'_>) -> Option<Json> {
     match expr {
         Expr::Const(constant) => serde_json::to_value(&constant.value).ok(),
@@ -53,7 +53,7 @@ fn constant(expr: &Expr<'_>) -> Option<Json> {
 }
 
 fn never_equal(found: &Type, right: Json, left: impl Fn() -> String) -> Option<FindingKind> {
-    // `null` is how people ask whether there is anything; schemas seldom say that there may be nothing.
+    // People compare with `null` to ask whether there is a value, but schemas rarely mention `null`.
     if right.is_null() || found.members().iter().any(|member| may_equal(member, &right)) {
         return None;
     }

@@ -1,6 +1,6 @@
-//! Templates that would use absurd amounts of time or memory, as far as their constants tell.
+//! Finds templates that would use far too much time or memory, as far as their constants show.
 //!
-//! Sizes are lower bounds: what is not known counts as nothing, so a report is always true.
+//! Sizes are lower bounds: an unknown part counts as zero, so every finding is correct.
 
 use longhaul_core::types::Type;
 use minijinja::machinery::ast::{BinOp, BinOpKind, Call, CallArg, Expr, Filter, Spanned, UnaryOpKind};
@@ -19,7 +19,7 @@ impl<'t> Walker<'t, '_> {
         self.found.findings.push(ExprFinding { range, kind: FindingKind::TooCostly { why } });
     }
 
-    /// Reports repetitions and joins that make too much text.
+    /// Reports repetitions and concatenations that make too much text.
     pub(super) fn check_size(&mut self, op: &Spanned<BinOp<'t>>) {
         if !matches!(op.op, BinOpKind::Mul | BinOpKind::Add | BinOpKind::Concat) {
             return;
@@ -27,7 +27,7 @@ impl<'t> Walker<'t, '_> {
         let parts = size(self, &op.left).max(size(self, &op.right));
         let whole = joined(self, op);
         let times = repeated(op).filter(|times| *times > MAX_REPEAT);
-        // Where a part is too large already, that part has been reported.
+        // A part that is too large was reported itself.
         let why = match times {
             _ if whole > MAX_SIZE && parts <= MAX_SIZE => format!("it makes a text of at least {whole} characters"),
             Some(times) => format!("it repeats something {times} times"),
@@ -47,7 +47,7 @@ fn repeated(op: &BinOp<'_>) -> Option<u64> {
     }
 }
 
-/// Whether a literal is a text or a list, which multiplication repeats.
+/// Whether a literal is a text or a list. Multiplication repeats those.
 fn makes_many(expr: &Expr<'_>) -> bool {
     match expr {
         Expr::Const(constant) => constant.value.as_str().is_some(),
@@ -56,7 +56,7 @@ fn makes_many(expr: &Expr<'_>) -> bool {
     }
 }
 
-/// How many bytes or items an expression makes at least.
+/// The least number of bytes or items of an expression.
 pub(super) fn size(walker: &Walker<'_, '_>, expr: &Expr<'_>) -> u64 {
     match expr {
         Expr::Const(constant) => constant.value.as_str().map_or(0, |text| text.len() as u64),
@@ -92,7 +92,7 @@ fn computed(op: &BinOp<'_>) -> Option<u64> {
     }
 }
 
-/// A whole number that is written, or as good as written.
+/// A whole number, written or computed from written ones.
 fn integer(expr: &Expr<'_>) -> Option<u64> {
     match expr {
         Expr::Const(constant) if constant.value.is_integer() => {
@@ -110,7 +110,7 @@ fn signed(expr: &Expr<'_>) -> Option<i128> {
     }
 }
 
-/// How many numbers a `range(…)` of constants gives.
+/// The length of a `range(…)` of constants.
 fn range_length(call: &Call<'_>) -> Option<u64> {
     let numbers: Option<Vec<i128>> = call
         .args
@@ -138,7 +138,7 @@ pub(super) fn check_range(walker: &mut Walker<'_, '_>, call: &Spanned<Call<'_>>,
     }
 }
 
-/// Reports `indent` and `format` with absurd widths.
+/// Reports `indent` and `format` with far too large widths.
 pub(super) fn check_filter(walker: &mut Walker<'_, '_>, filter: &Spanned<Filter<'_>>) {
     let width = match (filter.name, filter.args.first(), &filter.expr) {
         ("indent", Some(CallArg::Pos(width) | CallArg::Kwarg(_, width)), _) => integer(width),
@@ -156,7 +156,7 @@ fn widest(pattern: &str) -> Option<u64> {
     runs.map(|run| run.parse().unwrap_or(u64::MAX)).max().filter(|_| pattern.contains('%'))
 }
 
-/// How often the body of a loop over `iter` is executed at least, with the loops around it.
+/// The least number of rounds of a loop over `iter`, multiplied by the loops around it.
 pub(super) fn rounds<'t>(walker: &mut Walker<'t, '_>, iter: &Expr<'t>) -> u64 {
     let length = match iter {
         Expr::Call(call) if matches!(&call.expr, Expr::Var(var) if var.id == "range") => range_length(call),
@@ -173,13 +173,13 @@ pub(super) fn rounds<'t>(walker: &mut Walker<'t, '_>, iter: &Expr<'t>) -> u64 {
     rounds
 }
 
-/// What a loop over a value gives.
+/// The type of the items of a value.
 pub(super) fn item_type(list: &Type) -> Type {
     let lists = list.members().iter().all(|member| matches!(member, Type::Array(_) | Type::Null));
     if lists { list.item().unwrap_or_default() } else { Type::Any }
 }
 
-/// Reports a text with more tags than a person would write.
+/// Reports a text with too many tags.
 pub(super) fn too_many(analysis: &Analysis) -> Option<ExprFinding> {
     let count = analysis.emits.len() + analysis.tags.len();
     let first = analysis.emits.iter().map(|emit| &emit.range).chain(&analysis.tags).min_by_key(|range| range.start)?;

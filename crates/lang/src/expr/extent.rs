@@ -1,7 +1,6 @@
-//! Where an expression stands.
+//! Finds the place of an expression.
 //!
-//! The parser's spans start where it happened to look; what is exact in them is the end. The start
-//! comes from the leftmost leaf.
+//! In the parser's spans only the end is exact. The start comes from the leftmost leaf.
 
 use std::ops::Range;
 
@@ -29,7 +28,7 @@ fn start(text: &str, expr: &Expr<'_>) -> usize {
         Expr::Call(e) => return at(e.span()).min(start(text, &e.expr)),
         Expr::UnaryOp(e) => {
             let sign = if matches!(e.op, UnaryOpKind::Not) { "not" } else { "-" };
-            // `x is not y` and `x not in y` are negations too; their sign is not in front.
+            // `x is not y` and `x not in y` are negations too, but do not start with the operator.
             if text.get(at(e.span())..).is_some_and(|rest| rest.starts_with(sign)) {
                 return at(e.span());
             }

@@ -1,4 +1,4 @@
-//! What a condition has established: chains that are known to be defined where it holds.
+//! The facts from conditions: chains that are defined where a condition is true.
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Filter, UnaryOpKind};
 
@@ -6,7 +6,7 @@ use super::ChainLink;
 use super::chain::Chain;
 use super::walk::Walker;
 
-/// A chain that is defined: its root, and its links as they compare.
+/// A chain that is defined: its root, and its links.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fact(Vec<String>);
 
@@ -17,21 +17,21 @@ impl Fact {
         for link in &chain.links {
             match &link.key {
                 ChainLink::Field(name, _) => path.push(format!(".{name}")),
-                // Two subscripts may differ, so nothing is known from here on.
+                // Two subscripts may differ, so nothing is known after one.
                 ChainLink::Index | ChainLink::Dynamic => break,
             }
         }
         Some(Self(path))
     }
 
-    /// Whether this being defined says that `other` or something it is taken from was asked for.
+    /// Whether one of the two chains is the start of the other.
     fn speaks_of(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a == b)
     }
 }
 
 impl<'t> Walker<'t, '_> {
-    /// Whether a condition around the chain has asked for it, for a part or for more of it.
+    /// Whether a condition around the chain tests it, a part of it, or a longer chain.
     pub(super) fn is_guarded(&self, chain: &Chain<'_, 't>) -> bool {
         !self.facts.is_empty()
             && Fact::of(chain).is_some_and(|read| self.facts.iter().any(|fact| fact.speaks_of(&read)))
@@ -47,7 +47,7 @@ impl<'t> Walker<'t, '_> {
         self.facts.iter().any(|fact| fact.0.starts_with(part))
     }
 
-    /// What is known to be defined where `condition` is `holds`.
+    /// The chains that are defined if `condition` is `holds`.
     pub(super) fn facts(&self, condition: &Expr<'t>, holds: bool) -> Vec<Fact> {
         match condition {
             Expr::Test(test) if (test.name == "defined") == holds && matches!(test.name, "defined" | "undefined") => {
@@ -71,7 +71,7 @@ impl<'t> Walker<'t, '_> {
         Fact::of(&Chain::of(self.text, expr)).into_iter().collect()
     }
 
-    /// Walks with more facts, and forgets them again.
+    /// Walks with additional facts, and removes them again.
     pub(super) fn knowing<T>(&mut self, facts: Vec<Fact>, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.facts.len();
         self.facts.extend(facts);
@@ -81,7 +81,7 @@ impl<'t> Walker<'t, '_> {
     }
 }
 
-/// `x | default(false)` and its like: true only if `x` was there.
+/// `x | default(false)` and similar: true only if `x` is set.
 fn falls_back_to_nothing(filter: &Filter<'_>) -> bool {
     let falsy = match filter.args.first() {
         None => true,

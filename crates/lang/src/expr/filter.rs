@@ -1,4 +1,4 @@
-//! Filters: what they need and what they give.
+//! Filters: their operands and results.
 
 use longhaul_core::types::Type;
 use minijinja::machinery::ast::{CallArg, Expr, Filter, Spanned};
@@ -9,7 +9,7 @@ use super::value::owned;
 use super::walk::Walker;
 use super::{ExprFinding, FindingKind, cost, names};
 
-/// Filters that go through the items of a list and make no sense for a text.
+/// Filters over the items of a list. They make no sense for a text.
 const LIST_ONLY: &[&str] = &["map", "select", "reject", "selectattr", "rejectattr", "groupby", "sum"];
 /// Filters that need a list, a mapping or a text.
 const MANY: &[&str] = &["first", "last", "join", "sort", "length", "count", "unique", "reverse", "list", "min", "max"];
@@ -47,7 +47,7 @@ impl<'t> Walker<'t, '_> {
         }
     }
 
-    /// Reports a loop over what cannot be a list.
+    /// Reports a loop over a value that cannot be a list.
     pub(super) fn must_iterate(&mut self, expr: &Expr<'t>, found: &Type) {
         if all(found, is_single) {
             self.not_iterable(expr, found);
@@ -61,7 +61,7 @@ impl<'t> Walker<'t, '_> {
     }
 }
 
-/// Whether every alternative but `null` is so, and there is one.
+/// Whether all alternatives but `null` satisfy `is_so`, and there is at least one.
 fn all(found: &Type, is_so: impl Fn(&Type) -> bool) -> bool {
     let mut members = found.members().iter().filter(|member| **member != Type::Null).peekable();
     members.peek().is_some() && members.all(is_so)

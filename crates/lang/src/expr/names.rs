@@ -1,4 +1,4 @@
-//! The filters, tests and functions that exist: the engine's own and the product's.
+//! The filters, tests and functions that exist: the engine's and Longhaul's.
 
 use longhaul_core::catalog::names;
 
@@ -100,10 +100,10 @@ const TESTS: &[&str] = &[
 
 const FUNCTIONS: &[&str] = &["debug", "dict", "namespace", "range"];
 
-/// Names that the engine itself binds in some places.
+/// Names that the engine itself defines in some places.
 pub(super) const BOUND: &[&str] = &["loop", "caller", "self", "super"];
 
-/// Functions of other implementations of the template language: never data, so never a read.
+/// Functions of other implementations of the template language. They are never data.
 pub(super) const ELSEWHERE: &[&str] = &["cycler", "joiner", "lipsum"];
 
 /// All filters.

@@ -1,7 +1,7 @@
-//! The engine's syntax errors in words for people who write workflows.
+//! Rewrites the engine's syntax errors for authors of workflows.
 //!
-//! The engine says what token it wanted next. What helps is what was begun and not finished, or which
-//! habit of another language slipped in, so those are looked for first.
+//! The engine names the token that it expected next. It helps more to name the unfinished part, or the syntax of
+//! another language, so those come first.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use minijinja::machinery::Token;
 use super::scan::{Scan, opens_block};
 use super::{Analysis, NameScope, SyntaxError};
 
-/// Words of other languages for what this one has.
+/// Words of other languages, with ours.
 const FOREIGN: &[(&str, &str)] =
     &[("null", "none"), ("NULL", "none"), ("nil", "none"), ("TRUE", "true"), ("FALSE", "false")];
 
-/// Operators of other languages for what this one has.
+/// Operators of other languages, with ours.
 const OPERATORS: &[(&str, &str)] = &[
     ("===", "`===` is not an operator; write `==`"),
     ("!==", "`!==` is not an operator; write `!=`"),
@@ -29,12 +29,12 @@ const OPERATORS: &[(&str, &str)] = &[
     ("$", "names have no `$` here; write the name alone"),
 ];
 
-/// What the engine's error means.
+/// The meaning of the engine's error.
 pub(super) fn error(text: &str, scan: &Scan<'_>, error: &Error) -> SyntaxError {
     explained(&Case { text, scan, range: place(text, error), detail: error.detail().unwrap_or_default() })
 }
 
-/// What it means that the text could not be cut into tokens to its end.
+/// The error for a text that could not be split into tokens.
 pub(super) fn unread(text: &str, scan: &Scan<'_>, error: &Error) -> SyntaxError {
     let end = scan.tokens.last().map_or(0, |(_, range)| range.end);
     let rest = text.get(end..).unwrap_or_default();
@@ -52,7 +52,7 @@ fn explained(case: &Case<'_, '_>) -> SyntaxError {
         .unwrap_or_else(|| case.plainly())
 }
 
-/// A name that is a word of another language, if nothing has that name.
+/// The error for a name that is a word of another language, if no value has that name.
 pub(super) fn foreign_words(analysis: &Analysis, scope: &dyn NameScope) -> Option<SyntaxError> {
     analysis.reads.iter().find_map(|read| {
         let (word, ours) = FOREIGN.iter().find(|(word, _)| *word == read.root)?;
@@ -67,7 +67,7 @@ fn said(message: String, range: Range<usize>, help: &str) -> SyntaxError {
     SyntaxError { message, range, help: (!help.is_empty()).then(|| help.to_owned()) }
 }
 
-/// The error's place, made to fit the text.
+/// The error's range, limited to the text.
 fn place(text: &str, error: &Error) -> Range<usize> {
     let range = error.range().unwrap_or(0..text.len());
     let floor = text.floor_char_boundary(range.start.min(text.len()));
@@ -82,7 +82,7 @@ struct Case<'a, 't> {
 }
 
 impl<'t> Case<'_, 't> {
-    /// The tokens up to the error; where the text ends too early, the error is at the last of them.
+    /// The tokens before the error; if the text ends too early, the error is at the last token.
     fn before(&self) -> &[(Token<'t>, Range<usize>)] {
         let end = if self.detail.contains("end of input") { self.range.end } else { self.range.start };
         let count = self.scan.tokens.partition_point(|(_, range)| range.start < end);
@@ -97,7 +97,7 @@ impl<'t> Case<'_, 't> {
         self.text.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// The tag around the error: where it opens, and what closes it.
+    /// The tag around the error: its opening, and its closing sign.
     fn tag(&self) -> Option<(Range<usize>, &'static str)> {
         let upto = self.scan.tokens.iter().take_while(|(_, range)| range.start <= self.range.start);
         let mut open = None;
@@ -140,7 +140,7 @@ impl<'t> Case<'_, 't> {
             let rest = self.text.get(at..).unwrap_or_default();
             OPERATORS.iter().filter(move |(sign, _)| rest.starts_with(sign)).map(move |hit| (at, hit))
         });
-        // The place may be in the middle of the sign, so the sign has to reach it.
+        // The error may be in the middle of the operator, so the operator must reach it.
         let (at, (sign, words)) = hits.find(|(at, (sign, _))| at + sign.len() > self.range.start)?;
         let (message, help) = words.split_once("; ")?;
         let comparison = matches!(self.text.as_bytes().get(at..at + 2), Some(b"==" | b"!=")) && sign.len() < 3;
@@ -171,7 +171,7 @@ impl<'t> Case<'_, 't> {
         Some(said(message, range, &format!("add `{closer}`")))
     }
 
-    /// The blocks that are open at the error: keyword and place of the tag.
+    /// The open blocks at the error: keyword and place of each tag.
     fn open_blocks(&self) -> Vec<(&'t str, Range<usize>)> {
         let mut open = Vec::new();
         let tokens = &self.scan.tokens;
@@ -272,7 +272,7 @@ impl<'t> Case<'_, 't> {
     }
 }
 
-/// What the engine was waiting for.
+/// The token that the engine expected.
 fn wanted(rest: &str) -> &str {
     match rest.split_once("expected ").map_or("", |(_, wanted)| wanted) {
         "" | "expression" => "an expression",

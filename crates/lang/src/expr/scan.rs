@@ -1,7 +1,7 @@
-//! The tokens of a text: where the tags are, and whether it is too deep to be parsed.
+//! Splits a text into tokens: finds the tags, and whether it is too deep for the parser.
 //!
-//! The engine's parser and the drop of its tree recurse, some of it without a limit of its own. This
-//! pass does not, so it runs first.
+//! The engine's parser and the drop of its tree are recursive, partly without a limit. This pass is not, so it runs
+//! first.
 //!
 //! **Invariant:** a text that passes [`check_depth`] can be parsed, walked and dropped on a small stack.
 
@@ -14,18 +14,18 @@ use minijinja::syntax::SyntaxConfig;
 
 use super::{Emit, Language, SyntaxError};
 
-/// Brackets in brackets, blocks in blocks.
+/// The most brackets inside brackets, or blocks inside blocks.
 const MAX_NESTING: usize = 60;
-/// Operators in one expression, `elif`s in one `if`: each is one level of the tree.
+/// The most operators in one expression, or `elif`s in one `if`: each is one level of the tree.
 const MAX_CHAIN: usize = 200;
 
-/// The tokens of a text, as far as it could be cut.
+/// The tokens of a text, up to the first error.
 pub(super) struct Scan<'t> {
     pub(super) tokens: Vec<(Token<'t>, Range<usize>)>,
     pub(super) error: Option<Error>,
 }
 
-/// Where the tags of a template are.
+/// The places of a template's tags.
 #[derive(Default)]
 pub(super) struct Marks {
     pub(super) emits: Vec<Emit>,
@@ -33,7 +33,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// The same, with what is known of each value. Where a text has loops the two lists differ, and nothing is known.
+    /// Adds the type of each value. In a text with loops the two lists differ, and no types are added.
     pub(super) fn typed(mut self, types: &[Type]) -> Self {
         if self.tags.is_empty() && types.len() == self.emits.len() {
             for (emit, value) in self.emits.iter_mut().zip(types) {
@@ -70,7 +70,7 @@ impl<'t> Scan<'t> {
         names.collect()
     }
 
-    /// The `{{ … }}`, if there is one and no other tag.
+    /// The `{{ … }}`, if it is the only tag.
     pub(super) fn only_emit(&self) -> Option<Emit> {
         let opens = |token: &Token<'_>| matches!(token, Token::VariableStart | Token::BlockStart);
         let mut starts = self.tokens.iter().filter(|(token, _)| opens(token));
@@ -101,7 +101,7 @@ impl<'t> Scan<'t> {
         })
     }
 
-    /// Where the tags are.
+    /// The places of the tags.
     pub(super) fn marks(&self, text: &str) -> Marks {
         let mut tags = Vec::new();
         let mut start = 0;
@@ -123,7 +123,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Comments and `raw` tags have no tokens: they are what lies between those that have.
+/// Comments and `raw` tags have no tokens. They are found in the gaps.
 fn unseen(text: &str, gap: Range<usize>, tags: &mut Vec<Range<usize>>) {
     let mut at = gap.start;
     while let Some(rest) = text.get(at..gap.end) {
@@ -136,7 +136,7 @@ fn unseen(text: &str, gap: Range<usize>, tags: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Refuses what the parser or the walk would have to go down too far for.
+/// Refuses a text that is too deep for the parser or the walk.
 pub(super) fn check_depth(tokens: &[(Token<'_>, Range<usize>)]) -> Result<(), SyntaxError> {
     let mut levels = Levels::default();
     let mut blocks = Blocks::default();
@@ -167,7 +167,7 @@ fn too_deep(range: &Range<usize>, what: &str, help: &str) -> SyntaxError {
     }
 }
 
-/// How deep the tree of an expression can be: per open bracket, the operators beside it.
+/// The depth of an expression's tree: for each open bracket, the operators beside it.
 #[derive(Default)]
 struct Levels {
     open: Vec<usize>,
@@ -216,7 +216,7 @@ fn is_operator(token: &Token<'_>) -> bool {
     }
 }
 
-/// The blocks that are open, each with its `elif`s.
+/// The open blocks, each with its `elif`s.
 #[derive(Default)]
 struct Blocks {
     open: Vec<usize>,
@@ -243,13 +243,13 @@ impl Blocks {
     }
 }
 
-/// Whether a tag has to be closed by another one. `rest` starts at its keyword.
+/// Whether a tag needs a closing tag. `rest` starts at its keyword.
 pub(super) fn opens_block(word: &str, rest: &[(Token<'_>, Range<usize>)]) -> bool {
     match word {
         "for" | "if" | "with" | "filter" | "macro" | "call" | "block" | "autoescape" => true,
         "set" => {
             let mut tag = rest.iter().map(|(token, _)| token).take_while(|token| !matches!(token, Token::BlockEnd));
-            // A bracket ends the search: what is assigned to has none.
+            // A bracket ends the search, because an assignment target has none.
             !tag.any(|token| matches!(token, Token::Assign))
         }
         _ => false,

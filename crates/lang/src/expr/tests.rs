@@ -55,7 +55,7 @@ fn shown(finding: &FindingKind) -> String {
     }
 }
 
-/// The findings, each with the text it points at.
+/// The findings, each with its source text.
 #[track_caller]
 fn finds(text: &str, expected: &str) {
     let findings = template(text).findings;
@@ -70,7 +70,7 @@ fn finds_nothing(texts: &[&str]) {
     }
 }
 
-/// What is read: the chain as written, `?` if guarded, and its path.
+/// The names that are read: the chain as written, `?` if guarded, and its path.
 #[track_caller]
 fn reads(text: &str, expected: &str) {
     let reads = template(text).reads;

@@ -1,4 +1,4 @@
-//! The type of an expression, and everything that can be said about it on the way.
+//! Finds the type of an expression, and the mistakes in it.
 
 use longhaul_core::types::Type;
 use minijinja::machinery::ast::{BinOp, BinOpKind, Call, CallArg, CallType, Expr, Spanned, Test, UnaryOpKind};
@@ -10,7 +10,7 @@ use super::walk::Walker;
 use super::{ExprFinding, FindingKind, cost, names};
 
 impl<'t> Walker<'t, '_> {
-    /// Walks an expression that has to be defined.
+    /// Walks an expression that must be defined.
     pub(super) fn value(&mut self, expr: &Expr<'t>) -> Type {
         self.value_or_nothing(expr, false)
     }
@@ -124,7 +124,7 @@ impl<'t> Walker<'t, '_> {
         }
     }
 
-    /// Reports a name that does not exist, at the place where it starts.
+    /// Reports an unknown name at its start.
     pub(super) fn unknown(&mut self, start: usize, name: &str, kind: FindingKind) {
         self.found.findings.push(ExprFinding { range: start..start + name.len(), kind });
     }
@@ -168,7 +168,7 @@ impl<'t> Walker<'t, '_> {
     }
 }
 
-/// A part of a list or a text is one too; of anything else nothing is known.
+/// A slice of a list or a text has the same type; for other types it is unknown.
 fn sliced(whole: Type) -> Type {
     if matches!(whole, Type::Array(_) | Type::String) { whole } else { Type::Any }
 }

@@ -1,4 +1,4 @@
-//! The walk over the statements of a template: what each binds, and where.
+//! Walks the statements of a template, with the names that each defines.
 
 use longhaul_core::types::Type;
 use minijinja::machinery::ast::{Expr, ForLoop, FromImport, IfCond, Macro, Stmt, WithBlock};
@@ -13,19 +13,19 @@ pub(super) struct Walker<'t, 's> {
     pub(super) scope: &'s dyn NameScope,
     pub(super) found: Analysis,
     pub(super) facts: Vec<Fact>,
-    /// How often the present place is executed at least.
+    /// The least number of executions of the current place.
     pub(super) rounds: u64,
     bindings: Vec<Binding<'t>>,
-    /// How many conditions are around the present place.
+    /// The number of conditions around the current place.
     conditions: usize,
-    /// The types of what is printed, in the order of the text.
+    /// The types of the printed values, in order.
     emitted: Vec<Type>,
 }
 
 struct Binding<'t> {
     name: &'t str,
     value: Type,
-    /// How many bytes its text has at least.
+    /// The least size of its text, in bytes.
     size: u64,
 }
 
@@ -50,12 +50,12 @@ impl<'t, 's> Walker<'t, 's> {
         &self.emitted
     }
 
-    /// The type of a name that the template itself binds.
+    /// The type of a name that the template defines itself.
     pub(super) fn bound(&self, name: &str) -> Option<Type> {
         self.binding(name).map(|binding| binding.value.clone())
     }
 
-    /// How many bytes the text of a bound name has at least.
+    /// The least size of a defined name's text, in bytes.
     pub(super) fn size_of(&self, name: &str) -> u64 {
         self.binding(name).map_or(0, |binding| binding.size)
     }
@@ -118,7 +118,7 @@ impl<'t, 's> Walker<'t, 's> {
         }
     }
 
-    /// Walks what has a scope of its own.
+    /// Walks a part with its own scope.
     fn inside(&mut self, walk: impl FnOnce(&mut Self)) {
         let before = self.bindings.len();
         walk(self);
@@ -188,7 +188,7 @@ impl<'t, 's> Walker<'t, 's> {
         }
     }
 
-    /// A `set`, which in a condition may or may not have happened.
+    /// A `set`. Inside a condition it may or may not have happened.
     fn set(&mut self, target: &Expr<'t>, value: Type, size: u64) {
         let sure = self.conditions == 0;
         self.bind(target, if sure { &value } else { &Type::Any }, size);
@@ -202,7 +202,7 @@ impl<'t, 's> Walker<'t, 's> {
                     self.bind(item, &Type::Any, 0);
                 }
             }
-            // `ns.x` changes a namespace; the name is bound already or it is a mistake that shows as a read.
+            // `ns.x` changes a namespace. Either the name is defined, or the read shows the mistake.
             other => {
                 self.chain(other, true);
             }

@@ -1,4 +1,4 @@
-//! Who does a prompt: profiles, personas and backends resolved to one description.
+//! Finds the agent of a prompt: one description from profiles, personas and backends.
 
 use indexmap::IndexMap;
 use longhaul_core::plan::Arg;
@@ -9,8 +9,7 @@ use crate::model::{Step, Unit};
 use crate::world::{NameKind, same_name};
 
 impl<'n> Lowering<'_, 'n> {
-    /// The agent of a prompt, in full. A mapping on the step adds to the file's default agent; a name
-    /// replaces it.
+    /// The complete agent of a prompt. A mapping on the step adds to the file's default agent; a name replaces it.
     pub(super) fn agent(&self, step: &Step<'n>) -> Arg {
         let unit = self.model.unit(self.model.body(step.body).unit);
         let default = unit.node.get("defaults").and_then(|defaults| defaults.get("agent"));
@@ -27,7 +26,7 @@ impl<'n> Lowering<'_, 'n> {
         written.map_or(Arg::Map(agent), |agent| Arg::Json(agent.into()))
     }
 
-    /// Who a persona is becomes part of the plan.
+    /// Adds the text of the persona to the plan.
     fn describe(&self, agent: &mut IndexMap<String, Arg>) {
         let Some(persona) = agent.get("persona").and_then(|name| name.as_json()?.as_str()) else { return };
         let Some(told) = self.world.described(NameKind::Persona, persona) else { return };

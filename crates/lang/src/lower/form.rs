@@ -1,4 +1,4 @@
-//! What a step does: control forms, and leaf work as parameters.
+//! Lowers the actions of steps: control forms, and leaf work as parameters.
 
 use indexmap::IndexMap;
 use longhaul_core::id::Name;

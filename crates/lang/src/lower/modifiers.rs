@@ -1,4 +1,4 @@
-//! What a step carries beside its action.
+//! Lowers the modifiers of steps.
 
 use longhaul_core::approval::ApprovalRule;
 use longhaul_core::id::Name;
@@ -37,7 +37,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// Only agents are interrupted in something that can continue.
+/// Only an agent can continue an interrupted turn.
 pub(super) fn on_interrupt(step: &Step<'_>, defaults: Option<&Node>) -> OnInterrupt {
     let said = step.node.get("on_interrupt").or_else(|| defaults?.get("on_interrupt"));
     match said.filter(|_| step.action.key() == "prompt").and_then(Node::as_text) {
@@ -46,7 +46,7 @@ pub(super) fn on_interrupt(step: &Step<'_>, defaults: Option<&Node>) -> OnInterr
     }
 }
 
-/// What does not fit was refused before.
+/// Invalid values were refused before.
 pub(super) fn approvals(node: &Node) -> Option<ApprovalRule> {
     serde_json::from_value(node.to_json()).ok()
 }

@@ -1,4 +1,4 @@
-//! The face of a workflow: inputs, outputs, limits and the rest of the top level.
+//! Lowers the top level of a workflow: inputs, outputs, limits and the rest.
 
 use indexmap::IndexMap;
 use longhaul_core::id::Name;

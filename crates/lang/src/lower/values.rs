@@ -1,4 +1,4 @@
-//! Scalars, lists and mappings of the tree as values of the plan.
+//! Lowers scalars, lists and mappings of the tree to values of the plan.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -8,7 +8,7 @@ use crate::expr;
 use crate::model::build::one_or_many;
 use crate::source::{Node, Value};
 
-/// An expression, without the braces that may stand around it.
+/// An expression, without braces around it.
 pub(super) fn expr(node: &Node) -> Expr {
     let text = node.scalar().unwrap_or_default();
     Expr(expr::whole_expression(text).map_or(text, |(inner, _)| inner).trim().to_owned())
@@ -27,7 +27,7 @@ pub(super) fn any(node: &Node) -> Arg {
     })
 }
 
-/// A value whose texts are expressions, or templates where they have braces in them.
+/// A value whose texts are expressions, or templates if they contain braces.
 pub(super) fn computed(node: &Node) -> Arg {
     convert(node, &|text| {
         Some(match expr::whole_expression(text) {

@@ -1,4 +1,4 @@
-//! Leaf work: a kind and its parameters.
+//! Lowers leaf work: a kind and its parameters.
 
 use indexmap::IndexMap;
 use longhaul_core::plan::{Arg, Expr, Text, Work, WorkKind};
@@ -70,7 +70,7 @@ impl<'n> Lowering<'_, 'n> {
         Some(params)
     }
 
-    /// The script as the shell gets it, and the variables that carry the values.
+    /// The script for the shell, and the variables with the values.
     fn command(&self, node: &'n Node) -> Option<(String, IndexMap<String, Arg>)> {
         let text = self.texts.of_node(node)?;
         let analysis = text.outcome.as_ref().ok()?;
@@ -88,7 +88,7 @@ fn notify(step: &Node, value: &Node) -> IndexMap<String, Arg> {
     params
 }
 
-/// What is done when a run fails.
+/// The work that runs if a run fails.
 pub(super) fn on_failure(node: &Node) -> Option<Work> {
     let channels = node.get("notify")?;
     Some(Work { kind: WorkKind::Notify, params: notify(node, channels) })

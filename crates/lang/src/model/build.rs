@@ -1,4 +1,4 @@
-//! Numbering: from trees to the tables of the model.
+//! Numbers the steps: turns trees into the tables of the model.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ impl<'n> Builder<'n, '_> {
         UnitIx(index(self.model.units.len() - 1))
     }
 
-    /// The unit's own workflows, then its body.
+    /// Adds the unit's own workflows, then its body.
     fn fill(&mut self, unit: UnitIx, outer: Rc<HashMap<String, UnitIx>>) {
         let Unit { node, dir, own, .. } = *self.model.unit(unit);
         let mut locals = Vec::new();
@@ -79,7 +79,7 @@ impl<'n> Builder<'n, '_> {
         Some(self.steps_of(Frame { node: list, unit, parent, order, start: node.get("start") }, &items))
     }
 
-    /// A body where a container wants one: a list, a single step, or a mapping.
+    /// The body of a container: a list, a single step, or a mapping.
     fn loose_body(&mut self, node: &'n Node, unit: UnitIx, parent: StepIx) -> Option<BodyIx> {
         let frame = Frame { node, unit, parent: Some(parent), order: Order::Sequence, start: None };
         match &node.value {
@@ -159,7 +159,7 @@ impl<'n> Builder<'n, '_> {
         self.model.steps[at.at()].inner = inner;
     }
 
-    /// Dependencies and ways on, once every step has its number.
+    /// Connects dependencies and routes, once every step has its number.
     fn link(&mut self) {
         for at in 0..self.model.bodies.len() {
             let steps = self.model.bodies[at].steps.clone();
@@ -208,7 +208,7 @@ impl<'n> Builder<'n, '_> {
         }
     }
 
-    /// In a graph, what `next` names depends on the step that names it.
+    /// In a graph, the targets of `next` depend on the step.
     fn targets_depend(&mut self, body: usize) {
         if self.model.bodies[body].order != Order::Graph {
             return;
@@ -233,7 +233,7 @@ struct Frame<'n> {
     start: Option<&'n Node>,
 }
 
-/// The ids of a body's steps; where one is missing it is made from the action and does not collide.
+/// The ids of a body's steps. A missing id is made from the action, and is unique.
 fn ids_of(items: &[&Node]) -> Vec<String> {
     let written =
         |item: &&Node| item.get("id").and_then(Node::as_text).filter(|id| id::is_step_id(id)).map(str::to_owned);

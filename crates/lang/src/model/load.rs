@@ -1,4 +1,4 @@
-//! Fetching the other workflows that a workflow uses, and those that they use.
+//! Reads the other workflows that a workflow uses, directly and indirectly.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,10 +7,10 @@ use crate::dialect::{self, Dialect};
 use crate::source::{self, Format, Node, Sources};
 use crate::world::{Unavailable, World};
 
-/// The trees of a workflow and of all others it can reach.
+/// The trees of a workflow and of all workflows that it can reach.
 pub(crate) struct Forest {
     pub(crate) trees: Vec<Tree>,
-    /// Whether there would have been more.
+    /// Whether the limit was reached.
     pub(crate) is_cut: bool,
 }
 
@@ -19,25 +19,25 @@ pub(crate) struct Tree {
     pub(crate) name: String,
     pub(crate) dir: String,
     pub(crate) node: Node,
-    /// Which tree each name that it uses stands for, or what is wrong with that one.
+    /// The tree of each used name, or its problem.
     pub(crate) uses: HashMap<String, Use>,
 }
 
-/// What a name of another workflow stands for.
+/// The meaning of a used name.
 #[derive(Clone)]
 pub(crate) enum Use {
-    /// That tree of the forest.
+    /// A tree of the forest, by index.
     Tree(usize),
     /// A file that cannot be read as a workflow.
     Broken(String),
-    /// A file that is none of the project's.
+    /// A file outside the project.
     Outside,
 }
 
 /// The most other workflows that one may reach: each is checked with all that it uses.
 pub(crate) const WORKFLOWS_MAX: usize = 100;
 
-/// Reads everything that can be reached from a tree.
+/// Reads everything that is reachable from a tree.
 pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> Forest {
     let mut forest = Forest { trees: vec![first], is_cut: false };
     let mut by_file: HashMap<String, Use> = HashMap::new();
@@ -76,7 +76,7 @@ pub(crate) fn load(first: Tree, sources: &mut Sources, world: &dyn World) -> For
     forest
 }
 
-/// What is to be said about a workflow that cannot be had; nothing of one that is not there.
+/// The problem with a workflow that cannot be read; `None` if it does not exist.
 fn unusable(why: Unavailable) -> Option<Use> {
     Some(match why {
         Unavailable::NotFound => return None,
@@ -103,7 +103,7 @@ fn read_tree(found: crate::world::FoundWorkflow, name: &str, sources: &mut Sourc
     Ok(Tree { name: name.to_owned(), dir: found.dir, node: native.node, uses: HashMap::new() })
 }
 
-/// The names under `workflow:` anywhere in a tree that are not its own `workflows:`.
+/// The names under `workflow:` in a tree that are not in its own `workflows:`.
 fn names_used(node: &Node) -> BTreeSet<String> {
     let own =
         node.get("workflows").and_then(Node::entries).unwrap_or_default().iter().filter_map(|(key, _)| key.scalar());

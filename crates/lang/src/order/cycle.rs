@@ -1,4 +1,4 @@
-//! Finding a cycle in a graph, to print it.
+//! Finds a cycle in a graph, for the message.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
-//! Ancestors in a graph, and the choices a step hangs on.
+//! Ancestors in a graph, and the choices on which a step depends.
 
 use longhaul_core::plan::StepIx;
 
 use crate::model::{Body, Model};
 
-/// For each step of a graph, all steps that come before it.
+/// For each step of a graph, all steps before it.
 pub(super) struct Ancestors {
     rows: Vec<Box<[u64]>>,
     choices: Vec<Vec<u32>>,
@@ -49,7 +49,7 @@ fn union(rows: &[Box<[u64]>], deps: &[usize], words: usize) -> Box<[u64]> {
     row
 }
 
-/// What all dependencies hang on, and the step itself if a choice can leave it out.
+/// The choices that all dependencies share, and the step itself if a choice can leave it out.
 fn choices_of(model: &Model<'_>, step: StepIx, deps: &[usize], known: &[Vec<u32>], position: &[u32]) -> Vec<u32> {
     let mut shared = match deps {
         [] => Vec::new(),
@@ -72,7 +72,7 @@ fn choices_of(model: &Model<'_>, step: StepIx, deps: &[usize], known: &[Vec<u32>
     shared
 }
 
-/// Positions in an order in which every step comes after what it depends on; `None` if there is none.
+/// The positions in topological order; `None` if there is a cycle.
 pub(super) fn topological(model: &Model<'_>, body: &Body<'_>, position: &[u32]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = body.steps.iter().map(|step| model.step(*step).deps.len()).collect();
     let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); body.steps.len()];

@@ -1,4 +1,4 @@
-//! What steps and bodies leave behind.
+//! Computes the exports of steps and bodies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,15 +13,15 @@ use crate::order::{Before, Orders};
 use crate::schema;
 use crate::source::Node;
 
-/// The most names that are kept, those that a container hands on counted again.
+/// The most names, counted again for each container that passes them on.
 const EXPORTS_MAX: usize = 300_000;
 
-/// The exports of every step, by index; or the first step whose names do not fit any more: each level of
-/// nesting has a copy of all names inside it.
+/// The exports of every step, by index; and the first step whose names exceed the limit. Each level of nesting copies
+/// all names inside it.
 pub(super) fn all(model: &Model<'_>, orders: &Orders) -> (Vec<Vec<Export>>, Option<StepIx>) {
     let mut exports: Vec<Vec<Export>> = vec![Vec::new(); model.steps.len()];
     let (mut count, mut overfull) = (0, None);
-    // Inner steps have higher numbers than their container, so backwards means inside out.
+    // Inner steps have higher numbers than their container, so the reverse order is inside out.
     for at in (0..model.steps.len()).rev() {
         let mut own = of_step((model, orders), &exports, step_ix(at));
         count += own.len();
@@ -51,7 +51,7 @@ fn of_step((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], at: St
     exports
 }
 
-/// Names that the branches of a choice leave: sure if every branch is sure to leave them.
+/// The exports of the branches of a choice: sure if every branch is sure to set them.
 fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
     let count = branches.len();
     let mut merged: IndexMap<String, (Export, usize)> = IndexMap::new();
@@ -71,12 +71,12 @@ fn merge(branches: Vec<Vec<Export>>, exhaustive: bool) -> Vec<Export> {
         .collect()
 }
 
-/// What a body leaves: sure if a step that always runs is sure to leave it.
+/// The exports of a body: sure if a step that always runs is sure to set them.
 pub(super) fn of_body((model, orders): (&Model<'_>, &Orders), known: &[Vec<Export>], body: BodyIx) -> Vec<Export> {
     of_steps((model, orders), known, body, &model.body(body).steps)
 }
 
-/// What some of the steps of a body leave.
+/// The exports of some steps of a body.
 pub(super) fn of_steps(
     (model, orders): (&Model<'_>, &Orders),
     known: &[Vec<Export>],
@@ -108,14 +108,14 @@ pub(super) fn of_steps(
     exports
 }
 
-/// Whether nothing but a failure of the body can leave a step out.
+/// Whether a step always runs, unless the body fails.
 fn always_runs(model: &Model<'_>, step: StepIx) -> bool {
     let this = model.step(step);
     let chosen = this.deps.iter().any(|(dep, _)| model.is_conditional(model.step(*dep)));
     this.node.get("when").is_none() && !may_fail_quietly(this) && !chosen
 }
 
-/// Whether every way through a state machine that does not fail visits a node.
+/// Whether every successful way through a state machine visits a node.
 fn always_visited(model: &Model<'_>, orders: &Orders, at: StepIx) -> bool {
     let step = model.step(at);
     let jumps = step.node.get("on_error").and_then(|node| node.get("goto")).is_some();
@@ -129,12 +129,12 @@ fn always_visited(model: &Model<'_>, orders: &Orders, at: StepIx) -> bool {
     some && all && !jumps && step.node.get("when").is_none() && !may_fail_quietly(step)
 }
 
-/// Whether a step can fail, leave nothing, and the run continues.
+/// Whether the run continues if the step fails without an output.
 pub(super) fn may_fail_quietly(step: &Step<'_>) -> bool {
     let optional = step.node.get("optional").and_then(Node::as_bool) == Some(true);
     match step.node.get("on_error").and_then(Node::as_text) {
         Some("skip") => true,
-        // A command that failed has still printed what it printed.
+        // A failed command still has its output.
         Some("continue") => step.action.key() != "run",
         _ => optional,
     }
@@ -165,7 +165,7 @@ fn own(model: &Model<'_>, step: &Step<'_>) -> Vec<Export> {
     exports
 }
 
-/// What is known of a step's output.
+/// The type of a step's output.
 pub(super) fn output_type(model: &Model<'_>, step: &Step<'_>) -> Type {
     let output = step.node.get("output");
     if let Some(schema) = output.and_then(|output| output.get("schema")) {
@@ -186,7 +186,7 @@ pub(super) fn output_type(model: &Model<'_>, step: &Step<'_>) -> Type {
     }
 }
 
-/// A sub-workflow's outputs are known by name.
+/// The type of a sub-workflow's outputs, which have known names.
 fn workflow_type(model: &Model<'_>, step: &Step<'_>) -> Type {
     let name = step.action.value().and_then(Node::as_text).unwrap_or_default();
     let unit = model.unit(model.body(step.body).unit).known.get(name);
@@ -205,7 +205,7 @@ pub(super) fn inputs<'n>(unit: &Unit<'n>) -> impl Iterator<Item = (&'n str, &'n 
     entries.iter().filter_map(|(key, value)| Some((key.scalar()?, value)))
 }
 
-/// What is known of an input.
+/// The type of an input.
 pub(super) fn input_type(input: &Node) -> Type {
     let schema = schema_of_input(input);
     let value = Type::from_schema(&schema);

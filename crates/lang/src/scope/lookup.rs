@@ -1,4 +1,4 @@
-//! Finding what a name means at a place.
+//! Looks up a name at a place.
 
 use std::collections::HashSet;
 
@@ -15,14 +15,14 @@ use crate::order::{Before, successors};
 use crate::sites::Position;
 use crate::source::Node;
 
-/// Fields of `steps.<id>` that are there however the step ended.
+/// Fields of `steps.<id>` that exist for every result of the step.
 const ALWAYS_THERE: &[&str] = &["status", "error", "attempts", "usage"];
 
-/// The most inputs that the type of `inputs` tells of.
+/// The most inputs in the type of `inputs`.
 const INPUTS_TOLD_MAX: usize = 500;
 
 impl Scopes<'_, '_> {
-    /// What a bare name means.
+    /// Looks up a bare name.
     pub(crate) fn name(&self, place: Place, name: &str) -> Lookup {
         match name {
             "task" => return Lookup::Sure(Type::String),
@@ -59,7 +59,7 @@ impl Scopes<'_, '_> {
         better(found, input.map_or(Lookup::Unknown, |node| Lookup::Sure(input_type(node))))
     }
 
-    /// What `inputs.<field>` means. Of many inputs only the one that is read is told.
+    /// Looks up `inputs.<field>`. With many inputs, the type contains only this one.
     pub(crate) fn input_field(&self, place: Place, field: &str) -> Lookup {
         match self.inputs[self.unit_of(place).at()].get(field) {
             Some(node) => Lookup::Sure(Type::closed([(field.to_owned(), input_type(node))])),
@@ -67,7 +67,7 @@ impl Scopes<'_, '_> {
         }
     }
 
-    /// What `steps.<id>.<field>` means.
+    /// Looks up `steps.<id>.<field>`.
     pub(crate) fn step_field(&self, place: Place, id: &str, field: Option<&str>) -> Lookup {
         let always = field.is_some_and(|field| ALWAYS_THERE.contains(&field));
         if let Place::End(unit) = place {
@@ -127,7 +127,7 @@ impl Scopes<'_, '_> {
         self.model.body(*body).by_id.get(id).copied()
     }
 
-    /// What the reader itself has just set.
+    /// A name that the reader itself has just set.
     fn own_result(&self, reader: StepIx, position: Position, name: &str) -> Lookup {
         if position == Position::Round {
             let body = self.model.step(reader).inner.first().map(|(_, body)| *body);
@@ -143,7 +143,7 @@ impl Scopes<'_, '_> {
         })
     }
 
-    /// What a body has left when it is done.
+    /// A name that a body has set when it is done.
     fn at_end(&self, body: Option<BodyIx>, name: &str) -> Lookup {
         let Some(body) = body else { return Lookup::Unknown };
         let producers = self.producers[body.at()].get(name).map(Vec::as_slice).unwrap_or_default();
@@ -164,7 +164,7 @@ impl Scopes<'_, '_> {
             let export = self.exports[producer.at()].iter().find(|export| export.name == name);
             let Some(export) = export else { continue };
             let lookup = match self.relation(body, *producer, reader) {
-                // The surest answer: whatever the other producers say, it would stay.
+                // This is the best possible answer; the other producers cannot change it.
                 Relation::Before(None) if export.sure && !matches!(found, Lookup::Unsure(..)) => {
                     return Lookup::Sure(export.value.clone());
                 }
@@ -180,13 +180,13 @@ impl Scopes<'_, '_> {
             }
         }
         match found {
-            // Set by the reader itself, or by another part of the container that the reader stands in.
+            // The reader itself sets it, or another part of its container.
             Lookup::Unknown if producers.contains(&reader) => Lookup::NotBefore(reader),
             found => found,
         }
     }
 
-    /// How sure a reader can be that a producer of the same body has left something.
+    /// Whether a producer of the same body has certainly set its names for a reader.
     fn relation(&self, body: BodyIx, producer: StepIx, reader: StepIx) -> Relation {
         match self.orders.before(body, producer, reader) {
             Before::Always if producer != reader => Relation::Before(self.doubt(body, producer, reader)),
@@ -226,10 +226,10 @@ impl Scopes<'_, '_> {
         }
     }
 
-    /// Whether a node can be come to from where another one goes when it fails, without that one succeeding later.
+    /// Whether a node can be reached through another node's `on_error: goto`, without that node succeeding later.
     fn follows_failure(&self, producer: StepIx, reader: StepIx) -> bool {
         let step = self.model.step(producer);
-        // A command that failed has still printed what it printed.
+        // A failed command still has its output.
         let goto = step.node.get("on_error").filter(|_| step.action.key() != "run");
         let target = goto.and_then(|node| self.model.body(step.body).by_id.get(node.get("goto")?.as_text()?));
         let mut queue: Vec<StepIx> = target.copied().into_iter().collect();
@@ -243,7 +243,7 @@ impl Scopes<'_, '_> {
         false
     }
 
-    /// Why a step may have left nothing although the run continued.
+    /// Why a step may have no output although the run continued.
     fn quiet_doubt(&self, step: StepIx) -> Option<Doubt> {
         let step = self.model.step(step);
         if step.node.get("when").is_some() {
@@ -255,7 +255,7 @@ impl Scopes<'_, '_> {
         }
     }
 
-    /// Whether a body can be gone through more than once with its names kept.
+    /// Whether a body can run more than once with the same names.
     fn loops(&self, body: BodyIx) -> bool {
         let mut body = Some(body);
         while let Some(at) = body {
@@ -269,7 +269,7 @@ impl Scopes<'_, '_> {
         false
     }
 
-    /// What `steps.<id>` is.
+    /// The type of `steps.<id>`.
     pub(crate) fn step_type(&self, at: StepIx) -> Type {
         let step = self.model.step(at);
         let status = ["succeeded", "failed", "skipped", "cancelled"].map(|word| json!(word)).to_vec();
@@ -302,9 +302,9 @@ impl Scopes<'_, '_> {
     }
 }
 
-/// How a producer stands to a reader of the same body.
+/// The relation of a producer to a reader of the same body.
 enum Relation {
-    /// It has run, unless there is this doubt.
+    /// It has run, except for this doubt.
     Before(Option<Doubt>),
     NotBefore,
 }
@@ -316,14 +316,14 @@ struct Frame {
     position: Position,
 }
 
-/// The more certain of two answers; types add up as long as neither is sure.
+/// The more certain of two answers. If neither is sure, their types are joined.
 fn better(before: Lookup, after: Lookup) -> Lookup {
     match (before, after) {
         (Lookup::Sure(value), _) => Lookup::Sure(value),
         (Lookup::Unsure(value, ..), Lookup::Sure(other)) => Lookup::Sure(value.or(other)),
         (Lookup::Unsure(value, step, doubt), Lookup::Unsure(other, ..)) => Lookup::Unsure(value.or(other), step, doubt),
         (before, Lookup::Unknown) => before,
-        // The inner body's producer says more than the container that it stands in.
+        // The producer in the inner body is more precise than its container.
         (Lookup::NotBefore(step), Lookup::NotBefore(_)) => Lookup::NotBefore(step),
         (Lookup::Unsure(value, step, doubt), Lookup::NotBefore(_)) => Lookup::Unsure(value, step, doubt),
         (_, after) => after,

@@ -1,4 +1,4 @@
-//! Code as the scanner meets it: words, commands, redirections, comments, parentheses.
+//! Scans unquoted code: words, commands, redirections, comments, parentheses.
 
 use super::ShellProblem;
 use super::heredoc::Heredoc;
@@ -6,7 +6,7 @@ use super::line::Line;
 use super::scan::{Close, Frame, Scanner};
 
 impl Scanner<'_> {
-    /// One step of what is neither quoted nor substituted.
+    /// One step in code that is neither quoted nor substituted.
     pub(super) fn code(&mut self) {
         let Some(Frame::Code(line, close)) = self.frames.last() else { return };
         let (in_word, in_test, close) = (line.in_word(), line.in_test(), *close);
@@ -37,7 +37,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A backslash in code quotes one character; a value is quoted already.
+    /// A backslash in code quotes one character. A value is quoted already.
     fn code_escape(&mut self) {
         if self.emits.first().is_some_and(|emit| emit.range.start == self.at + 1) {
             self.at += 1;
@@ -57,7 +57,7 @@ impl Scanner<'_> {
                 return;
             }
             match self.emit_here() {
-                // What nobody reads is not computed, and could end the comment.
+                // A value in a comment is not needed, and could end the comment.
                 Some(emit) => {
                     self.emits = self.emits.get(1..).unwrap_or_default();
                     self.at = emit.range.end;
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         self.copy(bytes);
     }
 
-    /// A sign that means something else in `[[ … ]]`, unless the word before it ends the test.
+    /// A sign with another meaning in `[[ … ]]`, unless the word before it ends the test.
     fn test_sign(&mut self) {
         self.end_word(0);
         if self.line().is_some_and(|(line, _)| line.in_test()) {
@@ -89,7 +89,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The end of a line ends a command, but not a pipe that has no next command yet.
+    /// The end of a line ends a command, except after a pipe.
     fn newline(&mut self) {
         self.end_word(0);
         if self.line().is_some_and(|(line, _)| line.in_test() || (line.is_fresh() && line.is_piped())) {
@@ -100,7 +100,7 @@ impl Scanner<'_> {
         self.begin_document();
     }
 
-    /// `|` ends a command, or stands between two patterns.
+    /// `|` ends a command, or separates two patterns.
     fn pipe(&mut self) {
         if self.line().is_some_and(|(line, _)| line.in_pattern()) {
             self.end_word(1);
@@ -119,7 +119,7 @@ impl Scanner<'_> {
     fn redirect(&mut self, bytes: usize) {
         let at = self.at;
         if let Some((line, variables)) = self.line() {
-            // Of the redirections only `<<<` has text for the program.
+            // Of the redirections, only `<<<` has text for the program.
             line.redirect(bytes == 3, at, variables);
         }
         self.copy(bytes);
@@ -167,7 +167,7 @@ impl Scanner<'_> {
         } else if is_arithmetic && !line.in_word() {
             self.open(Frame::Arithmetic(0), 2);
         } else if is_function && line.in_word() {
-            // After it a command starts.
+            // A command starts after it.
             line.define(variables);
             self.copy(2);
         } else {

@@ -1,13 +1,13 @@
-//! Every form in which a value can come near to being code, with what is said about it.
+//! Tests every form in which a value can come near to being code.
 //!
-//! The forms that are let through are then run by real shells with values that would leave a trace.
+//! Real shells then run the accepted forms, with values that would leave a trace.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::tests::lowered;
 
-/// What is said of a form.
+/// The verdict on a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Refused,
@@ -17,7 +17,7 @@ enum Verdict {
 
 use Verdict::{Fine, Refused, Warned};
 
-/// What is said of a text.
+/// The verdict on a text.
 fn verdict(text: &str) -> Verdict {
     let found = lowered(text).findings;
     match found.iter().any(|finding| finding.is_certain) {
@@ -27,12 +27,12 @@ fn verdict(text: &str) -> Verdict {
     }
 }
 
-/// Forms that run a value, or may.
+/// Forms that run a value, or may run it.
 const DANGEROUS: &[(Verdict, &[&str])] = &[
     (
         Refused,
         &[
-            // The word that runs.
+            // The value is the command itself.
             "{{ x }}",
             "{{ x }} a",
             "{{ x }}=1",
@@ -185,7 +185,7 @@ const DANGEROUS: &[(Verdict, &[&str])] = &[
             "source /dev/stdin <<< {{ x }}",
             "source <(echo {{ x }})",
             "bash <(echo {{ x }})",
-            // A file that is run.
+            // A file that is executed.
             "source {{ x }}",
             ". ./{{ x }}",
             "bash {{ x }}",
@@ -235,7 +235,7 @@ const DANGEROUS: &[(Verdict, &[&str])] = &[
             "readonly {{ x }}=1",
             "declare -n a={{ x }}",
             "for {{ x }} in a; do :; done",
-            // Variables that others run.
+            // Variables that other programs execute.
             "BASH_ENV={{ x }} bash a.sh",
             "export BASH_ENV={{ x }}",
             "ENV={{ x }}",
@@ -250,7 +250,7 @@ const DANGEROUS: &[(Verdict, &[&str])] = &[
             "NODE_OPTIONS={{ x }} node a.js",
             "PERL5OPT={{ x }} perl a.pl",
             "MAKEFLAGS={{ x }} make",
-            // Options and settings that are run.
+            // Options and settings that are executed.
             "git -c {{ x }} status",
             "git -c core.pager={{ x }} log",
             "git -c alias.a={{ x }} a",
@@ -341,7 +341,7 @@ const DANGEROUS: &[(Verdict, &[&str])] = &[
     ),
 ];
 
-/// Forms that are let through and that a real shell can run here.
+/// Accepted forms that a real shell can run here.
 const RUN: &[&str] = &[
     "echo {{ x }}",
     "echo \"{{ x }}\" '{{ x }}' a{{ x }}b",
@@ -451,7 +451,7 @@ const RUN: &[&str] = &[
     "echo \"$(cat {{ x }} || echo {{ x }})\"",
 ];
 
-/// Forms that are let through and need what is not here.
+/// Accepted forms that need programs which are not here.
 const LET_THROUGH: &[&str] = &[
     "docker run --name node -p {{ x }}:80 image",
     "ssh -i {{ x }} host",
@@ -499,7 +499,7 @@ fn usual_forms_are_let_through() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Values of which each would make a file if a shell, or what it starts, took it for code.
+/// Values that each create a file if a shell, or a program that it starts, executes them.
 fn hostile() -> Vec<String> {
     [
         "$(touch canary)`touch canary`",
@@ -523,7 +523,7 @@ fn hostile() -> Vec<String> {
     .to_vec()
 }
 
-/// Runs a form with a value; whether the value left a trace.
+/// Runs a form with a value; returns whether the value left a trace.
 #[expect(clippy::disallowed_methods, reason = "only a real shell can say what it makes of a script")]
 fn leaves_a_trace(form: &str, value: &str, folder: &Path) -> bool {
     let result = lowered(form);

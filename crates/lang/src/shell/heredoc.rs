@@ -1,21 +1,21 @@
-//! Here-documents: how one is announced, and where it ends.
+//! Here-documents: their start and their end.
 
-/// A here-document that has been announced.
+/// A here-document that was announced.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heredoc {
     pub(super) delimiter: String,
-    /// Whether the delimiter has quotes, so that the shell replaces nothing in it.
+    /// Whether the delimiter is quoted, so that the shell replaces nothing in it.
     pub(super) quoted: bool,
-    /// Whether tabs at the start of lines are taken away (`<<-`).
+    /// Whether leading tabs are removed (`<<-`).
     pub(super) tabs: bool,
-    /// What it is known by.
+    /// The number of the document.
     pub(super) number: usize,
-    /// Whether something reads it line by line.
+    /// Whether a command reads it line by line.
     pub(super) is_read: bool,
 }
 
 impl Heredoc {
-    /// Reads what follows `<<`; how long it is.
+    /// Reads the text after `<<`; returns its length.
     pub(super) fn announced(rest: &str) -> (Self, usize) {
         let mut doc = Self { tabs: rest.starts_with('-'), ..Self::default() };
         let mut chars = rest.char_indices().skip(usize::from(doc.tabs)).peekable();
@@ -40,7 +40,7 @@ impl Heredoc {
         (doc, rest.len())
     }
 
-    /// Whether the text at the start of a line ends it; how long that line is.
+    /// Whether the line ends the document; returns the length of the line.
     pub(super) fn ends_at(&self, rest: &str) -> Option<usize> {
         let line = rest.split('\n').next().unwrap_or_default();
         let bare = if self.tabs { line.trim_start_matches('\t') } else { line };

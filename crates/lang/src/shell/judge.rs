@@ -1,9 +1,9 @@
-//! What a command does with the values it is given.
+//! Decides what a command does with the values in its words.
 //!
-//! A command is judged when all of its words are known: first as a builtin of the shell, then by the table of
-//! [`programs`], then by its shape.
+//! A command is judged when all its words are known: first as a builtin of the shell, then by the table of
+//! [`programs`], then by the shape of its words.
 //!
-//! **Invariant:** nothing here depends on a value, only on where it stands.
+//! **Invariant:** the result does not depend on a value, only on its place.
 
 mod builtin;
 mod git;
@@ -14,16 +14,16 @@ use super::variables::{self, Use, Variables};
 use super::word::{Mark, Word};
 use super::{ShellProblem, programs};
 
-/// Commands in commands: more say nothing more.
+/// The deepest nesting of commands in commands that is followed.
 const DEPTH_MAX: usize = 16;
-/// Scripts in scripts.
+/// The deepest nesting of scripts in scripts that is followed.
 const SCRIPTS_MAX: usize = 2;
 
-/// What was found, and what was learned.
+/// The findings, and the knowledge about variables.
 pub(super) struct Judge<'v> {
     pub(super) variables: &'v mut Variables,
     pub(super) found: Vec<(Mark, ShellProblem)>,
-    /// Whether the command takes its input for its program.
+    /// Whether the command reads its program from its input.
     pub(super) reads_program: bool,
     depth: usize,
 }
@@ -37,7 +37,7 @@ impl<'v> Judge<'v> {
         self.found.extend(marks.iter().map(|mark| (mark.clone(), kind.clone())));
     }
 
-    /// A command with all of its words; `input` is what it is fed.
+    /// Judges a command with all its words; `input` are the values in its input.
     pub(super) fn command(&mut self, words: &[Word], input: &[Mark]) {
         let mut words = words;
         while let Some((first, rest)) = words.split_first().filter(|(first, _)| is_assignment(first)) {
@@ -79,7 +79,7 @@ impl<'v> Judge<'v> {
         }
     }
 
-    /// The words of an array: `[…]=value` computes what is in the brackets.
+    /// The words of an array: `[…]=value` evaluates the text in the brackets.
     pub(super) fn array(&mut self, words: &[Word]) {
         for word in words.iter().filter(|word| word.text.starts_with('[')) {
             let end = word.text.find(']').unwrap_or(word.text.len());
@@ -87,7 +87,7 @@ impl<'v> Judge<'v> {
         }
     }
 
-    /// `name=value`: what others do with the variable, and that it holds the value from now on.
+    /// `name=value`: checks what other programs do with the variable, and records its value.
     fn assignment(&mut self, word: &Word) {
         let Some((name, at)) = variables::assignment(&word.text) else { return };
         self.flag(word.marks_before(at), &ShellProblem::Arithmetic);
@@ -103,7 +103,7 @@ impl<'v> Judge<'v> {
         }
     }
 
-    /// A program of which only the shape of its words is known: `$shell -c {{ … }}`.
+    /// An unknown program. Only the shape of its words counts: `$shell -c {{ … }}`.
     fn unknown(&mut self, words: &[Word]) {
         const CODE: &[&str] = &["-c", "-e", "-lc", "-ec", "--eval", "--command", "--execute", "--exec"];
         for pair in words.windows(2) {
@@ -115,8 +115,7 @@ impl<'v> Judge<'v> {
         }
     }
 
-    /// A program that is not known may be told to run one that is: `docker exec c sh -c …`, but not
-    /// `docker run --name sh …`.
+    /// An unknown program may run a known one: `docker exec c sh -c …`, but not `docker run --name sh …`.
     fn stranger(&mut self, words: &[Word], input: &[Mark]) {
         for (at, pair) in words.windows(2).enumerate() {
             let [before, word] = pair else { continue };
@@ -139,7 +138,7 @@ impl<'v> Judge<'v> {
         }
     }
 
-    /// Text for a shell that is fixed, but has parameters or variables with values in it.
+    /// A constant script for a shell that uses parameters or variables with values.
     fn script(&mut self, text: &str, parameters: &[Mark]) {
         if parameters.is_empty() || self.variables.depth >= SCRIPTS_MAX {
             return;

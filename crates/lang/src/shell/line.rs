@@ -1,7 +1,7 @@
-//! The commands of a piece of code as they are written: words, pipes, groups.
+//! The commands of a piece of code, as written: words, pipes, groups.
 //!
-//! **Invariant:** a command is judged when it is complete, with all that is fed to it; its values are then those of whatever
-//! takes what it prints.
+//! **Invariant:** a command is judged when it is complete, with all its input. Then its values flow to the command
+//! that reads its output.
 
 use super::judge::{self, Judge};
 use super::programs;
@@ -12,17 +12,17 @@ use super::word::{Mark, UNKNOWN, Word, few};
 const KEYWORDS: &[&str] = &["then", "elif", "else", "do", "!", "time", "coproc"];
 /// Words that open a group, after which a command starts.
 const OPENERS: &[&str] = &["if", "while", "until", "{"];
-/// Words that open a group and have words of their own.
+/// Words that open a group and take words themselves.
 const NAMED_OPENERS: &[&str] = &["for", "select", "case"];
 /// Words that close a group.
 const CLOSERS: &[&str] = &["fi", "done", "}", "esac"];
 
-/// What the next word is for.
+/// The role of the next word.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Redirect {
     #[default]
     Nothing,
-    /// It names a file.
+    /// It is the name of a file.
     File,
     /// It is the input.
     Text,
@@ -32,35 +32,35 @@ enum Redirect {
 #[derive(Debug, Default)]
 struct Simple {
     words: Vec<Word>,
-    /// Values that it is fed by itself.
+    /// Values in its input.
     fed: Vec<Mark>,
     /// Values of commands inside it.
     inner: Vec<Mark>,
-    /// Here-documents that it is fed.
+    /// Here-documents in its input.
     documents: Vec<usize>,
 }
 
-/// An open group: what was written before it in its pipe, and what has been seen before it.
+/// An open group: the pipe before it, and the number of values seen before it.
 #[derive(Debug, Default)]
 struct Group {
     upstream: Upstream,
     seen: usize,
 }
 
-/// What flows into the next command of a pipe.
+/// The values that flow into the next command of a pipe.
 #[derive(Debug, Default, Clone)]
 struct Upstream {
     marks: Vec<Mark>,
     documents: Vec<usize>,
-    /// Whether all commands so far give on what they are given.
+    /// Whether all commands so far pass their input on.
     passes: Option<bool>,
 }
 
-/// What is known when a command is complete.
+/// The result for a complete command.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     pub(super) found: Vec<(Mark, super::ShellProblem)>,
-    /// Here-documents that are program text.
+    /// Here-documents that are executed as program text.
     pub(super) documents: Vec<usize>,
 }
 
@@ -73,13 +73,13 @@ pub(super) struct Line {
     redirect: Redirect,
     upstream: Upstream,
     groups: Vec<Group>,
-    /// What is fed to all of it.
+    /// The values in the input of all commands.
     input: Vec<Mark>,
     /// All values so far.
     seen: Vec<Mark>,
-    /// Whether all commands so far give on what they are given.
+    /// Whether all commands so far pass their input on.
     passes: Option<bool>,
-    /// Whether the words are those of an array.
+    /// Whether these are the words of an array.
     is_array: bool,
     in_test: bool,
     in_pattern: bool,
@@ -91,7 +91,7 @@ impl Line {
         Self { is_array: true, ..Self::default() }
     }
 
-    /// Commands that are fed values.
+    /// Commands with values in their input.
     pub(super) fn fed(input: Vec<Mark>) -> Self {
         Self { input, ..Self::default() }
     }
@@ -108,22 +108,22 @@ impl Line {
         self.in_pattern
     }
 
-    /// Whether no word of a command has been written.
+    /// Whether the current command has no word yet.
     pub(super) fn is_fresh(&self) -> bool {
         !self.in_word && self.now.words.is_empty() && self.redirect == Redirect::Nothing
     }
 
-    /// Whether what was written last was a pipe.
+    /// Whether the last token was a pipe.
     pub(super) fn is_piped(&self) -> bool {
         self.upstream.passes.is_some()
     }
 
-    /// The literal part of the present word.
+    /// The literal part of the current word.
     pub(super) fn word(&self) -> &str {
         &self.word.text
     }
 
-    /// A word begins or continues.
+    /// Starts or continues a word.
     pub(super) fn touch(&mut self, at: usize) {
         if !std::mem::replace(&mut self.in_word, true) {
             self.word.range = at..at;
@@ -135,26 +135,26 @@ impl Line {
         self.word.text.push(c);
     }
 
-    /// A value in the present word.
+    /// Adds a value to the current word.
     pub(super) fn value(&mut self, mark: Mark, at: usize) {
         self.touch(at);
         self.word.value(mark);
     }
 
-    /// Values that something inside the present word has printed.
+    /// Adds values that a substitution in the current word printed.
     pub(super) fn printed(&mut self, marks: &[Mark], at: usize) {
         self.touch(at);
         self.word.text.push(UNKNOWN);
         self.word.values(marks);
     }
 
-    /// Commands in parentheses are over.
+    /// Ends commands in parentheses.
     pub(super) fn ran(&mut self, marks: &[Mark]) {
         self.now.inner.extend_from_slice(few(marks));
         self.seen.extend_from_slice(few(marks));
     }
 
-    /// All values so far, as what a substitution prints.
+    /// All values so far, as the output of a substitution.
     pub(super) fn output(&self) -> Vec<Mark> {
         let printed = !self.is_array && !self.passes.unwrap_or(true);
         let held = !self.is_array;
@@ -164,14 +164,14 @@ impl Line {
             .collect()
     }
 
-    /// What flows into a command that begins here.
+    /// The values in the input of a command that starts here.
     pub(super) fn flowing(&self) -> Vec<Mark> {
         let outer = self.groups.last().map(|group| &group.upstream.marks).filter(|marks| !marks.is_empty());
         let own = Some(&self.upstream.marks).filter(|marks| !marks.is_empty());
         few(own.or(outer).unwrap_or(&self.input)).to_vec()
     }
 
-    /// What the command gives to something that it writes to.
+    /// The values that the command writes.
     pub(super) fn written(&self) -> Vec<Mark> {
         let words = self.now.words.iter().flat_map(|word| word.marks.iter().cloned());
         few(&words.chain(self.flowing()).collect::<Vec<Mark>>()).to_vec()
@@ -187,21 +187,21 @@ impl Line {
         self.redirect = if is_text { Redirect::Text } else { Redirect::File };
     }
 
-    /// A here-document, whose name has been read by other means. Whether something reads it line by line.
+    /// Adds a here-document whose delimiter was read elsewhere. Returns whether a command reads it line by line.
     pub(super) fn document(&mut self, number: usize) -> bool {
         self.redirect = Redirect::Nothing;
         self.now.documents.push(number);
         self.is_read()
     }
 
-    /// Whether a loop or a variable takes the input.
+    /// Whether a loop or a variable reads the input.
     fn is_read(&self) -> bool {
         let is_reader = |word: &Word| matches!(word.text.as_str(), "read" | "mapfile" | "readarray");
         let closes = |word: &Word| CLOSERS.contains(&word.text.as_str());
         self.now.words.iter().any(is_reader) || self.now.words.first().is_some_and(closes)
     }
 
-    /// The end of a word.
+    /// Ends a word.
     pub(super) fn end_word(&mut self, at: usize, variables: &mut Variables) {
         if !std::mem::take(&mut self.in_word) {
             return;
@@ -254,7 +254,7 @@ impl Line {
         }
     }
 
-    /// The word that runs, if it is there.
+    /// The name of the command, if it is there.
     fn name(&self) -> &str {
         self.now
             .words
@@ -275,7 +275,7 @@ impl Line {
         self.now.words.push(word);
     }
 
-    /// The end of a command.
+    /// Ends a command.
     pub(super) fn end(&mut self, is_piped: bool, at: usize, variables: &mut Variables) -> Judged {
         self.end_word(at, variables);
         let flowing = self.flowing();
@@ -295,7 +295,7 @@ impl Line {
         judged
     }
 
-    /// What flows on into the next command.
+    /// Passes values on to the next command.
     fn flow(&mut self, now: &Simple, is_piped: bool) {
         let name = now.words.iter().find(|word| !judge::is_assignment(word));
         let passes = name.is_none_or(|word| word.is_literal() && programs::passes(&word.text));
@@ -313,7 +313,7 @@ impl Line {
         self.upstream.passes = Some(passes);
     }
 
-    /// `;;`: what follows is a pattern.
+    /// `;;`: a pattern follows.
     pub(super) fn next_case(&mut self) {
         self.in_pattern = true;
     }
@@ -325,7 +325,7 @@ impl Line {
         self.now = Simple::default();
     }
 
-    /// `name()`: a function is defined.
+    /// `name()`: defines a function.
     pub(super) fn define(&mut self, variables: &mut Variables) {
         variables.define(&self.word.text);
         self.word = Word::default();

@@ -1,25 +1,25 @@
-//! Programs that run a part of what they are given, and which part that is.
+//! A table of programs that execute a part of their arguments, and of these parts.
 //!
-//! **Invariant:** this is data. What follows from it is in [`super::judge`].
+//! **Invariant:** this file is only data. [`super::judge`] draws the conclusions.
 
-/// What a program does with its operands: the words that are no options.
+/// The use of a program's operands: the words that are not options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operands {
     /// They are data.
     Data,
     /// The first is program text, unless an option gave it.
     Program,
-    /// The first names a file that is run, unless an option gave the program; the others are for that program.
+    /// The first is a file to execute, unless an option gave the program; the others are for that program.
     File,
-    /// After so many, a command that is run.
+    /// After this many, a command to run.
     Command(usize),
-    /// After so many, text for a shell.
+    /// After this many, text for a shell.
     Shell(usize),
-    /// The first says what to do with the others, which name packages whose code is fetched and run.
+    /// The first is a subcommand; for these, the others are packages whose code is downloaded and run.
     Packages(&'static [&'static str]),
 }
 
-/// How a program takes what it is given.
+/// How a program uses its arguments.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) names: &'static [&'static str],
@@ -31,25 +31,25 @@ pub(super) struct Program {
     pub(super) takes: &'static str,
     /// Long options with other text in a word of its own.
     pub(super) takes_long: &'static [&'static str],
-    /// Options with a setting, `name=value`, of which some are run.
+    /// Options with a setting `name=value`; some settings are executed.
     pub(super) settings: &'static [&'static str],
     pub(super) operands: Operands,
-    /// Whether it takes its input for its program, where nothing else is its program.
+    /// Whether it reads its program from its input, if nothing else is its program.
     pub(super) input: bool,
-    /// Whether one of its options alone can make it run something.
+    /// Where an option alone can make it run something.
     pub(super) options: Options,
-    /// Whether a program in it can start others; otherwise it can only read what it should not.
+    /// Whether its program text can start other programs. Otherwise it can only read data.
     pub(super) starts: bool,
     pub(super) help: &'static str,
 }
 
-/// Whether an option can make a program run something.
+/// Where an option can make a program run something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Options {
     Harmless,
-    /// Until its program is given.
+    /// Before its program text.
     Program,
-    /// Until the first operand.
+    /// Before the first operand.
     First,
     /// Anywhere before `--`.
     Anywhere,
@@ -81,7 +81,7 @@ const SETTING: &str = "name the setting, and let the value be only the part afte
 
 /// Every program that is known.
 const ALL: &[Program] = &[
-    // Shells and the languages of scripts.
+    // Shells and script languages.
     Program {
         names: &["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"],
         code: "c",
@@ -337,7 +337,7 @@ const ALL: &[Program] = &[
         input: true,
         ..NOTHING
     },
-    // Programs that run another one.
+    // Programs that run other programs.
     Program { names: &["exec"], takes: "a", operands: Operands::Command(0), ..NOTHING },
     Program {
         names: &["env"],
@@ -573,7 +573,7 @@ const ALL: &[Program] = &[
         ..NOTHING
     },
     Program { names: &["openssl"], code: "", code_long: &["-engine", "-provider", "-config"], ..NOTHING },
-    // Programs that fetch code and run it.
+    // Programs that download code and run it.
     Program {
         names: &["cargo"],
         code_long: &["--config"],
@@ -627,7 +627,7 @@ const ALL: &[Program] = &[
         operands: Operands::Packages(&["install", "add", "require"]),
         ..NOTHING
     },
-    // Parts of git that can start something, called by the name of the part.
+    // Subcommands of git that can start something.
     Program {
         names: &["git clone"],
         code: "u",
@@ -714,7 +714,7 @@ const ALL: &[Program] = &[
     },
     Program { names: &["git submodule foreach"], operands: Operands::Shell(0), ..NOTHING },
     Program { names: &["git bisect run"], operands: Operands::Command(0), ..NOTHING },
-    // Builtins of shells that are like programs.
+    // Builtins of shells that work like programs.
     Program { names: &["eval", "alias", "bind"], operands: Operands::Shell(0), help: SCRIPT, ..NOTHING },
     Program { names: &["trap"], operands: Operands::Program, help: SCRIPT, ..NOTHING },
     Program { names: &["source", "."], operands: Operands::File, input: true, ..NOTHING },
@@ -725,7 +725,7 @@ const ALL: &[Program] = &[
     Program { names: &["mapfile", "readarray"], code: "C", takes: "dnOsuc", ..NOTHING },
 ];
 
-/// The program of a name, which may be a path.
+/// The program with a name, which may be a path.
 pub(super) fn find(name: &str) -> Option<&'static Program> {
     let name = basename(name);
     let numbered = |known: &str| {
@@ -740,22 +740,22 @@ pub(super) fn find(name: &str) -> Option<&'static Program> {
     exact.or_else(|| ALL.iter().find(|one| one.names.iter().any(|known| numbered(known))))
 }
 
-/// Whether a name is one of a program that is known.
+/// Whether a program is in the table.
 pub(super) fn is_known(name: &str) -> bool {
     find(name).is_some() || matches!(basename(name), "git" | "find")
 }
 
-/// Whether a program is a shell or the language of scripts, which others are told to run.
+/// Whether a program is a shell or a script language, which other programs may start.
 pub(super) fn is_interpreter(program: &Program) -> bool {
     program.operands == Operands::File && program.input
 }
 
-/// Whether text for a shell is what a program runs.
+/// Whether a program executes text as a shell.
 pub(super) fn is_shell(program: &Program) -> bool {
     program.names.contains(&"bash")
 }
 
-/// Whether a setting of git, ssh, apt and the like is run by them.
+/// Whether git, ssh, apt or similar programs execute a setting.
 pub(super) fn is_run(setting: &str) -> bool {
     const RUN: &[&str] = &[
         "alias.",
@@ -814,16 +814,16 @@ pub(super) fn is_run(setting: &str) -> bool {
     RUN.iter().any(|start| setting.starts_with(start)) || ENDS.iter().any(|end| setting.ends_with(end))
 }
 
-/// What to do instead of setting what is run.
+/// What to do instead of setting something that is executed.
 pub(super) const SETTING_HELP: &str = SETTING;
 
-/// Programs that give on what they are given, more or less as it is.
+/// Programs that pass their input on, more or less unchanged.
 const PASSING: &[&str] = &[
     "echo", "printf", "cat", "tr", "head", "tail", "sed", "cut", "tee", "rev", "xargs", "basename", "dirname", "grep",
     "awk", "jq", "fold", "paste", "sort", "uniq", "base64", "xxd",
 ];
 
-/// Whether a program gives on what it is given.
+/// Whether a program passes its input on.
 pub(super) fn passes(name: &str) -> bool {
     PASSING.contains(&basename(name))
 }

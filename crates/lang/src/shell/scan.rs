@@ -1,10 +1,10 @@
-//! The quoting of a shell text, character by character.
+//! Scans the quoting of a shell text, character by character.
 //!
-//! What is open is a stack: quotes, substitutions, here-documents. A value is written as the innermost
-//! open thing asks for.
+//! The open constructs are a stack: quotes, substitutions, here-documents. A value is written as the innermost one
+//! needs it.
 //!
-//! **Invariant:** the scanner only moves forward, and whatever is not a template is copied as it is,
-//! but for a `\` or `$` that would change the meaning of the reference after it.
+//! **Invariant:** the scanner only moves forward, and copies everything but templates as it is. The exception is a
+//! `\` or `$` that would change the meaning of the reference after it.
 
 use std::ops::Range;
 
@@ -15,30 +15,30 @@ use super::word::{Mark, UNKNOWN};
 use super::{Lowered, ShellFinding, ShellProblem};
 use crate::expr::Emit;
 
-/// How often a text is read, at the most.
+/// The most passes over a text.
 const READINGS_MAX: usize = 4;
 const PROMPT_HELP: &str = "print it as it is: `${name}` without `@P`";
 
-/// Something that is open.
+/// An open construct.
 pub(super) enum Frame {
     Code(Box<Line>, Close),
     Single,
     Double,
     /// `$'…'`
     Ansi,
-    /// `$((…))` or `((…))`, with the parentheses that are open in it.
+    /// `$((…))` or `((…))`, with the number of open parentheses inside.
     Arithmetic(usize),
     /// `${…}`
     Parameter,
     Document(Heredoc),
 }
 
-/// What ends code.
+/// The end of a piece of code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Close {
     Nothing,
     Parenthesis,
-    /// A parenthesis around commands, not around what they print.
+    /// A parenthesis around commands, not a substitution.
     Subshell,
     Backtick,
 }
@@ -49,9 +49,9 @@ pub(super) struct Scanner<'t> {
     tags: &'t [Range<usize>],
     pub(super) at: usize,
     pub(super) frames: Vec<Frame>,
-    /// Announced here-documents whose text has not begun.
+    /// Announced here-documents whose text has not started.
     pub(super) pending: Vec<Heredoc>,
-    /// What is known of each here-document: whether it is program text, and the values in it.
+    /// For each here-document: whether it is program text, and its values.
     documents: Vec<(bool, Vec<Mark>)>,
     pub(super) variables: Variables,
     out: Lowered,
@@ -64,7 +64,7 @@ impl<'t> Scanner<'t> {
         Self { text, emits, tags, at: 0, frames, pending, documents, variables, out: Lowered::default() }
     }
 
-    /// Reads the text, and again for as long as more is learned of its variables.
+    /// Scans the text, again as long as it learns more about its variables.
     pub(super) fn run(self) -> Lowered {
         let (text, emits, tags) = (self.text, self.emits, self.tags);
         let mut before = self.variables.clone();
@@ -86,7 +86,7 @@ impl<'t> Scanner<'t> {
             }
         }
         self.passed_over();
-        // What was never closed is judged, too.
+        // An unclosed construct is judged, too.
         while self.frames.len() > 1 {
             self.leave();
         }
@@ -96,7 +96,7 @@ impl<'t> Scanner<'t> {
         (self.out, self.variables)
     }
 
-    /// The innermost open thing is over.
+    /// Ends the innermost construct.
     fn leave(&mut self) {
         self.end_line(false);
         let Some(frame) = self.frames.pop() else { return };
@@ -105,7 +105,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// What a piece of code printed goes to what is around it.
+    /// Passes the output of a piece of code to the construct around it.
     fn hand_on(&mut self, line: &Line, close: Close) {
         let (at, marks) = (self.at, line.output());
         match self.around() {
@@ -122,7 +122,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The end of the command that is being written; it is judged.
+    /// Ends the current command and judges it.
     pub(super) fn end_line(&mut self, is_piped: bool) {
         let at = self.at;
         let Some(Frame::Code(line, _)) = self.frames.last_mut() else { return };
@@ -136,7 +136,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Values in a here-document.
+    /// Adds values to a here-document.
     fn in_document(&mut self, number: usize, marks: &[Mark]) {
         match self.documents.get_mut(number) {
             Some((true, _)) => {
@@ -148,7 +148,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A here-document is announced; its number.
+    /// Announces a here-document; returns its number.
     pub(super) fn announced(&mut self) -> usize {
         self.documents.push((false, Vec::new()));
         self.documents.len() - 1
@@ -173,14 +173,14 @@ impl<'t> Scanner<'t> {
         self.at = end;
     }
 
-    /// Copies a character, whatever it is.
+    /// Copies any character.
     pub(super) fn copy_one(&mut self) -> Option<char> {
         let c = self.rest().chars().next()?;
         self.copy(c.len_utf8());
         Some(c)
     }
 
-    /// The code whose words are being written, if it is not inside something else.
+    /// The current code, if the position is directly in it.
     pub(super) fn line(&mut self) -> Option<(&mut Line, &mut Variables)> {
         match self.frames.last_mut() {
             Some(Frame::Code(line, _)) => Some((line, &mut self.variables)),
@@ -188,14 +188,14 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// What is open around the quotes and the `${…}` that are open.
+    /// The construct around the open quotes and `${…}`.
     fn around(&mut self) -> Option<&mut Frame> {
         let passed =
             |frame: &&mut Frame| !matches!(frame, Frame::Single | Frame::Double | Frame::Ansi | Frame::Parameter);
         self.frames.iter_mut().rev().find(passed)
     }
 
-    /// The code around the quotes that are open.
+    /// The code around the open quotes.
     fn outer_line(&mut self) -> Option<&mut Line> {
         let quote = |frame: &&mut Frame| matches!(frame, Frame::Single | Frame::Double | Frame::Ansi);
         match self.frames.iter_mut().rev().find(|frame| !quote(frame)) {
@@ -223,7 +223,7 @@ impl<'t> Scanner<'t> {
         self.frames.pop();
     }
 
-    /// Code is over.
+    /// Ends a piece of code.
     pub(super) fn close_code(&mut self, bytes: usize) {
         self.end_line(false);
         self.copy(bytes);
@@ -240,7 +240,7 @@ impl<'t> Scanner<'t> {
         self.emits.first().filter(|emit| emit.range.start == self.at)
     }
 
-    /// Takes a template, if one starts here.
+    /// Translates a template, if one starts here.
     pub(super) fn template(&mut self) -> bool {
         self.passed_over();
         if let Some(emit) = self.emit_here() {
@@ -258,7 +258,7 @@ impl<'t> Scanner<'t> {
         true
     }
 
-    /// A template whose start was taken for something else is reported, never lost.
+    /// Reports a template whose start was read as something else. It is never lost.
     fn passed_over(&mut self) {
         while let Some(emit) = self.emits.first().filter(|emit| emit.range.start < self.at) {
             self.report(vec![emit.range.clone()], &ShellProblem::QuotedHeredoc);
@@ -295,7 +295,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A value that cannot be code: a number, or what the engine itself gives.
+    /// A value that cannot be code: a number, or a value of the engine itself.
     fn harmless(&mut self, sign: char) {
         let at = self.at;
         if let Some(line) = self.outer_line() {
@@ -303,7 +303,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A value at the present place.
+    /// A value at the current place.
     fn holds(&mut self, mark: Mark) {
         let at = self.at;
         match self.around() {
@@ -355,7 +355,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A character that means itself.
+    /// A literal character.
     pub(super) fn literal(&mut self) {
         let at = self.at;
         let copied = self.copy_one();
@@ -364,7 +364,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A backslash outside of code: before a value it has to be a backslash still.
+    /// A backslash outside of code: before a value it must stay a backslash.
     fn escape(&mut self) {
         self.copy(1);
         if self.emit_here().is_some() {
@@ -374,12 +374,12 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// What a `$` starts, if it starts something.
+    /// Handles a `$`.
     pub(super) fn dollar(&mut self) {
         let rest = self.rest();
         let code = matches!(self.frames.last(), Some(Frame::Code(..)));
         if self.emits.first().is_some_and(|emit| emit.range.start == self.at + 1) {
-            // `$` and a reference would be read as one thing.
+            // The shell would read `$` and the reference as one.
             let sign = match self.frames.last() {
                 Some(Frame::Code(..)) => "'$'",
                 Some(Frame::Double) => "\"'$'\"",
@@ -409,7 +409,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// `${…}`: what is in it, and what becomes of it.
+    /// `${…}`: its content and its effect.
     fn braced(&mut self) {
         let inner = self.rest().get(2..).unwrap_or_default();
         let indirect = inner.strip_prefix('!');
@@ -442,7 +442,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A variable in the present place.
+    /// A variable at the current place.
     fn expanded(&mut self, name: &str, range: Range<usize>) {
         let at = self.at;
         match self.variables.content(name) {
@@ -490,7 +490,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A name that is computed: what the variable holds takes its place.
+    /// A name in arithmetic: the value of the variable replaces it.
     fn name(&mut self) {
         let name = variables::name_at(self.rest());
         let range = self.at..self.at + name.len();
@@ -532,7 +532,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// After a line that announced here-documents.
+    /// Starts the text after a line that announced here-documents.
     pub(super) fn begin_document(&mut self) {
         if !self.pending.is_empty() {
             if self.rest().starts_with('\n') {
@@ -544,7 +544,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// `{% raw %}` and `{% endraw %}` are how a script says what looks like a template.
+/// Scripts use `{% raw %}` and `{% endraw %}` around text that looks like a template.
 fn is_raw(tag: &str) -> bool {
     let inner = tag.trim_start_matches("{%").trim_end_matches("%}").trim_matches(['-', '+']).trim();
     matches!(inner, "raw" | "endraw")

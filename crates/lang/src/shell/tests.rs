@@ -1,4 +1,4 @@
-//! Scripts in, scripts out; and then the real shells, which have the last word.
+//! Scripts in, scripts out. Then real shells run them.
 
 use std::process::Command;
 
@@ -28,7 +28,7 @@ fn check(text: &str, script: &str) {
     assert_eq!(result.findings, [], "for {text:?}");
 }
 
-/// The findings of a text: what is wrong, and with which part.
+/// The findings of a text: the problem, and its part of the text.
 fn findings(text: &str) -> Vec<String> {
     let named = |kind: &ShellProblem| match kind {
         ShellProblem::Tag(_) => "Tag".to_owned(),
@@ -249,7 +249,7 @@ fn a_quoted_here_document_is_left_as_it_is() {
     assert_eq!((result.script.as_str(), result.bindings.len()), ("cat <<'EOF'\n{{ x }} $HOME\nEOF", 0));
 }
 
-/// Runs a lowered script with each variable set to `value`; what it printed.
+/// Runs a lowered script with each variable set to `value`; returns its output.
 #[expect(clippy::disallowed_methods, reason = "only a real shell can say what it makes of a script")]
 fn run(shell: &str, text: &str, value: &str) -> String {
     let result = lowered(text);
@@ -262,7 +262,7 @@ fn run(shell: &str, text: &str, value: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Scripts and what they print; `@` is the value.
+/// Scripts and their output; `@` is the value.
 const SCRIPTS: &[(&str, &str)] = &[
     ("printf '%s\\n' {{ v }}", "@\n"),
     ("printf '%s\\n' \"{{ v }}\"", "@\n"),
@@ -329,7 +329,7 @@ fn every_value_reaches_every_place_byte_for_byte() {
     for shell in ["bash", "sh"] {
         for (script, expected) in SCRIPTS {
             for value in &values {
-                // `[` takes some single words for operators, whoever quotes them.
+                // `[` reads some single words as operators, even quoted ones.
                 if script.starts_with("if [") && matches!(value.as_str(), "!x" | "") {
                     continue;
                 }

@@ -1,31 +1,31 @@
-//! What a script does with its variables, as far as reading it once tells.
+//! Tracks the variables of a script, as far as one pass shows.
 //!
-//! **Invariant:** what is known only grows, so a script is read again until nothing new is learned.
+//! **Invariant:** the knowledge only grows, so the scan is repeated until nothing new is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::programs;
 use super::word::Mark;
 
-/// Texts that are remembered for one variable.
+/// The most texts that are kept for one variable.
 const TEXTS_MAX: usize = 8;
 
-/// What is known of the variables of a script.
+/// The knowledge about the variables of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Variables {
-    /// Those that hold a value; whether a program printed it.
+    /// Variables with a value; and whether a program printed it.
     held: BTreeMap<String, bool>,
     texts: BTreeMap<String, Vec<String>>,
     functions: BTreeSet<String>,
-    /// Whether something that is read line by line has values; whether a program printed them.
+    /// Whether input that is read line by line has values; and whether a program printed them.
     pub(super) fed: Option<bool>,
-    /// How many scripts this one is inside of.
+    /// How many scripts are around this one.
     pub(super) depth: usize,
 }
 
-/// What a variable stands for.
+/// The content of a variable.
 pub(super) enum Content<'v> {
-    /// A value; whether a program printed it.
+    /// A value; and whether a program printed it.
     Value(bool),
     /// A text of the script.
     Text(&'v str),
@@ -33,28 +33,28 @@ pub(super) enum Content<'v> {
 }
 
 impl Variables {
-    /// A variable holds values.
+    /// Records that a variable has values.
     pub(super) fn hold(&mut self, name: &str, marks: &[Mark]) {
         if let Some(printed) = marks.iter().map(|mark| mark.printed).min() {
             self.hold_as(name, printed);
         }
     }
 
-    /// A variable holds a value, which a program may have printed.
+    /// Records that a variable has a value, which a program may have printed.
     pub(super) fn hold_as(&mut self, name: &str, printed: bool) {
         let name = name.split(['[', '+']).next().unwrap_or_default();
         let known = self.held.entry(name.to_owned()).or_insert(printed);
         *known &= printed;
     }
 
-    /// The parameters of a script or a function hold values.
+    /// Records that the parameters of a script or a function have values.
     pub(super) fn hold_parameters(&mut self, marks: &[Mark]) {
         for name in ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"] {
             self.hold(name, marks);
         }
     }
 
-    /// A variable is set to a text.
+    /// Records a text of a variable.
     pub(super) fn set(&mut self, name: &str, text: &str) {
         let texts = self.texts.entry(name.to_owned()).or_default();
         if texts.len() < TEXTS_MAX && !texts.iter().any(|known| known == text) {
@@ -70,7 +70,7 @@ impl Variables {
         self.functions.contains(name)
     }
 
-    /// What a variable stands for. Of several texts the one counts that names a program which is known.
+    /// The content of a variable. Of several texts, one that names a known program wins.
     pub(super) fn content(&self, name: &str) -> Content<'_> {
         if let Some(printed) = self.held.get(name) {
             return Content::Value(*printed);
@@ -83,7 +83,7 @@ impl Variables {
         }
     }
 
-    /// Names in a text that is computed, which hold values; where they are.
+    /// The variables with values in an arithmetic text, and their places.
     pub(super) fn computed(&self, text: &str) -> Vec<(std::ops::Range<usize>, bool)> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -106,7 +106,7 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The name of a variable at the beginning of a text: a name, a number, or a sign; nothing if there is none.
+/// The name of a variable at the start of a text: a name, a number, or a sign; empty if there is none.
 pub(super) fn name_at(text: &str) -> &str {
     let end = match text.chars().next() {
         Some(c) if is_start(c) => text.find(|c: char| !is_part(c)).unwrap_or(text.len()),
@@ -121,7 +121,7 @@ pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_start) && text.chars().all(is_part)
 }
 
-/// The two sides of `name=value`, `name+=value` or `name[…]=value`: the name, and where the value begins.
+/// The two sides of `name=value`, `name+=value` or `name[…]=value`: the name, and the start of the value.
 pub(super) fn assignment(word: &str) -> Option<(&str, usize)> {
     let equals = word.find('=')?;
     let left = word.get(..equals)?;
@@ -130,7 +130,7 @@ pub(super) fn assignment(word: &str) -> Option<(&str, usize)> {
     is_name(name).then_some((name, equals + 1))
 }
 
-/// Variables whose value others run, or whose value says what they load and run.
+/// Variables that other programs execute, or that name code to load.
 const RUN_BY_OTHERS: &[&str] = &[
     "BASH_ENV",
     "BASH_LOADABLES_PATH",
@@ -191,7 +191,7 @@ const RUN_BY_OTHERS: &[&str] = &[
     "_JAVA_OPTIONS",
 ];
 
-/// Variables that say where programs and their parts are looked for.
+/// Variables that set where programs and their parts are searched.
 const SEARCHED: &[&str] = &[
     "CDPATH",
     "CLASSPATH",
@@ -208,17 +208,17 @@ const SEARCHED: &[&str] = &[
     "RUSTFLAGS",
 ];
 
-/// What others do with a variable.
+/// What other programs do with a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// They run what it says.
+    /// They execute its value.
     Run,
-    /// They look there for what they run.
+    /// They search there for programs.
     Searched,
     Data,
 }
 
-/// What others do with a variable of this name.
+/// What other programs do with a variable of this name.
 pub(super) fn use_of(name: &str) -> Use {
     let numbered = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_"];
     if RUN_BY_OTHERS.contains(&name) || numbered.iter().any(|start| name.starts_with(start)) {

@@ -4,21 +4,21 @@
 
 use std::ops::Range;
 
-/// Stands in a text where a value stands.
+/// Marks the place of a value in a text.
 pub(super) const VALUE: char = '\0';
-/// Stands in a text where the shell puts something that is not known here.
+/// Marks a place in a text whose content is not known here.
 pub(super) const UNKNOWN: char = '\u{1}';
-/// Values that are followed from one place to another; more say nothing more.
+/// The most values that are followed from one place to another.
 const MARKS_MAX: usize = 200;
 
-/// A value, and how it came to its place.
+/// A value, and its way to its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// The template, or the variable that holds its value.
+    /// The template, or the variable with its value.
     pub(super) range: Range<usize>,
-    /// Whether a variable of the shell holds it.
+    /// Whether it comes from a variable of the shell.
     pub(super) held: bool,
-    /// Whether a program printed this that was given the value: it may have changed it.
+    /// Whether a program printed it, and so may have changed it.
     pub(super) printed: bool,
 }
 
@@ -34,7 +34,7 @@ impl Mark {
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) marks: Vec<Mark>,
-    /// Where it stands.
+    /// The place of the word.
     pub(super) range: Range<usize>,
 }
 
@@ -45,26 +45,26 @@ impl Word {
         self.marks.push(mark);
     }
 
-    /// Adds values that came from elsewhere.
+    /// Adds values from elsewhere.
     pub(super) fn values(&mut self, marks: &[Mark]) {
         for mark in few(marks) {
             self.value(mark.clone());
         }
     }
 
-    /// A word that is nothing but values.
+    /// A word that consists of values only.
     pub(super) fn of(marks: &[Mark]) -> Self {
         let mut word = Self::default();
         word.values(marks);
         word
     }
 
-    /// Whether all of it is known.
+    /// Whether all of it is literal text.
     pub(super) fn is_literal(&self) -> bool {
         !self.text.contains([VALUE, UNKNOWN])
     }
 
-    /// Whether a value comes first, so that it can begin with any sign.
+    /// Whether it starts with a value, and so possibly with any character.
     pub(super) fn starts_with_value(&self) -> bool {
         self.text.starts_with(VALUE)
     }
@@ -87,7 +87,7 @@ impl Word {
         Self { text, marks: self.marks_from(at).to_vec(), range: self.range.clone() }
     }
 
-    /// The word with values in the place of each `text`.
+    /// The word with values in place of each `text`.
     pub(super) fn with(&self, text: &str, marks: &[Mark]) -> Self {
         if text.is_empty() || !self.text.contains(text) {
             return self.clone();
@@ -109,7 +109,7 @@ impl Word {
     }
 }
 
-/// As many values as are worth following.
+/// The first values, up to the limit.
 pub(super) fn few(marks: &[Mark]) -> &[Mark] {
     marks.get(..MARKS_MAX).unwrap_or(marks)
 }

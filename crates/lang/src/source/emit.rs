@@ -1,6 +1,6 @@
-//! A tree as canonical YAML text.
+//! Prints a tree as canonical YAML.
 //!
-//! **Invariant:** what is printed reads as the same tree, values and types, and prints the same again.
+//! **Invariant:** the printed text reads as the same tree, values and types, and prints the same again.
 
 mod scalar;
 #[cfg(test)]
@@ -9,7 +9,7 @@ mod tests;
 use super::{Comments, Node, Style, Value};
 use scalar::{Form, form, inline};
 
-/// The widest line a list or mapping may have and still stand on one.
+/// The longest line of a list or mapping on one line.
 const COLUMNS: usize = 100;
 
 /// Prints a tree in the canonical layout, comments, anchors and aliases included.
@@ -51,7 +51,7 @@ impl Printer {
         self.out.drain(..self.out.len() - solid);
     }
 
-    /// A comment after the closing bracket goes above, now that there is no bracket.
+    /// A comment after the closing bracket moves above, because there is no bracket any more.
     fn open_root(&mut self, node: &Node) {
         self.displaced(node, 0);
         if let Some(name) = &node.anchor {
@@ -59,7 +59,7 @@ impl Printer {
         }
     }
 
-    /// Comments between empty brackets have no line of their own there.
+    /// Comments between empty brackets need a line of their own.
     fn inside_empty(&mut self, node: &Node, indent: usize) {
         if is_empty(node) {
             self.end(node.comments.as_deref(), indent);
@@ -88,11 +88,11 @@ impl Printer {
 
     fn entry_comments(&mut self, (key, value): &(Node, Node), indent: usize) {
         self.before(key.comments.as_deref(), indent);
-        // A comment above the value itself has no other line to go to.
+        // A comment above the value itself has no other place.
         self.before(value.comments.as_deref(), indent);
         self.inside_empty(value, indent);
         let after = |node: &Node| node.comments.as_deref().and_then(|comments| comments.after.clone());
-        // Nor has one after the key, when the value on the same line has one too.
+        // The same for a comment after the key, if the value on the same line has one too.
         if let (Some(comment), Some(_)) = (after(key), after(value)) {
             self.comment_line(&comment, indent);
         }
@@ -106,8 +106,8 @@ impl Printer {
         }
     }
 
-    /// The comments of an item and of all that starts with it: they stand above its dash, because read
-    /// from below it they would move up.
+    /// The comments of an item and of everything that starts with it. They stand above its dash, because below it
+    /// they would move up when they are read again.
     fn item_comments(&mut self, item: &Node, indent: usize) {
         self.before(item.comments.as_deref(), indent);
         self.inside_empty(item, indent);
@@ -147,7 +147,7 @@ impl Printer {
         }
     }
 
-    /// The collection of an item starts on the dash's line, unless an anchor would then name its first key.
+    /// The collection of an item starts on the dash's line, unless its anchor would then belong to its first key.
     fn begin(&mut self, item: &Node, indent: usize) {
         match &item.anchor {
             Some(name) => {
@@ -158,7 +158,7 @@ impl Printer {
         }
     }
 
-    /// What follows `key:` or `-`, with the line's end.
+    /// Writes the value after `key:` or `-`, with the end of the line.
     fn value(&mut self, node: &Node, key_comment: Option<&str>, indent: usize) {
         let comments = node.comments.as_deref();
         let own = comments.and_then(|comments| comments.after.as_deref());
@@ -203,7 +203,7 @@ impl Printer {
         }
     }
 
-    /// Adds a word after a space, if anything stands on the line.
+    /// Adds a word, after a space if the line is not empty.
     fn word(&mut self, word: &str) {
         if !word.is_empty() {
             if !self.out.is_empty() && !self.out.ends_with('\n') {
@@ -255,17 +255,17 @@ impl Printer {
 fn key_text(key: &Node) -> String {
     let anchor = key.anchor.as_deref().map(|name| format!("&{name} ")).unwrap_or_default();
     match &key.value {
-        // The colon would become a part of the name.
+        // Without the space the colon would become part of the name.
         Value::Alias(name) => format!("*{name} "),
-        // `<<` in quotes is a key like any other.
+        // `<<` in quotes is an ordinary key.
         Value::Scalar(text, style) if text == "<<" && *style != Style::Plain => format!("{anchor}\"<<\""),
         Value::Scalar(text, style) => format!("{anchor}{}", scalar::key(text, *style)),
         Value::Seq(..) | Value::Map(..) => format!("{anchor}{}", inline("", Style::Double)),
     }
 }
 
-/// Whether a collection stands on one line: it is empty, or flat and short and either written so or a
-/// list that no file had written otherwise. Comments inside need lines of their own.
+/// Whether a collection is printed on one line: it is empty, or it is flat and short and was written so, or it is a
+/// new list. Comments inside need lines of their own.
 fn fits(node: &Node, indent: usize) -> bool {
     let flat = match &node.value {
         Value::Seq(items, written) => (*written || node.comments.is_none()) && items.iter().all(is_flat),

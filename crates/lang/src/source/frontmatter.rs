@@ -1,7 +1,6 @@
-//! Markdown with front matter into a tree.
+//! Reads Markdown with front matter into a tree.
 //!
-//! **Invariant:** every node points into the Markdown file, so a message about a section shows that
-//! section.
+//! **Invariant:** every node points into the Markdown file, so a message about a section shows that section.
 
 use std::ops::Range;
 
@@ -127,7 +126,7 @@ impl Body<'_> {
         if is_title { first.end..trimmed.end } else { trimmed }
     }
 
-    /// Without blank lines at both ends; the first line keeps its indentation.
+    /// The range without blank lines at both ends; the first line keeps its indentation.
     fn trimmed(&self, range: Range<usize>) -> Range<usize> {
         let text = &self.text[range.clone()];
         let solid = text.len() - text.trim_start().len();
@@ -142,7 +141,7 @@ impl Body<'_> {
     }
 }
 
-/// The fence that is open after a line.
+/// The code fence that is open after a line.
 fn fence_after<'s>(open: Option<&'s str>, line: &'s str) -> Option<&'s str> {
     let words = line.trim_start();
     let mark = words.chars().next().filter(|c| matches!(c, '`' | '~'));
@@ -167,7 +166,7 @@ fn after_line(text: &str, end: usize) -> usize {
     text[end..].find('\n').map_or(text.len(), |newline| end + newline + 1)
 }
 
-/// The lines from a place on, without their line ends.
+/// The lines from a position on, without their line ends.
 fn lines(text: &str, at: usize) -> Lines<'_> {
     Lines { text, at }
 }

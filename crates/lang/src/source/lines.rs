@@ -1,7 +1,7 @@
 //! Lines and columns of a file.
 //!
-//! **Invariant:** a question costs the same wherever its byte stands, so that a file with ten thousand
-//! mistakes, or one endless line, is reported on as fast as any other.
+//! **Invariant:** every lookup costs the same, so that a file with ten thousand mistakes, or one very long line, is
+//! reported as fast as any other.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ struct Mark {
     column: usize,
 }
 
-/// Marks through a text: at each line's start, and within long lines every few hundred bytes.
+/// Marks in a text: at the start of each line, and in long lines every few hundred bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     marks: Vec<Mark>,
@@ -50,7 +50,7 @@ impl Lines {
         (mark.line, mark.column + between.chars().count())
     }
 
-    /// The bytes of the line that a byte stands on, without its line break.
+    /// The range of the line that contains a byte, without its line break.
     pub(super) fn line_around(&self, text: &str, at: usize) -> Range<usize> {
         let (line, _) = self.find(text, at);
         let first = self.marks.partition_point(|mark| mark.line < line);
@@ -61,7 +61,7 @@ impl Lines {
     }
 }
 
-/// The last character boundary that is not after a byte.
+/// The last character boundary at or before a byte.
 pub(crate) fn boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

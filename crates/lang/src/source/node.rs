@@ -1,4 +1,4 @@
-//! Asking a node what it holds, and building nodes that stand in an old one's place.
+//! Reads the content of nodes, and builds nodes in the place of others.
 
 use longhaul_core::Json;
 
@@ -10,7 +10,7 @@ impl Node {
         Self { span, value, anchor: None, comments: None }
     }
 
-    /// Text that stays text, whatever it looks like.
+    /// A text that always stays text.
     pub fn text(span: Span, text: impl Into<String>) -> Self {
         let text = text.into();
         let style = if text.contains('\n') { Style::Literal } else { Style::Double };
@@ -33,7 +33,7 @@ impl Node {
         Self::new(span, Value::Map(entries, false))
     }
 
-    /// A node that says what a JSON value says.
+    /// A node with the content of a JSON value.
     pub fn of_json(span: Span, value: &Json) -> Self {
         match value {
             Json::Null => Self::plain(span, "null"),
@@ -76,7 +76,7 @@ impl Node {
         Some((key, value))
     }
 
-    /// The text of a scalar, whatever its type.
+    /// The text of a scalar of any type.
     pub fn scalar(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(text, _) => Some(text),
@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar that is text: quoted, a block, or a plain word that is no other type.
+    /// The text of a scalar that is text: quoted, a block, or a plain word of no other type.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(text, Style::Plain) => matches!(plain_json(text), Json::String(_)).then_some(text),
@@ -93,7 +93,7 @@ impl Node {
         }
     }
 
-    /// Whether it is `null` or nothing.
+    /// Whether it is `null` or empty.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, Style::Plain) if plain_json(text) == Json::Null)
     }
@@ -126,7 +126,7 @@ impl Node {
         }
     }
 
-    /// What it is, in words that fit "this is {kind}".
+    /// Its type, in words that fit "this is {kind}".
     pub fn kind_words(&self) -> &'static str {
         match &self.value {
             Value::Seq(..) => "a list",
@@ -141,13 +141,13 @@ impl Node {
         }
     }
 
-    /// The comments, made if there are none.
+    /// The comments, created if there are none.
     pub fn comments_mut(&mut self) -> &mut Comments {
         self.comments.get_or_insert_with(Box::default)
     }
 }
 
-/// What a plain scalar is in YAML 1.2's core schema.
+/// The value of a plain scalar in YAML 1.2's core schema.
 pub(crate) fn plain_json(text: &str) -> Json {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Json::Null,

@@ -1,7 +1,7 @@
-//! From a range of a scalar's text to the place in the file.
+//! Maps a range of a scalar's text to its place in the file.
 //!
-//! The text and its source are walked side by side. **Invariant:** whenever the two do not agree, the
-//! answer is the whole scalar: a place may be coarse and is never wrong.
+//! The text and its source are walked side by side. **Invariant:** if the two differ, the result is the whole scalar:
+//! a place may be coarse but is never wrong.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(super) fn place(sources: &Sources, scalar: &Node, range: Range<usize>) -> Sp
     }
 }
 
-/// A literal block has a line of source for each line of text, which ends with it.
+/// A literal block has one line of source for each line of text.
 fn literal(source: &str, text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     // A section of a Markdown file is its own source.
     let header = if source.replace("\r\n", "\n") == text { 0 } else { 1 };
@@ -50,7 +50,7 @@ fn in_line(source: &str, text: &str, at: usize, header: usize) -> Option<usize> 
     Some(source_start + indent + at - line_start)
 }
 
-/// Goes through a scalar's source, one character of its text after the other.
+/// Walks a scalar's source, one character of its text after the other.
 struct Walk<'s> {
     source: &'s str,
     at: usize,
@@ -59,9 +59,9 @@ struct Walk<'s> {
 }
 
 struct Rules {
-    /// How many spaces are cut from each line; `None` for all.
+    /// The number of spaces removed from each line; `None` for all.
     indent: Option<usize>,
-    /// Whether a single line break reads as a space.
+    /// Whether a single line break becomes a space.
     folds: bool,
     backslash: bool,
     doubled_quote: bool,
@@ -112,7 +112,7 @@ impl<'s> Walk<'s> {
         found.or(Some(self.at..self.at))
     }
 
-    /// Where the next character of the text stands.
+    /// The place of the next character of the text.
     fn next(&mut self, c: char) -> Option<Range<usize>> {
         loop {
             self.cut_indent();
@@ -150,7 +150,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// How long the line break here is, blanks before it included where they do not count.
+    /// The length of the line break here, with the blanks before it if they do not count.
     fn line_end(&self, rest: &str) -> Option<usize> {
         let blanks =
             if self.rules.indent.is_none() { rest.len() - rest.trim_start_matches([' ', '\t']).len() } else { 0 };
@@ -159,7 +159,7 @@ impl<'s> Walk<'s> {
         (length > 0).then_some(blanks + length)
     }
 
-    /// Takes a backslash and what it escapes; `None` inside if that is a line break.
+    /// Reads a backslash and the escaped character; the inner value is `None` for a line break.
     fn escape(&mut self, rest: &str) -> Option<Option<Range<usize>>> {
         let start = self.at;
         let escaped = rest.chars().nth(1)?;
@@ -183,7 +183,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// How far a folded block is indented: what its first solid line has more than the text's.
+/// The indentation of a folded block: the difference between its first non-blank line and the text.
 fn folded_indent(body: &str, text: &str) -> usize {
     let solid = |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(str::to_owned).unwrap_or_default();
     let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the file says where the text says `needle`.
+    /// The part of the file for `needle` in the text.
     fn check(name: &str, source: &str, needle: &str) -> String {
         let mut sources = Sources::default();
         let file = sources.add(name, source);

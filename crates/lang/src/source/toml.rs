@@ -1,6 +1,6 @@
-//! TOML into a tree.
+//! Reads TOML into a tree.
 //!
-//! **Invariant:** the limits on size, depth and number of values are those of YAML.
+//! **Invariant:** the limits on size, depth and number of values are the same as for YAML.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) fn read(sources: &Sources, file: FileId, out: &mut Vec<Diagnostic>) -
 }
 
 fn parse(file: FileId, text: &str) -> Result<Node, Box<Diagnostic>> {
-    // The parser takes the mark at the start for a part of the first key.
+    // The parser would read the byte order mark as part of the first key.
     let base = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let document = Document::parse(&text[base..]).map_err(|error| Box::new(mistake(file, base, &error)))?;
     let mut reader = Reader { file, base, text, weight: Weight::default() };
@@ -44,7 +44,7 @@ struct Reader<'s> {
     weight: Weight,
 }
 
-/// How deep a table stands, and whether it is written on one line.
+/// The depth of a table, and whether it is written on one line.
 #[derive(Clone, Copy)]
 struct Place {
     depth: usize,
@@ -80,7 +80,7 @@ impl Reader<'_> {
         Ok(Node::new(span, Value::Map(entries, place.flow)))
     }
 
-    /// `key` is where a table stands that was only implied by a dotted name.
+    /// `key` is the place of a table that a dotted name implied.
     fn item(&mut self, item: &Item, key: Span, depth: usize) -> Result<Node, Box<Diagnostic>> {
         match item {
             Item::None => Ok(Node::plain(key, "null")),

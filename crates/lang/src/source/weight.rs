@@ -1,12 +1,12 @@
-//! What a tree weighs once its aliases are replaced, and the limits on that.
+//! Counts the size of a tree after its aliases are replaced, and limits it.
 
 use super::{DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX, Span};
 use crate::diagnostic::Diagnostic;
 
-/// The most bytes of text a file may expand to: an alias to a long text copies it.
+/// The most bytes of text of an expanded file: an alias to a long text copies it.
 const TEXT_BYTES_MAX: usize = 4 * FILE_BYTES_MAX;
 
-/// How much a tree holds.
+/// The size of a tree.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Weight {
     nodes: usize,
@@ -14,17 +14,17 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    /// One node with so much text.
+    /// One node with this much text.
     pub(super) fn node(bytes: usize) -> Self {
         Self { nodes: 1, bytes }
     }
 
-    /// What was added since an earlier state.
+    /// The difference to an earlier state.
     pub(super) fn since(self, earlier: Self) -> Self {
         Self { nodes: self.nodes - earlier.nodes, bytes: self.bytes - earlier.bytes }
     }
 
-    /// Adds, unless that is more than a file may hold.
+    /// Adds, unless the limit is exceeded.
     pub(super) fn add(&mut self, more: Self, at: Span) -> Result<(), Box<Diagnostic>> {
         self.nodes += more.nodes;
         self.bytes += more.bytes;
@@ -39,12 +39,12 @@ impl Weight {
     }
 }
 
-/// Refuses what nests too deep.
+/// Refuses a tree that is too deep.
 pub(super) fn check_depth(depth: usize, at: Span) -> Result<(), Box<Diagnostic>> {
     if depth > DEPTH_MAX { Err(Box::new(too_deep(at))) } else { Ok(()) }
 }
 
-/// The finding for what nests too deep.
+/// The finding for a tree that is too deep.
 pub(super) fn too_deep(at: Span) -> Diagnostic {
     Diagnostic::error("LH0102", at, format!("the file nests deeper than {DEPTH_MAX} levels"))
         .label("one level too many")

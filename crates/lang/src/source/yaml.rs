@@ -1,10 +1,10 @@
-//! YAML 1.2 and JSON into a tree.
+//! Reads YAML 1.2 and JSON into a tree.
 //!
-//! The parser's events become a tree in which an alias is a leaf; only when all of it has been weighed
-//! are aliases and merge keys replaced by what they stand for.
+//! The parser's events become a tree in which an alias is a leaf. Aliases and merge keys are replaced only after the
+//! size of the whole tree was checked.
 //!
-//! **Invariant:** no input makes a tree of more than [`NODES_MAX`](super::NODES_MAX) nodes or deeper
-//! than [`DEPTH_MAX`](super::DEPTH_MAX), and nothing is copied before that is known.
+//! **Invariant:** no input makes a tree of more than [`NODES_MAX`](super::NODES_MAX) nodes or deeper than
+//! [`DEPTH_MAX`](super::DEPTH_MAX). Nothing is copied before this is checked.
 
 mod build;
 mod comments;
@@ -50,11 +50,11 @@ pub(super) fn read_verbatim(sources: &Sources, file: FileId, out: &mut Vec<Diagn
     Some(tree.root)
 }
 
-/// A piece of a file, known to be small enough and free of control characters.
+/// A part of a file that is small enough and has no control characters.
 #[derive(Clone, Copy)]
 struct Part<'s> {
     file: FileId,
-    /// Where the piece starts in the file.
+    /// The start of the part in the file.
     base: usize,
     text: &'s str,
 }
@@ -71,13 +71,13 @@ impl<'s> Part<'s> {
         Some(Self { file, base, text: text.get(base..range.end).unwrap_or_default() })
     }
 
-    /// The place in the file of a range of the piece.
+    /// The place in the file of a range of the part.
     fn span(&self, range: Range<usize>) -> Span {
         Span::new(self.file, self.base + range.start, self.base + range.end)
     }
 }
 
-/// Why a file is not even looked at: too large, or with characters that no editor shows.
+/// Why a file is not read: it is too large, or has invisible characters.
 pub(super) fn unreadable(file: FileId, text: &str) -> Option<Diagnostic> {
     if text.len() > FILE_BYTES_MAX {
         let limit = FILE_BYTES_MAX >> 20;

@@ -1,8 +1,8 @@
-//! What `config.toml` says about agents.
+//! Reads the settings about agents in `config.toml`.
 //!
 //! ```toml
-//! agent = "claude"                  # who does prompts that name nobody
-//! sandboxed = true                  # something else confines agents: a container, a virtual machine
+//! agent = "claude"                  # the agent for prompts that name none
+//! sandboxed = true                  # a container or a virtual machine confines agents
 //! [agents.local]
 //! backend = "openai"
 //! base_url = "http://127.0.0.1:11434/v1"
@@ -13,7 +13,7 @@
 //! claude = "opus"
 //! ```
 //!
-//! `notices` and `prices` name files beside it, in the form of the lists that ship.
+//! `notices` and `prices` name files beside it, in the format of the built-in lists.
 //!
 //! ```toml
 //! prices = "prices.toml"
@@ -34,10 +34,10 @@ use super::{Keys, entries};
 
 const KEYS: &[&str] =
     &["backend", "program", "args", "base_url", "key_env", "auth", "model", "effort", "sandbox", "keep_env", "env"];
-/// Keys that say what is started, or whom a key is sent to. A checkout cannot say that by itself.
+/// Keys that say what is started, or where a key is sent. A checkout may set them only if a person trusts it.
 const SENSITIVE: &[&str] = &["program", "args", "base_url", "key_env", "auth", "keep_env", "env"];
 
-/// Adds what a file says about names that are not known yet.
+/// Adds the entries of a file whose names are not known yet.
 pub(super) fn add(document: &DocumentMut, folder: &Path, backends: &mut Backends) -> Result<()> {
     for (name, item) in entries(document.get("agents"), "agents")? {
         let key = format!("agents.{name}");
@@ -54,7 +54,7 @@ pub(super) fn add(document: &DocumentMut, folder: &Path, backends: &mut Backends
     add_files(document, folder, backends)
 }
 
-/// Files beside the settings that add to what notices look like and what models cost.
+/// Reads files beside the settings that add patterns of notices and prices of models.
 fn add_files(document: &DocumentMut, folder: &Path, backends: &mut Backends) -> Result<()> {
     if let Some(text) = beside(document, "notices", folder)? {
         let known = backends.signatures.as_deref().unwrap_or_else(|| Signatures::builtin());
@@ -67,7 +67,7 @@ fn add_files(document: &DocumentMut, folder: &Path, backends: &mut Backends) -> 
     Ok(())
 }
 
-/// The text of a file that a key names.
+/// The text of the file that a key names.
 fn beside(document: &DocumentMut, key: &str, folder: &Path) -> Result<Option<String>> {
     let Some(item) = document.get(key) else { return Ok(None) };
     let name = item.as_str().ok_or_else(|| anyhow!("`{key}` is not the name of a file"))?;
@@ -76,7 +76,7 @@ fn beside(document: &DocumentMut, key: &str, folder: &Path) -> Result<Option<Str
     text.map(Some).with_context(|| format!("`{key}`: {} cannot be read", file.display()))
 }
 
-/// What a file says that only a person may say: the first such key.
+/// The first key of a file that needs trust.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<String> {
     if document.contains_key("sandboxed") {
         return Some("sandboxed".to_owned());

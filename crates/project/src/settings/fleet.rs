@@ -1,4 +1,4 @@
-//! What the settings say about several workers: `[fleet]`.
+//! Reads the settings about several workers: `[fleet]`.
 
 use std::path::Path;
 
@@ -17,28 +17,28 @@ use crate::identity::git;
 
 /// The key of the git remote.
 const SYNC: &str = "sync";
-/// The same in earlier versions.
+/// The old name of that key.
 const FORMERLY: &str = "carry";
 
-/// How workers work together.
+/// The settings about several workers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fleet {
-    /// How many attempts all of them make at once.
+    /// The most concurrent attempts of all workers.
     pub caps: Caps,
-    /// What the project is called, where its history does not tell which one it is.
+    /// The name of the project, if its history does not identify it.
     pub project: Option<String>,
-    /// How long a machine may be silent before a run that needs it asks what to do.
+    /// How long a machine may be silent before a run that needs it asks a person.
     pub host_grace_ms: Option<i64>,
-    /// What is done about one that is silent for longer.
+    /// What to do about a machine that is silent for longer.
     pub when_host_gone: Option<OnHostLost>,
-    /// The git remote to which the files of runs are sent, so that other machines can continue with them.
+    /// The git remote for the files of runs, so that other machines can continue with them.
     pub carry: Option<String>,
-    /// Whether a file uses the old name of that setting.
+    /// Whether a file uses the old name of that key.
     pub formerly: bool,
 }
 
 impl Fleet {
-    /// What it says that cannot have the effect that is meant, in words.
+    /// Warnings about settings without effect.
     pub(super) fn without_effect(&self, root: &Path, backends: &Backends) -> Vec<String> {
         let carry = match (&self.carry, self.when_host_gone) {
             (None, Some(OnHostLost::Rebuild)) => Some(
@@ -46,7 +46,7 @@ impl Fleet {
                     .to_owned(),
             ),
             (Some(remote), _) if is_name(remote) && !is_remote(root, remote) => Some(format!(
-                "`fleet.sync` is `{remote}`, and git knows no such remote here: files are not sent; git remote lists those that there are"
+                "`fleet.sync` is `{remote}`, which is not a git remote here, so files are not sent; `git remote` lists the remotes"
             )),
             _ => None,
         };
@@ -65,7 +65,7 @@ fn is_remote(root: &Path, name: &str) -> bool {
     git(root, &["config", "--get-regexp", &format!(r"^remote\.{name}\.")]).is_some()
 }
 
-/// Says of a cap that it is on an agent that nobody has.
+/// The warning about a cap on an unknown agent.
 fn not_an_agent(label: &str, backends: &Backends) -> Option<String> {
     let name = agent_of_label(label)?;
     let own = drivers::ALL.iter().map(|driver| driver.name()).chain([SCRIPTED]);
@@ -75,11 +75,11 @@ fn not_an_agent(label: &str, backends: &Backends) -> Option<String> {
     }
     let meant =
         closest(name, &known).map_or_else(String::new, |best| format!("; did you mean `fleet.backends.{best}`?"));
-    Some(format!("`fleet.backends.{name}` is about no agent that there is{meant}"))
+    Some(format!("`fleet.backends.{name}` does not name an agent{meant}"))
 }
 
-/// Where files are sent is not for a checkout to say, unless a person has looked at it. A remote that git knows by name is
-/// one that a person has set up.
+/// A checkout may set where files are sent only if a person trusts it. The name of a configured git remote is fine,
+/// because a person has set it up.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     let fleet = document.get("fleet").and_then(Item::as_table_like)?;
     let remotes = [(SYNC, "fleet.sync"), (FORMERLY, "fleet.carry")].map(|(key, shown)| (fleet.get(key), shown));
@@ -91,7 +91,7 @@ fn is_name(remote: &str) -> bool {
     !remote.is_empty() && remote.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
 }
 
-/// Adds what a file says that is not known yet.
+/// Adds the entries of a file that are not known yet.
 pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
     for (name, item) in entries(document.get("fleet"), "fleet")? {
         match name {
@@ -115,7 +115,7 @@ pub(super) fn add(document: &DocumentMut, fleet: &mut Fleet) -> Result<()> {
     Ok(())
 }
 
-/// Tables that each say a `max`, counted under a label.
+/// Tables with a `max` each, counted under a label.
 fn maxima(item: &Item, of: &str, label: fn(&str) -> String, caps: &mut Caps) -> Result<()> {
     for (name, item) in entries(Some(item), of)? {
         let key = format!("{of}.{name}");
@@ -139,7 +139,7 @@ fn gone(item: &Item) -> Result<OnHostLost> {
     }
 }
 
-/// A name or an address of a repository. Git takes what begins with a dash for an option, and `ext::` for a command.
+/// The name or address of a repository. Git reads a text with a dash in front as an option, and `ext::` as a command.
 fn remote(item: &Item) -> Result<String> {
     let is_one = |text: &&str| !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
     let remote = item.as_str().filter(is_one).filter(|text| !text.contains("::"));
@@ -153,7 +153,7 @@ fn called(item: &Item) -> Result<String> {
 
 fn grace(item: &Item) -> Result<i64> {
     let ms = item.as_str().and_then(parse_ms).and_then(|ms| i64::try_from(ms).ok());
-    // Without any, every machine would be given up between two signs of life.
+    // With zero, every machine would count as gone between two signs of life.
     ms.filter(|ms| *ms > 0).ok_or_else(|| anyhow!("`fleet.host_grace` is not a time such as \"10m\""))
 }
 
@@ -205,16 +205,14 @@ mod tests {
         let git = |args: &[&str]| Command::new("git").arg("-C").arg(folder.path()).args(args).output().unwrap();
         let told = |text: &str| of(text).unwrap().without_effect(folder.path(), &Backends::default()).join("; ");
         git(&["init", "--quiet"]);
-        assert!(told("[fleet]\nsync = 'origin'\n").contains("git knows no such remote here"));
+        assert!(told("[fleet]\nsync = 'origin'\n").contains("not a git remote here"));
         git(&["remote", "add", "origin", "/somewhere"]);
         assert_eq!(told("[fleet]\nsync = 'origin'\nwhen_host_gone = 'rebuild'\n"), "");
-        assert!(
-            told("[fleet]\nsync = 'orign'\n").contains("`fleet.sync` is `orign`, and git knows no such remote here")
-        );
+        assert!(told("[fleet]\nsync = 'orign'\n").contains("`fleet.sync` is `orign`, which is not a git remote here"));
         assert!(told("[fleet]\nwhen_host_gone = 'rebuild'\n").contains("`fleet.sync` is not set"));
         assert_eq!(told("[fleet]\nsync = '/an/address'\nwhen_host_gone = 'rebuild'\n"), "");
         assert_eq!(told("[fleet.backends.claude]\nmax = 1\n[fleet.backends.scripted]\nmax = 1\n"), "");
-        let said = "`fleet.backends.claud` is about no agent that there is; did you mean `fleet.backends.claude`?";
+        let said = "`fleet.backends.claud` does not name an agent; did you mean `fleet.backends.claude`?";
         assert_eq!(told("[fleet.backends.claud]\nmax = 1\n"), said);
     }
 

@@ -1,13 +1,13 @@
-//! What `config.toml` says about answers and consent.
+//! Reads the settings about answers and consent in `config.toml`.
 //!
 //! ```toml
 //! [approvals]
 //! who = "initiator"        # or "anyone", or "role:release"
-//! override = true          # whether the user who started a run elsewhere may answer in the place of that
+//! override = true          # whether the user who started a run elsewhere may answer instead
 //! [roles]
 //! release = ["jane", "bob"]
 //! [policy]
-//! run_ceiling = "3h"       # how long starting a run is consent to what it does
+//! run_ceiling = "3h"       # how long starting a run counts as consent to its actions
 //! risk = { medium = "allow", high = "ask", critical = "deny" }
 //! services = { github = "ask" }
 //! actions = { "github:merge" = "deny" }
@@ -23,25 +23,25 @@ use toml_edit::{DocumentMut, Item};
 
 use super::entries;
 
-/// What the files say about who may answer.
+/// The settings about who may answer.
 #[derive(Debug, Default)]
 pub struct Gates {
-    /// As the first file has it that says anything.
+    /// The rule of the first file that has one.
     pub approvals: Option<Approvals>,
     /// Users by role.
     pub roles: IndexMap<String, Vec<String>>,
-    /// What may be done.
+    /// The policy.
     pub policy: Policy,
-    /// How long starting a run is consent, where a file says so.
+    /// How long starting a run counts as consent, if a file sets it.
     pub run_ceiling_ms: Option<i64>,
 }
 
-/// The first key that a checkout cannot set by itself: who may let work pass.
+/// The first key that needs trust in a checkout: the keys about who may approve.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     ["approvals", "roles", "policy"].into_iter().find(|key| document.contains_key(key))
 }
 
-/// Adds what a file says about names that are not known yet.
+/// Adds the entries of a file whose names are not known yet.
 pub(super) fn add(document: &DocumentMut, gates: &mut Gates) -> Result<()> {
     if let Some(item) = document.get("approvals") {
         let approvals = approvals(item)?;
@@ -51,7 +51,7 @@ pub(super) fn add(document: &DocumentMut, gates: &mut Gates) -> Result<()> {
     add_policy(document, Authority::User, gates)
 }
 
-/// Adds the roles of a file that are not known yet: the organisation's file is read first, so its roles are as it says.
+/// Adds the roles of a file that are not known yet. The organisation's file is read first, so its roles win.
 pub(super) fn add_roles(document: &DocumentMut, gates: &mut Gates) -> Result<()> {
     for (role, item) in entries(document.get("roles"), "roles")? {
         let users = item.as_array().map(|users| users.iter().map(|user| user.as_str().map(str::to_owned)).collect());
@@ -62,7 +62,7 @@ pub(super) fn add_roles(document: &DocumentMut, gates: &mut Gates) -> Result<()>
     Ok(())
 }
 
-/// Adds the rules of a file. All count: of two that are alike the stricter.
+/// Adds the rules of a file. All rules count: of two equal ones the stricter wins.
 pub(super) fn add_policy(document: &DocumentMut, by: Authority, gates: &mut Gates) -> Result<()> {
     for (name, item) in entries(document.get("policy"), "policy")? {
         match name {

@@ -1,13 +1,13 @@
-//! What the settings of a project cannot say, beside those of its user.
+//! Removes the settings of a project that may not override those of its user.
 //!
 //! **Invariant:** a name that the user gave to an agent, a channel or a tool server means what the user wrote, in every project.
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
-/// Tables whose names say what is started and who is told.
+/// Tables that say what is started and who is notified.
 const TABLES: &[&str] = &["agents", "channels", "mcp.servers"];
 
-/// Takes out what the user has named, too. What has no effect by that, in words.
+/// Removes entries that the user has defined too. Returns warnings about them.
 pub(super) fn give_way(project: &mut DocumentMut, user: &DocumentMut) -> Vec<String> {
     let mut passed_over = Vec::new();
     for table in TABLES {
@@ -21,14 +21,15 @@ pub(super) fn give_way(project: &mut DocumentMut, user: &DocumentMut) -> Vec<Str
     passed_over
 }
 
-/// Takes out the channels: they say who hears what runs ask, and some start a program. What has no effect by that, in words.
+/// Removes the channels: they say who gets the questions of runs, and some start a program. Returns warnings about
+/// them.
 pub(super) fn without_channels(project: &mut DocumentMut) -> Vec<String> {
     let Some(channels) = found_mut(project.as_item_mut(), "channels") else { return Vec::new() };
     let names: Vec<String> = channels.iter().map(|(name, _)| name.to_owned()).collect();
     names.iter().for_each(|name| drop(channels.remove(name)));
     let words = |name: String| {
         format!(
-            "`channels.{name}` says who is told about runs, and came with the project; it has no effect until you have looked at it and \
+            "`channels.{name}` says who is notified about runs, and came with the project; it has no effect until you have looked at it and \
              run `longhaul trust`"
         )
     };

@@ -1,4 +1,4 @@
-//! What the settings say about runs that are over: `[retention]`.
+//! Reads the settings about finished runs: `[retention]`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use toml_edit::{DocumentMut, Item};
 
 use super::entries;
 
-/// What is forgotten is not for a checkout to say, unless a person has looked at it.
+/// A checkout may set what is removed only if a person trusts it.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     document.get("retention").map(|_| "retention")
 }
 
-/// What a file says, unless another one has said it before. A folder that it names lies beside it.
+/// Adds the entries of a file, unless an earlier file has set them. Paths are relative to its folder.
 pub(super) fn add(document: &DocumentMut, folder: &Path, known: &mut Retention) -> Result<()> {
     let mut retention = Retention::default();
     for (name, item) in entries(document.get("retention"), "retention")? {
@@ -30,7 +30,7 @@ pub(super) fn add(document: &DocumentMut, folder: &Path, known: &mut Retention) 
     }
     let is_said = document.get("retention").is_some();
     if is_said && retention.finished.is_none() {
-        return Err(anyhow!("`retention.finished` is missing: how long are runs kept that are over?"));
+        return Err(anyhow!("`retention.finished` is missing: how long to keep finished runs, such as 90d"));
     }
     if is_said && known.finished.is_none() {
         *known = retention;
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let wrong = [
-            ("[retention]\nkeep = 3", "`retention.finished` is missing: how long are runs kept that are over?"),
+            ("[retention]\nkeep = 3", "`retention.finished` is missing: how long to keep finished runs, such as 90d"),
             ("[retention]\nfinished = 3", "`retention.finished` is not a time such as \"90d\""),
             ("[retention]\nfinished = '1d'\nkeep = -1", "`retention.keep` is not a number from 0 on"),
             (

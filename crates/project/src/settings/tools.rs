@@ -1,4 +1,4 @@
-//! What the settings say about tool servers: `config.toml`, and the file that editors share.
+//! Reads the settings about tool servers: `config.toml`, and `.mcp.json`, which editors share.
 //!
 //! ```toml
 //! [mcp.servers.github]
@@ -10,8 +10,7 @@
 //! headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
 //! ```
 //!
-//! `.mcp.json` of the project has the same under `mcpServers`. What is there and is no server that steps can call is left to the
-//! editors.
+//! `.mcp.json` of the project has the same under `mcpServers`. Entries that steps cannot call are ignored.
 
 use anyhow::{Result, anyhow, bail};
 use indexmap::IndexMap;
@@ -23,7 +22,7 @@ use super::{Keys, Origin, agents, entries};
 
 type Servers = IndexMap<String, ToolServer>;
 
-/// The first key that a checkout cannot set by itself: what is started.
+/// The first key that needs trust in a checkout: the keys about what is started.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     table(document).is_some().then_some("mcp.servers")
 }

@@ -1,12 +1,12 @@
-//! Keys of `config.toml` that nobody reads: most are slips.
+//! Warns about unknown keys of `config.toml`: most are typing errors.
 //!
-//! Inside other tables an unknown key is an error. At the top it is a warning, so that a file can be shared with a version
-//! that knows more.
+//! Inside other tables an unknown key is an error. At the top it is a warning, so that a newer version can share the
+//! file.
 
 use longhaul_lang::diagnostic::closest;
 use toml_edit::{DocumentMut, Item, TableLike};
 
-/// What the files of a project and of a user can hold.
+/// The keys of a project's or user's file.
 const TOP: &[&str] = &[
     "agent",
     "agents",
@@ -26,11 +26,11 @@ const TOP: &[&str] = &[
     "store",
     "values",
 ];
-/// What is read of the organisation's file.
+/// The keys of the organisation's file.
 const OF_ORGANISATION: &[&str] = &["policy", "roles"];
 const LIMITS: &[&str] = &["backends"];
 
-/// The keys of a project's or a user's file that are passed over, in words.
+/// Warnings about unknown keys of a project's or user's file.
 pub(super) fn of_file(document: &DocumentMut) -> Vec<String> {
     let mut found = passed_over(document.as_table(), "", TOP);
     if let Some(limits) = document.get("limits").and_then(Item::as_table_like) {
@@ -39,7 +39,7 @@ pub(super) fn of_file(document: &DocumentMut) -> Vec<String> {
     found
 }
 
-/// The same of the organisation's file.
+/// Warnings about unknown keys of the organisation's file.
 pub(super) fn of_organisation(document: &DocumentMut) -> Vec<String> {
     passed_over(document.as_table(), "", OF_ORGANISATION)
 }

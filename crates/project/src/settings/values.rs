@@ -1,9 +1,9 @@
-//! What `config.toml` says about values.
+//! Reads the settings about values in `config.toml`.
 //!
 //! ```toml
 //! [values]
 //! env = ["DEPLOY_REGION"]   # variables that `env.X` may read in runs that were not started at the command line
-//! max_mib = 64              # the most that one output may have
+//! max_mib = 64              # the largest output
 //! ```
 
 use anyhow::{Result, anyhow, bail};
@@ -12,15 +12,15 @@ use toml_edit::{DocumentMut, Item};
 
 use super::entries;
 
-/// The most that can be set: what a store keeps of one value.
+/// The largest size that can be set: the limit of a store.
 const MIB_MAX: i64 = 200;
 
-/// Which variables may be read is not for a checkout to say, unless a person has looked at it.
+/// A checkout may set which variables are readable only if a person trusts it.
 pub(super) fn sensitive(document: &DocumentMut) -> Option<&'static str> {
     document.get("values").map(|_| "values")
 }
 
-/// Adds the variables of a file; of sizes, the first that is said counts.
+/// Adds the variables of a file. The first file that sets a size wins.
 pub(super) fn add(document: &DocumentMut, values: &mut Values, is_sized: &mut bool) -> Result<()> {
     for (name, item) in entries(document.get("values"), "values")? {
         match name {

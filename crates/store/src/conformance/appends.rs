@@ -3,7 +3,7 @@
 use super::*;
 use crate::{BODY_BYTES_MAX, Blob, Hash};
 
-/// The head, the times and the first event are there.
+/// The head, the times and the first event are stored.
 pub async fn an_append_makes_a_run(store: Given) {
     let run = id("fresh");
     let head = Head {
@@ -22,7 +22,7 @@ pub async fn an_append_makes_a_run(store: Given) {
     assert_eq!(store.run(&run).await, Ok(Some(row)));
 }
 
-/// Nor does the second try leave anything.
+/// The second try stores nothing.
 pub async fn a_run_is_not_made_twice(store: Given) {
     let run = made(&store, "twice").await;
     let before = everything(&store, &run).await;
@@ -30,7 +30,7 @@ pub async fn a_run_is_not_made_twice(store: Given) {
     assert_eq!(everything(&store, &run).await, before);
 }
 
-/// Both are mistakes of the caller.
+/// Both are errors of the caller.
 pub async fn a_run_is_not_made_without_head_or_event(store: Given) {
     let (run, head) = (id("half"), Head::default());
     let headless = Append::new(run.clone(), 0, vec![event("{}")]);
@@ -51,7 +51,7 @@ pub async fn an_unknown_run_is_neither_appended_to_nor_read(store: Given) {
     assert_eq!(everything(&store, &run).await, nothing);
 }
 
-/// From 1, over appends of several events.
+/// Seqs start at 1 and continue over appends of several events.
 pub async fn seqs_have_no_gaps(store: Given) {
     let run = made(&store, "gapless").await;
     for expected in [1, 4, 7] {
@@ -62,7 +62,7 @@ pub async fn seqs_have_no_gaps(store: Given) {
     assert_eq!(seqs, (1..=10).collect::<Vec<_>>());
 }
 
-/// The caller learns where the run is.
+/// The error carries the last seq of the run.
 pub async fn a_stale_append_is_refused_with_the_actual_seq(store: Given) {
     let run = made(&store, "stale").await;
     advance(&store, &run, |_| ()).await.unwrap();
@@ -70,7 +70,7 @@ pub async fn a_stale_append_is_refused_with_the_actual_seq(store: Given) {
     assert_eq!(store.append(append).await, Err(Error::Conflict { actual: 2 }));
 }
 
-/// A gap would come of it.
+/// Such an append would leave a gap.
 pub async fn an_append_ahead_of_its_run_is_refused(store: Given) {
     let run = made(&store, "ahead").await;
     for expected in [2, u64::MAX] {
@@ -79,7 +79,7 @@ pub async fn an_append_ahead_of_its_run_is_refused(store: Given) {
     }
 }
 
-/// A run with something of everything, and an append that would change all of it.
+/// A run with one of everything, and an append that would change all of it.
 async fn furnished(store: &Given) -> (RunId, Append, Hash) {
     let run = made(store, "furnished").await;
     store.post(message(&run, "hook", "1")).await.unwrap();
@@ -118,7 +118,7 @@ pub async fn a_conflict_changes_nothing_at_all(store: Given) {
     assert_eq!(store.blob(hash).await, Ok(Some(b"never stored".to_vec())));
 }
 
-/// Also when all else in it would have been fine.
+/// Even if everything else in the append is valid.
 pub async fn a_fenced_append_changes_nothing_at_all(store: Given) {
     let (run, append, hash) = furnished(&store).await;
     let before = everything(&store, &run).await;
@@ -128,7 +128,7 @@ pub async fn a_fenced_append_changes_nothing_at_all(store: Given) {
     assert_eq!(store.blob(hash).await, Ok(None));
 }
 
-/// For the append that makes a run, too. The second try leaves nothing.
+/// Also for the append that creates a run. The second try stores nothing.
 pub async fn a_second_try_is_recognised(store: Given) {
     let first = making(&id("again"));
     assert_eq!(store.append(first.clone()).await, Ok(1));
@@ -140,7 +140,7 @@ pub async fn a_second_try_is_recognised(store: Given) {
     assert_eq!(everything(&store, &next.run).await, before);
 }
 
-/// Somebody else may have been quicker than the second try.
+/// Another caller may have appended before the second try.
 pub async fn a_second_try_is_recognised_when_the_run_has_gone_on(store: Given) {
     let run = made(&store, "gone-on").await;
     let append = Append { tasks_started: vec![task("a@1", 1)], ..Append::new(run.clone(), 1, vec![event("a")]) };
@@ -173,7 +173,7 @@ pub async fn an_event_id_is_not_used_twice(store: Given) {
     }
 }
 
-/// Which of the two would count?
+/// The store cannot know which of the two counts.
 pub async fn an_append_names_nothing_twice(store: Given) {
     let run = made(&store, "doubled").await;
     let mail = crate::MessageId(1);
@@ -209,7 +209,7 @@ pub async fn events_come_in_order_after_a_seq_up_to_a_limit(store: Given) {
     assert_eq!(page(0, usize::MAX).await.len(), 5);
 }
 
-/// Odd characters, odd spaces, what is no JSON, and 900 kB.
+/// Odd characters, odd spaces, text that is not JSON, and 900 kB.
 pub async fn bodies_are_kept_byte_for_byte(store: Given) {
     let run = made(&store, "bytes").await;
     let large = "ü".repeat(450_000);
@@ -222,7 +222,7 @@ pub async fn bodies_are_kept_byte_for_byte(store: Given) {
     }
 }
 
-/// Up to the limit they are fine.
+/// A body at the limit is accepted.
 pub async fn bodies_above_the_limit_are_refused(store: Given) {
     let run = made(&store, "heavy").await;
     let of = |bytes: usize| Append::new(run.clone(), 1, vec![event(&"x".repeat(bytes))]);
@@ -231,7 +231,7 @@ pub async fn bodies_above_the_limit_are_refused(store: Given) {
     assert_eq!(store.append(of(BODY_BYTES_MAX)).await, Ok(2));
 }
 
-/// The time of the last event is always known.
+/// The row always has the time of the last event.
 pub async fn a_head_stays_until_another_is_given(store: Given) {
     let run = made(&store, "headed").await;
     let first = store.run(&run).await.unwrap().unwrap();

@@ -1,8 +1,8 @@
-//! Clauses about many callers at once, and about those who watch.
+//! Clauses about many concurrent callers, and about watchers.
 
 use super::*;
 
-/// Sixty-four appenders: each seq has one winner, all others hear of it, and every event is there once.
+/// Sixty-four appenders: each seq has one winner, all others get a conflict, and every event is stored once.
 pub async fn one_of_many_appenders_wins_each_seq(store: Given) {
     let run = made(&store, "contended").await;
     let appenders: Vec<_> = (0..64).map(|_| tokio::spawn(append_once(store.clone(), run.clone()))).collect();
@@ -29,7 +29,7 @@ async fn append_once(store: Given, run: RunId) -> u64 {
     }
 }
 
-/// Twelve makers: one makes the run, and all others hear that it exists.
+/// Twelve callers: one creates the run, and all others get [`Error::Exists`].
 pub async fn one_of_many_makers_makes_the_run(store: Given) {
     for round in 0..10 {
         let run = id(&format!("made-{round}"));
@@ -47,7 +47,7 @@ pub async fn one_of_many_makers_makes_the_run(store: Given) {
     }
 }
 
-/// A hundred runs, ten appends each; nobody meets anybody.
+/// A hundred runs, ten appends each, without conflicts.
 pub async fn a_hundred_runs_move_at_once(store: Given) {
     let walk = |store: Given, number: usize| async move {
         let run = made(&store, &format!("run-{number}")).await;
@@ -67,8 +67,8 @@ pub async fn a_hundred_runs_move_at_once(store: Given) {
     }
 }
 
-/// Good and bad appends in one crowd: all good ones are stored, and nothing of the others, whether they are refused at first
-/// sight (stale) or late (fenced).
+/// Good and bad appends at once: the store keeps all good ones and nothing of the others, whether it refuses them
+/// early (stale) or late (fenced).
 pub async fn refusals_do_not_touch_their_neighbours(store: Given) {
     let other = made(&store, "other").await;
     advance(&store, &other, |_| ()).await.unwrap();
@@ -96,7 +96,7 @@ pub async fn refusals_do_not_touch_their_neighbours(store: Given) {
     assert_eq!(everything(&store, &other).await, before);
 }
 
-/// When the call has been acknowledged, the watcher knows.
+/// The watcher knows as soon as the call is acknowledged.
 pub async fn watchers_hear_of_every_write(store: Given) {
     let mut watch = store.watch();
     let mut heard = |what: &str| {
@@ -119,7 +119,7 @@ pub async fn watchers_hear_of_every_write(store: Given) {
     heard("a removal");
 }
 
-/// When the call has been acknowledged.
+/// As soon as the call is acknowledged.
 pub async fn who_watches_for_work_hears_of_runs_messages_and_tasks(store: Given) {
     let mut watch = store.watch_work();
     let mut heard = |what: &str| {
@@ -134,7 +134,7 @@ pub async fn who_watches_for_work_hears_of_runs_messages_and_tasks(store: Given)
     heard("a task that nobody holds");
 }
 
-/// Else a worker that looks for tasks when something changes would wake itself for ever.
+/// Otherwise a worker that claims on every change would wake itself for ever.
 pub async fn watchers_do_not_hear_of_what_wrote_nothing(store: Given) {
     let run = made(&store, "quiet").await;
     store.post(message(&run, "hook", "1")).await.unwrap();

@@ -1,25 +1,25 @@
-//! A server that takes encrypted connections alone, with certificates that are made for it.
+//! A PostgreSQL server that accepts only encrypted connections, with certificates made for the test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::server::{Safe, TestServer, as_somebody};
 
-/// Who is let in: over the network only what is encrypted.
+/// The contents of `pg_hba.conf`: over the network only encrypted connections.
 const DOOR: &str = "local all all trust\nhostssl all all all trust\n";
-/// How a key is made, and not locked.
+/// The options for a key without a passphrase.
 const KEY: &str = "-nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1";
-/// What the certificate of the server says.
+/// The extensions of the server's certificate.
 const NAMES: &str = "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n";
 
 /// A server with a certificate for `localhost`.
 pub struct Encrypted {
-    /// The server. Its own addresses lead past the network.
+    /// The server. Its own addresses use the socket, not the network.
     pub server: TestServer,
 }
 
 impl Encrypted {
-    /// Starts one.
+    /// Makes the certificates and starts the server.
     pub fn start() -> Self {
         let mut server = TestServer::new(Safe::No);
         certify(&server.folder);
@@ -32,23 +32,23 @@ impl Encrypted {
         Self { server }
     }
 
-    /// The address of a store of its own, over the network, by a name of the machine.
+    /// The address of a new store, over the network, with `host` as the name of the machine.
     pub fn address(&self, host: &str, options: &str) -> String {
         format!("{}&{options}", self.server.over_network(&self.server.address(), host))
     }
 
-    /// The certificate of who vouches for the server.
+    /// The certificate of the authority that signed the server's certificate.
     pub fn authority(&self) -> PathBuf {
         self.server.folder.join("authority.pem")
     }
 
-    /// The certificate of somebody who does not.
+    /// The certificate of another authority, which did not sign it.
     pub fn stranger(&self) -> PathBuf {
         self.server.folder.join("stranger.pem")
     }
 }
 
-/// Two authorities, and a certificate for the server of the first.
+/// Makes two authorities, and a server certificate signed by the first.
 fn certify(folder: &Path) {
     for name in ["authority", "stranger"] {
         openssl(folder, &format!("req -x509 {KEY} -days 2 -subj /CN={name} -keyout {name}.key -out {name}.pem"));
@@ -59,7 +59,7 @@ fn certify(folder: &Path) {
     openssl(folder, &format!("x509 -req -in server.csr {authority} -days 2 -extfile names -out server.pem"));
 }
 
-/// As whoever runs the server, because its key must be its own.
+/// Runs openssl as the user of the server, because the server must own its key.
 fn openssl(folder: &Path, line: &str) {
     let mut command = as_somebody(Path::new("openssl"));
     let done = command.args(line.split(' ')).current_dir(folder).output().unwrap();

@@ -1,9 +1,9 @@
-//! Clauses about several workers: labels, fairness, caps, and who is there.
+//! Clauses about several workers: labels, fairness, caps, and the list of workers.
 
 use super::*;
 use crate::{Caps, FORGOTTEN_MS, Glance, Worker};
 
-/// A task that asks for something.
+/// A task with labels.
 fn asking(key: &str, labels: &[&str]) -> NewTask {
     NewTask { labels: labels.iter().map(|label| (*label).to_owned()).collect(), ..task(key, 1) }
 }
@@ -17,7 +17,7 @@ async fn given(store: &Given, claim: Claim) -> Vec<String> {
     store.claim(claim).await.unwrap().into_iter().map(|task| task.key).collect()
 }
 
-/// All of them, whatever else the worker can do; a label is the whole text.
+/// The worker needs all labels of the task. It may have more. A label matches as a whole.
 pub async fn a_claim_takes_only_what_it_has_all_labels_for(store: Given) {
     let run = made(&store, "labels").await;
     for (key, labels) in [("a@1", &["gpu", "linux"][..]), ("b@1", &[]), ("c@1", &["gp"]), ("d@1", &["gpu\", \"linux"])]
@@ -30,7 +30,7 @@ pub async fn a_claim_takes_only_what_it_has_all_labels_for(store: Given) {
     assert_eq!(given(&store, with_labels("w", &["gp", "gpu\", \"linux"], 10)).await, ["c@1", "d@1"]);
 }
 
-/// A run that does not exist has nothing.
+/// A run that does not exist has no tasks.
 pub async fn a_claim_for_a_run_takes_nothing_else(store: Given) {
     let (run, other) = (made(&store, "mine").await, made(&store, "yours").await);
     start(&store, &other, task("b@1", 1)).await;
@@ -42,7 +42,7 @@ pub async fn a_claim_for_a_run_takes_nothing_else(store: Given) {
     assert_eq!(given(&store, of(&other)).await, ["b@1"]);
 }
 
-/// Whoever holds them. A run with many tasks does not keep others from working.
+/// Regardless of the holder. A run with many tasks does not block other runs.
 pub async fn the_run_with_the_fewest_tasks_at_work_goes_first(store: Given) {
     let (many, few) = (made(&store, "many").await, made(&store, "a-few").await);
     start(&store, &many, held("m0@1", 1, "v")).await;
@@ -59,7 +59,7 @@ pub async fn the_run_with_the_fewest_tasks_at_work_goes_first(store: Given) {
     assert_eq!(given(&store, Claim { limit: 9, ..one() }).await, ["m3@1", "m4@1"]);
 }
 
-/// Also those that nobody claimed but were begun by somebody; what ends makes room.
+/// Tasks that started with a worker count too. A task that ends makes room.
 pub async fn caps_are_counted_over_all_that_is_held(store: Given) {
     let run = made(&store, "caps").await;
     start(&store, &run, NewTask { worker: Some(worker("v")), lease_ms: 1, ..asking("g0@1", &["gpu"]) }).await;
@@ -76,7 +76,7 @@ pub async fn caps_are_counted_over_all_that_is_held(store: Given) {
     assert_eq!(given(&store, claim(caps(Some(4), 2))).await, ["g2@1"]);
 }
 
-/// Twelve at once, for room for three and two.
+/// Twelve concurrent claims, with room for three and two.
 pub async fn caps_hold_however_many_claim_at_once(store: Given) {
     let run = made(&store, "crowd").await;
     for number in 0..20 {
@@ -111,7 +111,7 @@ pub async fn what_nobody_holds_is_listed(store: Given) {
     assert_eq!(store.unheld(1).await.unwrap().len(), 1);
 }
 
-/// Each thing comes with what makes it, and goes with what ends it.
+/// Each flag is set by the write that creates the work, and cleared by the write that ends it.
 pub async fn a_glance_tells_what_there_is_to_do(store: Given) {
     let seen = || async { Glance { moved: false, ..store.glance().await.unwrap() } };
     assert_eq!(seen().await, Glance::default());
@@ -134,7 +134,7 @@ pub async fn a_glance_tells_what_there_is_to_do(store: Given) {
     assert_eq!(seen().await, Glance { next_due: Some(50), newest: Some(old), ..Glance::default() });
 }
 
-/// Else a worker would look again because it has looked.
+/// Otherwise a worker would look again because it looked.
 pub async fn a_glance_that_finds_nothing_new_tells_nobody(store: Given) {
     made(&store, "quiet").await;
     let (all, work) = (store.watch(), store.watch_work());
@@ -157,7 +157,7 @@ fn there(name: &str, seen_ms: i64) -> Worker {
     }
 }
 
-/// With how much they hold, in the order of their names; a later greeting takes the place of the one before.
+/// With the number of tasks that they hold, ordered by name. A later greeting replaces the one before.
 pub async fn workers_are_listed_while_they_are_there(store: Given) {
     let run = made(&store, "busy").await;
     start(&store, &run, held("a@1", 1, "id-zoe")).await;
@@ -174,7 +174,7 @@ pub async fn workers_are_listed_while_they_are_there(store: Given) {
     assert_eq!(store.tasks(&run).await.unwrap().len(), 1);
 }
 
-/// By the greeting of another one, after a week.
+/// The greeting of another worker removes them after a week.
 pub async fn workers_that_are_silent_for_long_are_forgotten(store: Given) {
     store.greet(there("ann", 0)).await.unwrap();
     store.greet(there("bob", FORGOTTEN_MS - 1)).await.unwrap();

@@ -7,7 +7,7 @@ async fn keep(store: &Given, run: &RunId, blob: &Blob) {
     advance(store, run, |append| append.blobs = vec![blob.clone(), blob.clone()]).await.unwrap();
 }
 
-/// It is stored once, and goes with the last of its runs.
+/// The store keeps it once, and removes it with the last run that refers to it.
 pub async fn a_blob_lives_while_a_run_refers_to_it(store: Given) {
     let (run, other) = (made(&store, "first").await, made(&store, "second").await);
     let (shared, own, empty) = (Blob::new(vec![0, 255, 10]), Blob::new("own"), Blob::new(""));
@@ -25,7 +25,7 @@ pub async fn a_blob_lives_while_a_run_refers_to_it(store: Given) {
     assert_eq!(store.blob(shared.hash).await, Ok(None));
 }
 
-/// Nobody else's, each once.
+/// Only those of the run, each once.
 pub async fn the_blobs_of_a_run_are_listed(store: Given) {
     let (run, other) = (made(&store, "first").await, made(&store, "second").await);
     let [one, two, three] = ["one", "two", "three"].map(Blob::new);
@@ -38,7 +38,7 @@ pub async fn the_blobs_of_a_run_are_listed(store: Given) {
     assert_eq!(store.blobs(&id("nobody")).await, Ok(vec![]));
 }
 
-/// A hash is a promise.
+/// The hash must match the bytes.
 pub async fn a_blob_with_a_false_hash_is_refused(store: Given) {
     let run = made(&store, "false").await;
     let blob = Blob { hash: Hash::of(b"this"), bytes: b"that".to_vec() };
@@ -57,7 +57,7 @@ pub async fn a_blob_above_the_limit_is_refused(store: Given) {
     assert!(matches!(refused, Err(Error::TooLarge { .. })));
 }
 
-/// One that comes late is ignored.
+/// The store ignores an older snapshot that arrives late.
 pub async fn only_the_newest_snapshot_is_kept(store: Given) {
     let run = made(&store, "snapped").await;
     advance(&store, &run, |_| ()).await.unwrap();
@@ -79,7 +79,7 @@ pub async fn a_snapshot_ahead_of_its_run_is_refused(store: Given) {
     assert_eq!(store.snapshot(&run).await, Ok(None));
 }
 
-/// In one call as in two.
+/// One call and two calls give the same.
 pub async fn a_run_is_restored_from_its_snapshot_on(store: Given) {
     let run = made(&store, "restored").await;
     advance(&store, &run, |_| ()).await.unwrap();
@@ -116,7 +116,7 @@ pub async fn a_removed_run_is_gone_with_everything(store: Given) {
     assert_eq!(again.snapshot, None);
 }
 
-/// In all that they have.
+/// The other runs keep all their data.
 pub async fn removing_a_run_leaves_the_others(store: Given) {
     let (run, other) = (made(&store, "goes").await, made(&store, "stays").await);
     furnish(&store, &run).await;

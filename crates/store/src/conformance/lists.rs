@@ -7,7 +7,7 @@ async fn names(store: &Given, query: Query) -> Vec<String> {
     store.runs(query).await.unwrap().into_iter().map(|row| row.run.to_string()).collect()
 }
 
-/// Newest means made last, whatever the ids and the clocks say.
+/// Newest means created last. Ids and clocks do not matter.
 pub async fn runs_come_newest_first_in_pages(store: Given) {
     for name in ["mmmm", "zzzz", "aaaa", "bbbb"] {
         made(&store, name).await;
@@ -52,7 +52,7 @@ pub async fn runs_are_chosen_by_what_their_heads_say(store: Given) {
     assert_eq!(names(&store, narrow).await, ["run-1"]);
 }
 
-/// Whatever stands for anything in the language of the store stands for itself.
+/// Wildcards of the database have no special meaning.
 pub async fn a_prefix_is_plain_text(store: Given) {
     for name in ["abcd", "abxx", "zabc"] {
         made(&store, name).await;
@@ -71,7 +71,7 @@ pub async fn a_page_after_an_unknown_run_is_refused(store: Given) {
     assert_eq!(store.runs(Query { after: gone, ..Query::default() }).await, Err(Error::UnknownRun));
 }
 
-/// A lease that ends at the very moment holds no more. Other conditions count as well.
+/// A lease that ends at exactly this time no longer counts. The other conditions count as well.
 pub async fn runs_are_unattended_without_a_task_that_waits_or_is_held(store: Given) {
     for name in ["bare", "offered", "held", "both"] {
         made(&store, name).await;

@@ -7,7 +7,7 @@ async fn consume(store: &Given, run: &RunId, messages: &[MessageId]) -> Result<u
     advance(store, run, |append| append.consumed = messages.to_vec()).await
 }
 
-/// Whatever became of the first one, and whoever the second one is for.
+/// Even if the first one was consumed, and even if the second one is for another run.
 pub async fn a_message_is_accepted_once_for_ever(store: Given) {
     let (run, other) = (made(&store, "mail").await, made(&store, "other").await);
     assert_eq!(store.post(message(&run, "hook", "1")).await, Ok(Posted::New));
@@ -23,7 +23,7 @@ pub async fn a_message_is_accepted_once_for_ever(store: Given) {
     assert_eq!(store.inbox(&other).await, Ok(vec![]));
 }
 
-/// Sixteen at once.
+/// Sixteen concurrent senders.
 pub async fn one_of_many_senders_is_accepted(store: Given) {
     let run = made(&store, "flood").await;
     let post = |store: Given, message| tokio::spawn(async move { store.post(message).await.unwrap() });
@@ -70,7 +70,7 @@ pub async fn a_message_of_another_run_is_not_consumed(store: Given) {
     assert_eq!(store.inbox(&other).await.unwrap().len(), 1);
 }
 
-/// Its sender may try again once the run is there.
+/// The sender may try again once the run exists.
 pub async fn a_message_for_an_unknown_run_is_refused_and_not_remembered(store: Given) {
     let early = message(&id("early"), "hook", "1");
     assert_eq!(store.post(early.clone()).await, Err(Error::UnknownRun));
@@ -78,7 +78,7 @@ pub async fn a_message_for_an_unknown_run_is_refused_and_not_remembered(store: G
     assert_eq!(store.post(early).await, Ok(Posted::New));
 }
 
-/// And not remembered.
+/// The store does not remember it either.
 pub async fn a_message_above_the_limit_is_refused(store: Given) {
     let run = made(&store, "heavy").await;
     let of = |bytes: usize| NewMessage { body: "x".repeat(bytes), ..message(&run, "hook", "1") };
@@ -114,7 +114,7 @@ pub async fn what_was_ever_posted_is_listed_in_pages(store: Given) {
     assert_eq!(store.posted(Some(all[3].clone()), 10).await, Ok(vec![]));
 }
 
-/// What is known already stays so.
+/// Messages that are known already stay known.
 pub async fn what_is_remembered_counts_as_posted(store: Given) {
     let run = made(&store, "remembered").await;
     assert_eq!(store.post(message(&run, "hook", "1")).await, Ok(Posted::New));

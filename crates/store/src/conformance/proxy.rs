@@ -1,4 +1,4 @@
-//! A line between a client and a server on which everything can go wrong that goes wrong on lines.
+//! A proxy between a client and a server that simulates network faults.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// What happens on the line.
+/// The state of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyLink {
     /// Everything passes.
     Open,
-    /// What is said is neither passed on nor refused, and nobody hears that nobody listens.
+    /// The proxy drops all data silently. Neither side notices.
     Deaf,
-    /// Nobody gets through, and who had got through is cut off.
+    /// The proxy ends all connections and accepts no new ones.
     Cut,
 }
 
-/// The line, and how it is.
+/// The proxy and its state.
 pub struct Proxy {
     port: u16,
     shared: Arc<Shared>,
@@ -27,18 +27,18 @@ pub struct Proxy {
 struct Shared {
     line: Mutex<ProxyLink>,
     changed: Condvar,
-    /// So many answers are still to be lost.
+    /// The number of answers that the proxy will still lose.
     to_lose: AtomicU64,
     lost: AtomicU64,
     open: Mutex<Vec<Pair>>,
     stranded: Mutex<Vec<Pair>>,
 }
 
-/// A connection, as both ends of the line have it.
+/// The two sockets of a connection.
 struct Pair {
     client: TcpStream,
     server: UnixStream,
-    /// What is said on it goes nowhere.
+    /// Data on this connection goes nowhere.
     is_stranded: Arc<AtomicBool>,
 }
 
@@ -50,7 +50,7 @@ impl Pair {
 }
 
 impl Proxy {
-    /// A line to the socket of a server.
+    /// A proxy to the socket of a server.
     pub fn to(socket: PathBuf) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -67,13 +67,13 @@ impl Proxy {
         Self { port, shared }
     }
 
-    /// The address of a store at the other end, which is at `address` without the line.
+    /// The address of the store at `address`, through the proxy.
     pub fn through(&self, address: &str) -> String {
         let (start, rest) = address.split_once('@').unwrap();
         format!("{start}@127.0.0.1:{}{}", self.port, &rest[rest.find('/').unwrap()..])
     }
 
-    /// From now on.
+    /// Sets the state from now on.
     pub fn set(&self, line: ProxyLink) {
         *self.shared.line.lock().unwrap() = line;
         self.shared.changed.notify_all();
@@ -82,13 +82,14 @@ impl Proxy {
         }
     }
 
-    /// Ends every connection there is; new ones can be made if the line is open.
+    /// Ends all open connections. Clients can make new ones if the proxy is open.
     pub fn cut(&self) {
         self.shared.open.lock().unwrap().drain(..).for_each(|pair| pair.end());
     }
 
-    /// Strands every connection there is, as when the way between two machines is lost: what is said on it goes nowhere, and if one
-    /// end closes it, the other does not hear of that. New ones can be made. Those that were stranded before end.
+    /// Strands all open connections, as when the route between two machines is lost: data goes nowhere, and if one
+    /// end closes its socket, the other does not notice. Clients can make new connections. Connections stranded
+    /// earlier end.
     pub fn strand(&self) {
         let pairs: Vec<Pair> = self.shared.open.lock().unwrap().drain(..).collect();
         pairs.iter().for_each(|pair| pair.is_stranded.store(true, Ordering::SeqCst));
@@ -96,12 +97,12 @@ impl Proxy {
         before.iter().for_each(Pair::end);
     }
 
-    /// The next so many answers of the server are lost, and with each its connection.
+    /// Loses the next `answers` answers of the server, each with its connection.
     pub fn lose(&self, answers: u64) {
         self.shared.to_lose.store(answers, Ordering::SeqCst);
     }
 
-    /// How many have been.
+    /// The number of answers lost so far.
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::SeqCst)
     }
@@ -123,7 +124,7 @@ impl Shared {
         std::thread::spawn(move || theirs.carry((back.1, back.0), (true, &other)));
     }
 
-    /// Until one side is gone; then the other one goes as well, unless nobody tells it.
+    /// Copies bytes until one side closes. Then it closes the other side too, unless the connection is stranded.
     fn carry<A: Read + Ends, B: Write + Ends>(
         &self,
         (mut from, mut to): (A, B),
@@ -160,7 +161,8 @@ impl Shared {
     }
 }
 
-/// The server has carried a statement out: `CommandComplete` is in it. What answers a question about a statement has none.
+/// Whether the server executed a statement: the bytes contain `CommandComplete`. The answer to a prepare or describe
+/// has none.
 fn is_result(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let [kind, a, b, c, d, ..] = *rest {
@@ -173,7 +175,7 @@ fn is_result(bytes: &[u8]) -> bool {
     false
 }
 
-/// What can be ended from outside.
+/// A socket that another thread can close.
 trait Ends {
     fn end(&self);
 }

@@ -1,7 +1,7 @@
-//! A PostgreSQL server of the tests' own, in a folder of its own.
+//! A PostgreSQL server for tests, in a folder of its own.
 //!
-//! **Invariant:** it ends with the process that started it, however that one ends: a second process waits for it, and then stops the
-//! server and deletes its folder.
+//! **Invariant:** the server ends with the process that started it, even if that process is killed: a second process
+//! waits for the end, stops the server and deletes its folder.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// PostgreSQL does not run as root; then it is run as somebody who owns nothing.
+/// PostgreSQL does not run as root. If the test runs as root, the server runs as this user.
 const NOBODY: u32 = 65_534;
 /// How long a server may take to come up, or to recover.
 const COMES_UP: Duration = Duration::from_secs(60);
@@ -23,19 +23,19 @@ pub struct TestServer {
     pub(super) folder: PathBuf,
     bin: PathBuf,
     running: Mutex<Option<Child>>,
-    /// What it is started with.
+    /// The command-line settings of the server.
     pub(super) settings: Vec<String>,
     pub(super) port: u16,
-    /// Clears up once its input ends, at the latest with this process.
+    /// The process that cleans up when its input ends, at the latest with this process.
     heir: Child,
 }
 
-/// What a server survives.
+/// What the data of a server survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Safe {
-    /// Nothing that a test is about: as fast as can be.
+    /// No crash of the machine: as fast as possible.
     No,
-    /// The loss of power, as in earnest.
+    /// The loss of power, as in production.
     Yes,
 }
 
@@ -53,7 +53,7 @@ impl TestServer {
         server
     }
 
-    /// Starts a server that is reached over the network at an address of this machine, by whoever asks.
+    /// Starts a server that accepts every client over the network at an address of this machine.
     pub fn reachable(at: &str) -> Self {
         let mut server = Self::new(Safe::No);
         server.listen(at, "local all all trust\nhost all all all trust\n");
@@ -61,10 +61,10 @@ impl TestServer {
         server
     }
 
-    /// Has it listen at an address of this machine from its start on, and says who is let in.
+    /// Sets the address at which the server listens from its start, and the contents of `pg_hba.conf`.
     pub(super) fn listen(&mut self, at: &str, door: &str) {
         fs::write(self.folder.join("data/pg_hba.conf"), door).unwrap();
-        // Between this look and the start somebody else could take it; the start would then fail, and say so.
+        // Another process could take the port before the start. Then the start fails with a clear message.
         self.port = std::net::TcpListener::bind((at, 0)).unwrap().local_addr().unwrap().port();
         self.settings.push(format!("listen_addresses={at}"));
     }
@@ -88,7 +88,7 @@ impl TestServer {
         Self { folder, bin, running: Mutex::default(), settings: settings(safe), port: 5432, heir }
     }
 
-    /// The address of a store of its own, on this server.
+    /// The address of a new store on this server.
     pub fn address(&self) -> String {
         static LAST: AtomicU64 = AtomicU64::new(0);
         format!("{}?schema=s{}", self.database(), LAST.fetch_add(1, Ordering::Relaxed))
@@ -100,17 +100,17 @@ impl TestServer {
         format!("postgres://longhaul@{folder}:{}/postgres", self.port)
     }
 
-    /// The same store as at an address of its own, over the network, by a name of its machine.
+    /// The same store, over the network, with `host` as the name of the machine.
     pub fn over_network(&self, address: &str, host: &str) -> String {
         format!("postgres://longhaul@{host}:{}/postgres?{}", self.port, address.split_once('?').unwrap().1)
     }
 
-    /// Where it listens.
+    /// The path of the server's socket.
     pub fn socket(&self) -> PathBuf {
         self.folder.join(format!(".s.PGSQL.{}", self.port))
     }
 
-    /// A program of PostgreSQL, such as `pgbench`, that is to speak to this server.
+    /// A PostgreSQL program such as `pgbench`, set up to connect to this server.
     pub fn program(&self, name: &str) -> Command {
         let found = self.bin.join(name);
         let mut command = if found.is_file() { Command::new(found) } else { Command::new(name) };
@@ -119,7 +119,7 @@ impl TestServer {
         command
     }
 
-    /// Has statements carried out, one after another; answers what they print.
+    /// Executes statements one after another and returns their output.
     pub fn sql(&self, statements: &str) -> String {
         let mut psql = self.program("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
@@ -130,12 +130,12 @@ impl TestServer {
         String::from_utf8(done.stdout).unwrap().trim().to_owned()
     }
 
-    /// Kills the server with everything it is about to do, and waits until nothing of it is left.
+    /// Kills the server at once, and waits until all its processes are gone.
     pub fn kill(&self) {
         let Some(mut child) = self.running.lock().unwrap().take() else { return };
         child.kill().unwrap();
         child.wait().unwrap();
-        // Its processes see that it is gone, each when it next looks up; a new server must not start beside them.
+        // Its processes notice the death one by one. A new server must not start beside them.
         while fs::read_to_string(self.folder.join("data/postmaster.pid")).is_ok() && self.has_processes() {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -147,7 +147,7 @@ impl TestServer {
         fs::read_dir("/proc").unwrap().flatten().any(of_ours)
     }
 
-    /// Starts it again; answers when it takes connections.
+    /// Starts the server again and returns when it accepts connections.
     pub fn restart(&self) {
         let mut command = as_somebody(&self.bin.join("postgres"));
         command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder);
@@ -179,7 +179,7 @@ impl TestServer {
 impl Drop for TestServer {
     fn drop(&mut self) {
         drop(self.heir.stdin.take());
-        // The server first: the heir waits for it, and it is there until somebody has waited for it here.
+        // The server first: the cleaner waits for it, and it stays a zombie until this process has waited for it.
         let running = self.running.get_mut().unwrap().as_mut();
         for child in running.into_iter().chain([&mut self.heir]) {
             child.wait().unwrap();
@@ -208,15 +208,16 @@ pub(super) fn as_somebody(program: &Path) -> Command {
     command
 }
 
-/// Where a server is put: in memory if there is enough, because a server that was killed first has everything written to the
-/// disk, which may take a minute on a busy one. A socket's path is short, so it is not below the folder of the build.
+/// The folder for servers: in memory if there is enough, because a server that was killed writes everything to disk
+/// first, which may take a minute on a busy machine. The path of a socket must be short, so it is not below the build
+/// folder.
 fn room() -> &'static Path {
     let memory = Path::new("/dev/shm");
     let enough = |stat: rustix::fs::StatVfs| stat.f_bavail * stat.f_frsize > 1 << 30;
     if rustix::fs::statvfs(memory).is_ok_and(enough) { memory } else { Path::new("/tmp") }
 }
 
-/// Where the programs are: the newest of the machine, else those of the path.
+/// The folder of the PostgreSQL programs: the newest installed version, otherwise those in `PATH`.
 fn programs() -> PathBuf {
     let packaged = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<(u32, PathBuf)> = packaged
@@ -231,7 +232,7 @@ fn programs() -> PathBuf {
     })
 }
 
-/// What stops the server and deletes its folder once its input ends.
+/// Starts the process that stops the server and deletes its folder once its input ends.
 fn heir(folder: &Path) -> Child {
     let script = "trap '' INT TERM HUP; cat >/dev/null
         pid=$(head -n 1 \"$0/data/postmaster.pid\" 2>/dev/null) && kill -QUIT \"$pid\" 2>/dev/null

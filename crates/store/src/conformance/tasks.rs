@@ -6,7 +6,7 @@ async fn keys(store: &Given, run: &RunId) -> Vec<String> {
     store.tasks(run).await.unwrap().into_iter().map(|task| task.key).collect()
 }
 
-/// And the task is gone.
+/// And the task no longer exists.
 pub async fn the_holder_ends_its_task(store: Given) {
     let run = made(&store, "ends").await;
     start(&store, &run, held("a@1", 1, "w")).await;
@@ -14,7 +14,7 @@ pub async fn the_holder_ends_its_task(store: Given) {
     assert_eq!(store.tasks(&run).await, Ok(vec![]));
 }
 
-/// Others of the same holder and attempt stay.
+/// Other tasks of the same worker and attempt stay.
 pub async fn only_the_task_of_the_key_ends(store: Given) {
     let run = made(&store, "keys").await;
     for key in ["a@1", "b@1"] {
@@ -33,7 +33,7 @@ pub async fn another_worker_is_fenced(store: Given) {
     assert_eq!(everything(&store, &run).await, before);
 }
 
-/// A task that nobody holds is nobody's to end.
+/// A worker cannot end a task that it does not hold.
 pub async fn a_worker_without_the_task_is_fenced(store: Given) {
     let run = made(&store, "unheld").await;
     start(&store, &run, task("a@1", 1)).await;
@@ -41,7 +41,7 @@ pub async fn a_worker_without_the_task_is_fenced(store: Given) {
     assert_eq!(keys(&store, &run).await, ["a@1"]);
 }
 
-/// Older or newer, also by the holder.
+/// Older or newer, even by the holder.
 pub async fn another_attempt_is_fenced(store: Given) {
     let run = made(&store, "attempt").await;
     start(&store, &run, held("a", 2, "w")).await;
@@ -51,7 +51,7 @@ pub async fn another_attempt_is_fenced(store: Given) {
     assert_eq!(keys(&store, &run).await, ["a"]);
 }
 
-/// The second end is refused, whoever sends it.
+/// The store refuses a second end from any worker.
 pub async fn a_task_ends_once(store: Given) {
     let run = made(&store, "once").await;
     start(&store, &run, held("a@1", 1, "w")).await;
@@ -60,7 +60,7 @@ pub async fn a_task_ends_once(store: Given) {
     assert_eq!(finish(&store, &run, end("a@1", 1, None)).await, fenced("a@1"));
 }
 
-/// It may have been ended long ago.
+/// The task may have ended long ago.
 pub async fn an_unknown_task_is_fenced(store: Given) {
     let run = made(&store, "unknown").await;
     assert_eq!(finish(&store, &run, end("a@1", 1, None)).await, fenced("a@1"));
@@ -77,7 +77,7 @@ pub async fn a_task_of_another_run_is_not_touched(store: Given) {
     assert_eq!(keys(&store, &other).await, [""; 0]);
 }
 
-/// Held or not.
+/// Whether a worker holds it or not.
 pub async fn a_task_ends_without_its_holder_but_at_its_attempt(store: Given) {
     let run = made(&store, "cancel").await;
     start(&store, &run, held("a@1", 1, "w")).await;
@@ -88,7 +88,7 @@ pub async fn a_task_ends_without_its_holder_but_at_its_attempt(store: Given) {
     assert_eq!(store.tasks(&run).await, Ok(vec![]));
 }
 
-/// Whatever attempt it names; the new holder is not disturbed.
+/// With any attempt. The new holder keeps the task.
 pub async fn after_a_takeover_the_old_holder_is_fenced(store: Given) {
     let run = made(&store, "takeover").await;
     start(&store, &run, held("a", 1, "old")).await;
@@ -106,7 +106,7 @@ pub async fn after_a_takeover_the_old_holder_is_fenced(store: Given) {
     assert!(finish(&store, &run, end("a", 2, Some("new"))).await.is_ok());
 }
 
-/// A worker that slept may continue if nobody has come in between.
+/// A worker that slept may continue if no other worker took the task.
 pub async fn a_lease_that_has_run_out_is_held_until_somebody_ends_it(store: Given) {
     let run = made(&store, "sleeper").await;
     start(&store, &run, held("a@1", 1, "w")).await;
@@ -162,7 +162,7 @@ pub async fn a_task_started_with_a_worker_is_leased_from_the_last_event(store: G
     assert_eq!(store.tasks(&run).await, Ok(vec![claimed, free]));
 }
 
-/// And says until when.
+/// The tasks carry the end of the lease.
 pub async fn a_claim_takes_the_oldest_up_to_the_limit(store: Given) {
     let (first, second) = (made(&store, "zzz-first").await, made(&store, "aaa-second").await);
     start(&store, &first, task("z@1", 1)).await;
@@ -176,7 +176,7 @@ pub async fn a_claim_takes_the_oldest_up_to_the_limit(store: Given) {
     assert_eq!(store.claim(Claim::new(worker("v"), 100, 50, 2)).await, Ok(vec![]));
 }
 
-/// What a lost lease means is not for the store to say.
+/// Only an append decides what an expired lease means.
 pub async fn a_held_task_is_not_claimed_even_when_its_lease_has_run_out(store: Given) {
     let run = made(&store, "kept").await;
     start(&store, &run, held("a@1", 1, "w")).await;
@@ -184,7 +184,7 @@ pub async fn a_held_task_is_not_claimed_even_when_its_lease_has_run_out(store: G
     assert_eq!(store.claim(Claim::new(worker("w"), 1_000_000, 10, 10)).await, Ok(vec![]));
 }
 
-/// Sixteen at once, twenty tasks: each is given once.
+/// Sixteen concurrent claims for twenty tasks: each task is given once.
 pub async fn one_of_many_claimers_gets_the_task(store: Given) {
     let run = made(&store, "contended").await;
     for number in 0..20 {
@@ -206,7 +206,7 @@ pub async fn one_of_many_claimers_gets_the_task(store: Given) {
     assert!(store.tasks(&run).await.unwrap().iter().all(|task| task.worker.is_some()));
 }
 
-/// Over all runs, and nobody else's.
+/// Over all runs, and only tasks of this worker.
 pub async fn renewing_answers_only_what_is_held(store: Given) {
     let (run, other) = (made(&store, "renew").await, made(&store, "renew-too").await);
     start(&store, &run, held("a@1", 1, "w")).await;
@@ -222,7 +222,7 @@ pub async fn renewing_answers_only_what_is_held(store: Given) {
     assert_eq!(left, [2_500, 2_000, 0]);
 }
 
-/// From the very moment of their end; tasks that nobody holds have no lease.
+/// From the exact moment of expiry. Tasks without a worker have no lease.
 pub async fn expired_leases_come_longest_ended_first(store: Given) {
     let run = made(&store, "expired").await;
     for (key, lease_ms) in [("a@1", 300), ("b@1", 100), ("c@1", 200), ("d@1", 400)] {

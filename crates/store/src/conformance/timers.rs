@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// At the very moment, and until they are cleared.
+/// From the exact moment on, until an append clears them.
 pub async fn timers_come_longest_due_first_up_to_a_limit(store: Given) {
     let (run, other) = (made(&store, "timed").await, made(&store, "timed-too").await);
     set(&store, &run, "c", 30).await;
@@ -24,7 +24,7 @@ pub async fn a_timer_set_again_is_moved(store: Given) {
     assert_eq!(store.due(100, 10).await, Ok(vec![timer(&run, "a", 5)]));
 }
 
-/// One that is not there may be cleared; what is cleared and set in one append is set.
+/// Clearing a timer that is not set is allowed. A timer that one append clears and sets is set.
 pub async fn a_cleared_timer_is_gone(store: Given) {
     let run = made(&store, "cleared").await;
     set(&store, &run, "a", 10).await;
@@ -57,7 +57,7 @@ pub async fn a_timer_of_another_run_is_refused(store: Given) {
     assert_eq!(store.next_due().await, Ok(None));
 }
 
-/// Due or not.
+/// Due or not yet due.
 pub async fn the_next_timer_is_known(store: Given) {
     let run = made(&store, "next").await;
     assert_eq!(store.next_due().await, Ok(None));
@@ -68,7 +68,7 @@ pub async fn the_next_timer_is_known(store: Given) {
     assert_eq!(store.next_due().await, Ok(Some(i64::MAX)));
 }
 
-/// Nobody else's.
+/// Only those of the run.
 pub async fn the_timers_of_a_run_are_listed(store: Given) {
     let (run, other) = (made(&store, "mine").await, made(&store, "yours").await);
     set(&store, &run, "b", 10).await;

@@ -1,6 +1,6 @@
-//! Where a database is, and how it is spoken to.
+//! The address of a database: parsing, options and printing.
 //!
-//! **Invariant:** a password is never part of what is shown.
+//! **Invariant:** the printed address never contains the password.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio_postgres::config::SslMode;
 
 use crate::Error;
 
-/// Where the tables are, unless the address says otherwise.
+/// The schema of the tables, unless the address names another.
 const SCHEMA: &str = "longhaul";
 
 /// `postgres://user:password@host:port/database?sslmode=…&sslrootcert=…&schema=…`.
@@ -23,35 +23,35 @@ pub struct Address {
     pub(super) schema: String,
 }
 
-/// What is asked of the certificate of the server.
+/// How to check the certificate of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verify {
-    /// Nothing: the connection is encrypted, but nobody knows who is at the other end.
+    /// No check: the connection is encrypted, but the server may be an impostor.
     Nothing,
-    /// That it is valid for the host, by what the machine trusts.
+    /// The certificate must be valid for the host, and signed by an authority that the machine trusts.
     Machine,
-    /// The same, by the certificates in this file alone.
+    /// The same, but only with the authorities in this file.
     File(PathBuf),
 }
 
 impl Address {
-    /// Whether a text is meant as one.
+    /// Whether a text starts like such an address.
     pub fn is_meant(text: &str) -> bool {
         text.starts_with("postgres://") || text.starts_with("postgresql://")
     }
 
-    /// Where the tables are.
+    /// The schema of the tables.
     pub fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// The same place for another user.
+    /// The same address for another user.
     pub(super) fn of_login(&self, role: &str, password: &str, database: &str) -> String {
         let (place, options) = self.url.split_once('?').unwrap_or((&self.url, ""));
         let (scheme, rest) = place.split_once("://").unwrap_or(("postgres", place));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        // Without a name the database is called like the user.
+        // Without a name, the database has the name of the user.
         let path = if path.len() > 1 { path.to_owned() } else { format!("/{database}") };
         let is_kept = |option: &&str| !["user=", "password=", "dbname="].iter().any(|own| option.starts_with(own));
         let options: Vec<&str> = options.split('&').filter(|option| !option.is_empty()).filter(is_kept).collect();
@@ -59,7 +59,7 @@ impl Address {
         format!("{scheme}://{role}:{password}@{host}{path}{mark}{}", options.join("&"))
     }
 
-    /// What is set by the caller alone: what the server does not know is taken out before.
+    /// Splits off Longhaul's own options, which the PostgreSQL library does not know.
     fn parse(text: &str) -> Result<Self, String> {
         let (place, options) = text.split_once('?').unwrap_or((text, ""));
         let (mut schema, mut mode, mut file, mut rest) = (SCHEMA.to_owned(), None, None, Vec::new());
@@ -69,21 +69,21 @@ impl Address {
                 Some(("sslmode", name)) => mode = Some(name.to_owned()),
                 Some(("sslrootcert", path)) => file = Some(PathBuf::from(path)),
                 _ if is_known(option) => rest.push(option),
-                // Its value is not told: it may be a password that has a & in it.
+                // The message leaves the value out: it may be part of a password that contains `&`.
                 _ => return Err(unknown(option)),
             }
         }
         let authority = place.split_once("://").map_or(place, |(_, rest)| rest).split('/').next().unwrap_or_default();
         if authority.matches('@').count() > 1 {
-            return Err("it has more than one @; one that is part of a password is written %40".to_owned());
+            return Err("it has more than one @; write an @ in the password as %40".to_owned());
         }
         let (ssl, verify) = tls(mode.as_deref(), file)?;
-        // The message of the parser may hold a part of the text, and so of the password.
+        // The message of the parser may contain a part of the password, so it is dropped.
         let mut config = Config::from_str(&format!("{place}?{}", rest.join("&")))
             .map_err(|_| "it is not like postgres://user:password@host:5432/database".to_owned())?;
         config.ssl_mode(ssl);
         if !is_name(&schema) {
-            return Err(format!("`schema={schema}` is not a name of small letters, digits and _"));
+            return Err(format!("`schema={schema}` is not a name of lower-case letters, digits and _"));
         }
         Ok(Self { url: text.to_owned(), config, verify, schema })
     }
@@ -94,7 +94,7 @@ fn tls(mode: Option<&str>, file: Option<PathBuf>) -> Result<(SslMode, Verify), S
     Ok(match mode {
         None | Some("prefer") => (SslMode::Prefer, Verify::Nothing),
         Some("disable") => (SslMode::Disable, Verify::Nothing),
-        // Who names a file wants it to be used.
+        // A named file is always used.
         Some("require") if matches!(known, Verify::File(_)) => (SslMode::Require, known),
         Some("require") => (SslMode::Require, Verify::Nothing),
         Some("verify-full") => (SslMode::Require, known),
@@ -104,7 +104,7 @@ fn tls(mode: Option<&str>, file: Option<PathBuf>) -> Result<(SslMode, Verify), S
     })
 }
 
-/// Options that are ours, and those of others that are passed on.
+/// The options that Longhaul reads itself, and those that it passes on.
 const OWN: [&str; 3] = ["schema", "sslmode", "sslrootcert"];
 const OTHERS: [&str; 18] = [
     "user",
@@ -152,7 +152,7 @@ impl FromStr for Address {
     }
 }
 
-/// Without the password, and with a schema that is not the usual one.
+/// Prints the address without the password, and with the schema if it is not the default.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((scheme, rest)) = self.url.split_once("://") else { return f.write_str("postgres://…") };
@@ -161,7 +161,7 @@ impl fmt::Display for Address {
             Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
             None => authority.to_owned(),
         };
-        // A password may stand among the options, too.
+        // The options may contain a password, too.
         let path = path.split('?').next().unwrap_or_default();
         write!(f, "{scheme}://{shown}{path}")?;
         if self.schema == SCHEMA { Ok(()) } else { write!(f, "?schema={}", self.schema) }
@@ -214,10 +214,7 @@ mod tests {
             ("postgres://me:secret@db/w?sslmode=maybe", "`sslmode=maybe`"),
             ("postgres://me:secret@db/w?schema=A;B", "`schema=A;B`"),
             ("postgres://me:secret@db:port/w", "is not like"),
-            (
-                "postgres://me:secret@secret@db/w",
-                "it has more than one @; one that is part of a password is written %40",
-            ),
+            ("postgres://me:secret@secret@db/w", "it has more than one @; write an @ in the password as %40"),
             ("postgres://me:secret@db/w?shema=x", "the option `shema` is not known; there are schema, sslmode"),
         ] {
             let said = text.parse::<Address>().unwrap_err().to_string();

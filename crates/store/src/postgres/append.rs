@@ -1,4 +1,4 @@
-//! Writing a step forward of a run.
+//! Writes appends to PostgreSQL.
 
 use longhaul_core::id::RunId;
 
@@ -6,10 +6,10 @@ use super::Postgres;
 use super::news::Written;
 use crate::{Append, Blob, Error, EventId, Head};
 
-/// What is stored with each event.
+/// The checksum that is stored with each event.
 pub(super) type Checksum = [u8; 16];
 
-/// Covers the place of an event and what it says, so that one that was changed, or moved, is noticed when it is read.
+/// Covers the place of an event and its content, so that a reader notices a changed or moved event.
 pub(super) fn checksum(run: &RunId, seq: u64, (id, at_ms, body): (EventId, i64, &[u8])) -> Checksum {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(run.as_str().len() as u64).to_be_bytes()).update(run.as_str().as_bytes());
@@ -24,7 +24,7 @@ const APPEND: &str = "SELECT outcome, seq FROM append_2(
 
 /// See [`crate::Store::append`].
 pub(super) async fn append(store: &Postgres, append: &Append) -> Result<u64, Error> {
-    // No run comes so far, and beyond it numbers end.
+    // No run gets this long, and larger numbers do not fit the column.
     let expected = append.expected.min(1 << 62).cast_signed();
     let events = Events::of(append);
     let head = append.head.as_ref().map(head_of);
@@ -79,7 +79,7 @@ pub(super) async fn append(store: &Postgres, append: &Append) -> Result<u64, Err
             store.news.wrote(kind(append));
             Ok(seq)
         }
-        // Ours: the answer to the first try was lost.
+        // This was our own first try, whose answer was lost.
         "applied" if answer.again => {
             store.news.wrote(kind(append));
             Ok(append.expected + append.events.len() as u64)
@@ -101,7 +101,7 @@ fn size(append: &Append) -> usize {
     bodies + append.blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>()
 }
 
-/// In one order for all, so that two who store the same blobs do not wait for each other in a circle.
+/// Every caller sorts blobs the same way, so that two callers with the same blobs do not deadlock.
 fn each_once(blobs: &[Blob]) -> Vec<&Blob> {
     let mut blobs: Vec<&Blob> = blobs.iter().collect();
     blobs.sort_by_key(|blob| blob.hash);

@@ -1,10 +1,10 @@
-//! Asks the database, and asks again where that is right.
+//! Sends statements to the database, and repeats them where that is safe.
 //!
-//! Each call of a store is one statement. If its answer is lost, it is sent again: writes carry names that their callers made, so the
-//! database recognises what it has done already.
+//! Each call of a store is one statement. If its answer is lost, it is sent again: writes carry ids that their
+//! callers made, so the database recognises a repeated write.
 //!
-//! **Invariant:** a call ends: with an answer, or after [`Options::patience`] with an error that says whether
-//! anything may have been done.
+//! **Invariant:** every call ends: with an answer, or after [`PostgresOptions::patience`] with an error that says
+//! whether anything may have been done.
 
 use std::time::Duration;
 
@@ -18,26 +18,26 @@ use super::PostgresOptions;
 use super::fault::Fault;
 use crate::Error;
 
-/// How often is tried what others were in the way of.
+/// How often a statement is tried again after a conflict with other transactions.
 const CROSSED_MAX: u32 = 20;
-/// A pause between two tries grows from the first to the second.
+/// The shortest and the longest pause between two tries.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
-/// How long a connection is kept that nobody needs.
+/// How long an unused connection stays open.
 const UNUSED: Duration = Duration::from_secs(20);
-/// So many bytes pass in a second, on the slowest line that is reckoned with.
+/// The slowest supported network, in bytes per second.
 const BYTES_A_SECOND: u64 = 1024 * 1024;
 
 /// The values of a statement.
 pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// What came back.
+/// The answer to a statement.
 pub(super) struct Answer {
     pub(super) rows: Vec<Row>,
     /// Whether an earlier try may have been carried out.
     pub(super) again: bool,
 }
 
-/// Asks through a pool.
+/// Sends statements through a pool of connections.
 pub(super) struct Desk {
     pool: Pool,
     options: PostgresOptions,
@@ -48,16 +48,16 @@ impl Desk {
         Self { pool, options }
     }
 
-    /// What a statement answers that only reads.
+    /// Executes a statement that only reads.
     pub(super) async fn read(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Error> {
         match self.write(sql, values, 0).await {
-            // Nothing was to be kept.
+            // A read stores nothing, so nothing is unsure.
             Err(Error::Unsure(why)) => Err(Error::Unreachable(why)),
             answer => Ok(answer?.rows),
         }
     }
 
-    /// What a statement answers that writes so many `bytes`.
+    /// Executes a statement that writes about `bytes` bytes.
     pub(super) async fn write(&self, sql: &str, values: Values<'_>, bytes: usize) -> Result<Answer, Error> {
         let more = Duration::from_secs(bytes as u64 / BYTES_A_SECOND);
         let deadline = Instant::now() + self.options.patience + more;
@@ -81,7 +81,7 @@ impl Desk {
         }
     }
 
-    /// Statements that are carried out together or not at all. They are not asked again: they carry no name.
+    /// Executes statements in one transaction. They carry no ids, so they are not repeated.
     pub(super) async fn together(&self, statements: &[&str]) -> Result<(), Error> {
         let deadline = Instant::now() + self.options.patience;
         let client = self.connection(deadline).await.map_err(|fault| given_up(fault, false))?;
@@ -105,7 +105,7 @@ impl Desk {
         match timeout_at(give_up, perform(&client, sql, values)).await {
             Ok(done) => done.map_err(|error| self.judge(client, &error)),
             Err(_) => {
-                // Nobody knows what else comes out of it.
+                // The connection may still deliver the late answer, so it is not used again.
                 drop(Object::take(client));
                 Err(Fault::Lost("there was no answer in time".to_owned()))
             }
@@ -131,7 +131,7 @@ impl Desk {
         })
     }
 
-    /// Closes connections that nobody has needed for a while: a server has not many to give.
+    /// Closes connections that were unused for a while: a server has few to give.
     pub(super) fn let_go(&self) {
         drop(self.pool.retain(|_, metrics| metrics.last_used() < UNUSED));
     }
@@ -156,7 +156,7 @@ fn given_up(fault: Fault, again: bool) -> Error {
     }
 }
 
-/// Two that were in each other's way should not meet again.
+/// Adds a random part, so that two conflicting callers do not collide again.
 fn jittered(pause: Duration) -> Duration {
     pause / 2 + pause.mul_f64(f64::from(Uuid::new_v4().as_fields().1) / f64::from(u16::MAX))
 }

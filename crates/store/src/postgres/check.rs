@@ -1,6 +1,7 @@
-//! Looks for damage: events and blobs that are not what was written, gaps, and rows that belong to nothing.
+//! Looks for damage: changed events and blobs, gaps, and rows without an owner.
 //!
-//! **Invariant:** damage in one place does not hide damage in another. The database itself looks after its pages: see `pg_amcheck`.
+//! **Invariant:** damage in one place does not hide damage in another. PostgreSQL checks its own pages: see
+//! `pg_amcheck`.
 
 use longhaul_core::id::RunId;
 
@@ -8,9 +9,9 @@ use super::Postgres;
 use super::runs::{read, run_id};
 use crate::{Error, Hash, StoreProblem};
 
-/// Events and runs that are looked at together.
+/// The number of events or runs in one page.
 const PAGE: usize = 1000;
-/// Blobs that are looked at together: each can be large.
+/// The number of blobs in one page: each can be large.
 const BLOBS: i64 = 8;
 
 /// See [`crate::Store::check`].
@@ -26,7 +27,7 @@ fn about(run: Option<RunId>, text: impl ToString) -> StoreProblem {
     StoreProblem { run, text: text.to_string() }
 }
 
-/// No write leaves such rows; a table that was damaged or repaired by hand may hold them all the same.
+/// No write leaves such rows, but a table that was damaged or repaired by hand may contain them.
 async fn orphans(store: &Postgres, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     for table in ["event", "task", "timer", "message", "blob_ref", "snapshot"] {
         let sql =
@@ -65,7 +66,7 @@ async fn chains(store: &Postgres, problems: &mut Vec<StoreProblem>) -> Result<()
     }
 }
 
-/// Stops at the first event of a run that is not what was written.
+/// Stops at the first damaged event of a run.
 async fn whole(store: &Postgres, run: &RunId, problems: &mut Vec<StoreProblem>) -> Result<(), Error> {
     let mut after = 0;
     loop {
@@ -76,7 +77,7 @@ async fn whole(store: &Postgres, run: &RunId, problems: &mut Vec<StoreProblem>) 
                 problems.push(about(Some(run.clone()), error));
                 return Ok(());
             }
-            // Removed meanwhile.
+            // The run was removed meanwhile.
             Err(Error::UnknownRun) => return Ok(()),
             Err(error) => return Err(error),
         }

@@ -1,24 +1,24 @@
-//! What PostgreSQL reports, as what a caller can do about it.
+//! Translates PostgreSQL's errors into those of the store.
 
 use tokio_postgres::error::SqlState;
 
 use crate::Error;
 
-/// What became of a statement that was not answered with rows.
+/// Why a statement returned no rows.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It was refused, and asking again changes nothing.
+    /// The server refused it. Trying again does not help.
     Final(Error),
-    /// Others were in the way; nothing of it was done.
+    /// Other transactions were in the way. Nothing was done.
     Crossed,
-    /// The connection is gone; whether it was done is not known.
+    /// The connection is lost. The statement may have been executed.
     Lost(String),
-    /// No connection was had; nothing was done.
+    /// There was no connection. Nothing was done.
     Unreached(String),
 }
 
 impl Fault {
-    /// Of a statement that was sent.
+    /// The fault for a statement that was sent.
     pub(super) fn of(error: &tokio_postgres::Error) -> Self {
         let Some(said) = error.as_db_error() else { return Self::of_the_line(error) };
         let (code, message) = (said.code(), said.message());
@@ -30,7 +30,7 @@ impl Fault {
             "LH005" => Self::Final(Error::Invalid("a snapshot is of a seq that the run has reached")),
             "LH006" => Self::Final(Error::Denied(message.to_owned())),
             _ if is_crossed(code) => Self::Crossed,
-            // The server goes down, or has become one that only reads: another connection may find its successor.
+            // The server shuts down, or became read-only. Another connection may find its successor.
             class
                 if class.starts_with("57P")
                     || class.starts_with("08")
@@ -47,11 +47,11 @@ impl Fault {
         if error.is_closed() || of_the_socket {
             return Self::Lost(words(error));
         }
-        // A value that does not fit its column: asking again would end the same way.
+        // A value does not fit its column. Trying again would fail the same way.
         Self::Final(Error::Io(words(error)))
     }
 
-    /// Of a connection that was not made.
+    /// The fault for a connection that could not be made.
     pub(super) fn unmade(error: &tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(said) if said.code().code().starts_with("28") => Self::Final(Error::Denied(said.message().to_owned())),
@@ -71,7 +71,7 @@ impl From<tokio_postgres::Error> for Fault {
     }
 }
 
-/// Two transactions wanted each other's rows, or a blob came and went at once.
+/// Two transactions wanted each other's rows, or a blob was stored and removed at once.
 fn is_crossed(code: &SqlState) -> bool {
     [
         SqlState::T_R_SERIALIZATION_FAILURE,
@@ -82,26 +82,27 @@ fn is_crossed(code: &SqlState) -> bool {
     .contains(code)
 }
 
-/// Waiting does not help against a wrong name.
+/// A name in the address is wrong. Waiting does not help.
 fn never(code: &SqlState) -> bool {
     ["3D", "3F", "42"].iter().any(|class| code.code().starts_with(class))
 }
 
-/// The certificate is not that of the server that is meant; it will not be in a moment.
+/// The certificate belongs to another server. Waiting does not help.
 fn is_somebody_else(error: &tokio_postgres::Error) -> bool {
     let line = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
     let tls = line.and_then(std::io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
 }
 
-/// Why the address and the server do not go together, by nobody's line: the one must be changed, so waiting does not help.
+/// Why the address does not fit the server, if the network is not the cause. The address must change, so waiting does
+/// not help.
 fn refusal(error: &tokio_postgres::Error) -> Option<String> {
     let source = std::error::Error::source(error).filter(|source| !source.is::<std::io::Error>())?;
     let remedy = match source.to_string().as_str() {
         "password missing" => {
             "; the server asks for one, and the address has none: postgres://user:password@host/database"
         }
-        "server does not support TLS" => "; `sslmode=disable` or `prefer` speaks to it in the open",
+        "server does not support TLS" => "; `sslmode=disable` or `prefer` connects without encryption",
         _ => "",
     };
     Some(format!("{}{remedy}", words(error)))
@@ -125,7 +126,7 @@ fn known(code: &SqlState, message: &str) -> Error {
     }
 }
 
-/// An error with what is behind it.
+/// An error with all its causes.
 pub(super) fn words(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut behind = error.source();

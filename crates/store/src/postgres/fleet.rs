@@ -1,4 +1,4 @@
-//! Several workers: who is there, and who gets which task.
+//! Several workers: the list of workers, and claims.
 
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -40,7 +40,7 @@ pub(super) async fn claim(store: &Postgres, claim: &Claim) -> Result<Vec<Task>, 
     taken(store, &answer.rows)
 }
 
-/// A list as the database keeps it.
+/// A list as the database stores it.
 pub(super) fn json(labels: &[String]) -> String {
     serde_json::Value::from(labels.to_vec()).to_string()
 }

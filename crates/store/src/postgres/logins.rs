@@ -1,7 +1,7 @@
-//! Logins: roles with which machines do their work and nothing else.
+//! Logins: roles with which workers on other machines claim and report, and nothing else.
 //!
-//! **Invariant:** a password is made here, leaves in the address that is answered, and is nowhere else: the database is told only by
-//! what it can be recognised.
+//! **Invariant:** Longhaul generates the password here and returns it in the address. It does not store it. It sends
+//! PostgreSQL only a verifier.
 
 use postgres_protocol::password::scram_sha_256;
 use uuid::Uuid;
@@ -10,59 +10,59 @@ use super::Postgres;
 use super::address::Address;
 use crate::Error;
 
-/// The longest name of a role that PostgreSQL keeps whole.
+/// The longest name of a role that PostgreSQL does not cut.
 const ROLE_BYTES_MAX: usize = 63;
 
-/// What a role may do that is a login: nothing but ask.
+/// The attributes of a login's role: it may connect, and nothing else.
 const RIGHTS: &str = "LOGIN NOINHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION";
 
 /// A login to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewLogin {
-    /// What people call it.
+    /// The name that people use.
     pub name: String,
-    /// What it may take: tasks that ask for nothing else. Without a list, everything.
+    /// The labels of the tasks that the login may claim. `None` allows all tasks.
     pub labels: Option<Vec<String>>,
-    /// When it is made.
+    /// The time of creation.
     pub at_ms: i64,
 }
 
 /// A login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseLogin {
-    /// What people call it.
+    /// The name that people use.
     pub name: String,
-    /// The role of the database.
+    /// The role in the database.
     pub role: String,
-    /// What it may take; everything, without a list.
+    /// The labels of the tasks that the login may claim. `None` allows all tasks.
     pub labels: Option<Vec<String>>,
-    /// When it was made.
+    /// The time of creation.
     pub since_ms: i64,
-    /// How many tasks its workers hold.
+    /// The number of tasks that its workers hold.
     pub busy: u64,
 }
 
-/// What became of a login that was to be made.
+/// The result of creating a login.
 pub struct Admitted {
-    /// With its password, for whoever gets it.
+    /// The address with the password, for the machine that gets the login.
     pub address: String,
     /// The role.
     pub role: String,
-    /// What somebody must run who may make roles, because this user may not; nothing was done.
+    /// The statements that an administrator must run, if this user may not create roles. Then nothing was done.
     pub left_to_do: Option<String>,
 }
 
-/// What became of a login that was to go.
+/// The result of removing a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expelled {
-    /// The role that may do nothing any more.
+    /// The role, which has no rights any more.
     pub role: String,
-    /// What somebody must run who may remove roles, because this user may not.
+    /// The statements that an administrator must run, if this user may not remove roles.
     pub left_to_do: Option<String>,
 }
 
 impl Postgres {
-    /// Makes a login with a password by chance.
+    /// Creates a login with a random password.
     pub async fn admit(&self, address: &Address, login: &NewLogin) -> Result<Admitted, Error> {
         let schema = &address.schema;
         let role = role_of(schema, &login.name)?;
@@ -98,18 +98,18 @@ impl Postgres {
         self.desk.read(sql, &[]).await?.iter().map(login).collect()
     }
 
-    /// Takes everything from a login at once, ends its sessions, and removes its role.
+    /// Revokes all rights of a login at once, ends its sessions, and removes its role.
     pub async fn expel(&self, name: &str) -> Result<Option<Expelled>, Error> {
         let answer = self.desk.write("SELECT expel_1($1)::text", &[&name], 0).await?;
         let Some(role) = answer.rows.first().and_then(|row| row.get::<_, Option<String>>(0)) else { return Ok(None) };
         let (end, drop) = farewell(&role);
-        // Whoever makes a role may make itself a member of it, and only members end its sessions.
+        // A user that creates a role may become a member of it, and only members may end its sessions.
         let join = format!("GRANT \"{role}\" TO CURRENT_USER");
         let ended = match self.desk.together(&[&end]).await {
             Err(Error::Denied(_)) => self.desk.together(&[&join, &end]).await,
             ended => ended,
         };
-        // Sessions that are left can do nothing, but they keep no role from being removed either.
+        // Remaining sessions have no rights, and do not block the removal of the role.
         let left_to_do = match ended.and(self.desk.together(&[&drop]).await) {
             Ok(()) => None,
             Err(Error::Denied(_)) => Some(as_one(&end, &drop)),
@@ -118,8 +118,8 @@ impl Postgres {
         Ok(Some(Expelled { role, left_to_do }))
     }
 
-    /// What is left of a login that was taken back by somebody who may not remove roles. Nothing is done: a role that is no login may be
-    /// somebody else's.
+    /// The role that is left if a user who may not remove roles removed the login. This changes nothing: a role that
+    /// is not a login may belong to another program.
     pub async fn left_behind(&self, address: &Address, name: &str) -> Result<Option<Expelled>, Error> {
         let role = role_of(&address.schema, name)?;
         let there = self.desk.read("SELECT FROM pg_roles WHERE rolname = $1::text", &[&role]).await?;
@@ -128,22 +128,23 @@ impl Postgres {
     }
 }
 
-/// Statements that end the sessions of a role, and remove it.
+/// The statements that end the sessions of a role, and remove it.
 fn farewell(role: &str) -> (String, String) {
     let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'");
     (end, format!("DROP ROLE IF EXISTS \"{role}\""))
 }
 
-/// A role with this password, whether there was one of its name or not: an older password does not hold any more.
+/// Creates the role with this password, or replaces the password of an existing role.
 fn made_anyhow(role: &str, verifier: &str) -> String {
     let make = format!("DO $$ BEGIN CREATE ROLE \"{role}\"; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     format!("{make};\nALTER ROLE \"{role}\" {RIGHTS} PASSWORD '{verifier}'")
 }
 
-/// What is before the labels in the comment on a role.
+/// The text before the labels in the comment on a role.
 const TAKES: &str = "a login of longhaul, which takes steps that ask for ";
 
-/// Says at a role what it is, for administrators, and for itself: its labels are in a table that it does not see.
+/// Sets the comment on a role, for administrators, and for the login itself: it cannot read the table with its
+/// labels.
 fn comment(role: &str, labels: Option<&[String]>) -> String {
     let labels = labels.map_or_else(|| "anything".to_owned(), |labels| serde_json::Value::from(labels).to_string());
     format!("COMMENT ON ROLE \"{role}\" IS '{TAKES}{}'", labels.replace('\'', "''"))
@@ -154,7 +155,7 @@ pub(super) fn labels_in(comment: &str) -> Option<Vec<String>> {
     serde_json::from_str(comment.strip_prefix(TAKES)?).ok()
 }
 
-/// For somebody who pastes it: all of it is done, or nothing.
+/// The statements as one transaction, to paste.
 fn as_one(first: &str, then: &str) -> String {
     format!("BEGIN;\n{first};\n{then};\nCOMMIT;")
 }
@@ -171,12 +172,14 @@ fn login(row: &tokio_postgres::Row) -> Result<DatabaseLogin, Error> {
     })
 }
 
-/// Roles belong to all databases of a server, so they are named after the tables that they are for.
+/// Roles belong to all databases of a server, so the name contains the schema.
 fn role_of(schema: &str, name: &str) -> Result<String, Error> {
     let good = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
     if !starts || !name.bytes().all(good) || schema.len() + 1 + name.len() > ROLE_BYTES_MAX {
-        return Err(Error::Invalid("a login is called by a few small letters, digits and -, with a letter first"));
+        return Err(Error::Invalid(
+            "the name of a login has a few lower-case letters, digits and -, and starts with a letter",
+        ));
     }
     Ok(format!("{schema}_{name}"))
 }

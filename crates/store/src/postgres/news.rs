@@ -1,11 +1,11 @@
-//! Hears of what others write, and tells others of what is written here.
+//! Notices writes of other processes, and tells them about writes of this one.
 //!
-//! A sequence moves with every write, and is looked at now and then: that alone is enough. Who glances at the store looks at it
-//! as well, so a worker asks once for both. A notification is a hint that makes it sooner. It is sent by one task for all
-//! writes of a moment, never by a transaction: there it would make all of them wait for each other. What may be work for
-//! somebody is hinted at soon, mere progress rarely: every hint wakes everybody.
+//! A sequence moves with every write, and each process reads it now and then: that alone is enough. `glance` reads it
+//! as well, so a worker needs one question for both. A notification is a hint that speeds this up. One background
+//! task sends it for all recent writes. No transaction sends it, because then all transactions would wait for each
+//! other. Possible work is announced soon, mere progress rarely: every hint wakes all processes.
 //!
-//! **Invariant:** own writes are told at once by whoever made them, and are not told again when the sequence is looked at.
+//! **Invariant:** the writer reports its own writes at once. A later look at the sequence does not report them again.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,63 +22,63 @@ use super::ask::Desk;
 use super::session;
 use crate::Error;
 
-/// How often the sequence is looked at while somebody watches, on the average.
+/// The average time between two looks at the sequence, while there are watchers.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
-/// After a glance another one is waited for, so long.
+/// After a glance the next look waits this long for another glance.
 const GLANCED: Duration = Duration::from_secs(4);
-/// The least time between two hints of a process at work.
+/// The least time between two hints about work.
 const HINT_EVERY: Duration = Duration::from_millis(50);
-/// The least time between two hints of a process at progress.
+/// The least time between two hints about progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
-/// Between two tries to listen.
+/// The pause before the process tries to listen again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(2);
-/// What a hint ends with that is about progress alone.
+/// The end of a hint that is only about progress.
 const PROGRESS: &str = " progress";
 
-/// What was written.
+/// The kind of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
-    /// Something that may be work for somebody: a run, a message, a task that nobody holds.
+    /// Possible work: a run, a message, a free task.
     Work,
-    /// What whoever is running does.
+    /// Progress of a running step.
     Progress,
 }
 
 /// The news of a store.
 pub(super) struct News {
     told: Arc<Told>,
-    /// Ended with the store.
+    /// Background tasks. They end with the store.
     _tasks: [AbortOnDropHandle<()>; 3],
 }
 
 struct Told {
     changes: watch::Sender<u64>,
-    /// Those of the changes that may be work.
+    /// Counts the changes that may be work.
     work: watch::Sender<u64>,
-    /// How many writes were made here.
+    /// The number of writes of this process.
     own: AtomicI64,
     seen: Mutex<Seen>,
-    /// Something was written here.
+    /// Wakes the task that sends hints.
     progress_written: Notify,
     work_written: Notify,
-    /// Whether somebody ever began to watch.
+    /// Whether there was ever a watcher.
     watched: watch::Sender<bool>,
-    /// How hints of this process are known.
+    /// The name that marks hints of this process.
     name: String,
 }
 
-/// What was last seen of the sequence.
+/// The last known state of the sequence.
 struct Seen {
-    /// How many writes of others.
+    /// The number of writes of other processes.
     others: i64,
-    /// Whether the last move is to be told once more.
+    /// Whether the last change must be reported once more.
     owed: bool,
-    /// When it is to be looked at next.
+    /// The time of the next look.
     next: Instant,
 }
 
 impl News {
-    /// What is written from now on is news.
+    /// Reports all writes from now on.
     pub(super) async fn start(address: &Address, desk: &Arc<Desk>) -> Result<Self, Error> {
         let seen = Seen { others: last(desk).await?, owed: false, next: Instant::now() };
         let told = Arc::new(Told {
@@ -98,7 +98,7 @@ impl News {
         Ok(Self { told, _tasks: [look, hint, listen].map(AbortOnDropHandle::new) })
     }
 
-    /// One write of ours was answered.
+    /// Counts a write of this process that was acknowledged.
     pub(super) fn wrote(&self, what: Written) {
         self.told.own.fetch_add(1, Ordering::SeqCst);
         self.told.tell(what);
@@ -108,12 +108,12 @@ impl News {
         }
     }
 
-    /// How many writes were made here; to be asked for before the sequence is.
+    /// The number of writes of this process. Read it before the sequence.
     pub(super) fn own(&self) -> i64 {
         self.told.own.load(Ordering::SeqCst)
     }
 
-    /// Somebody who glances now and then saw the sequence. Answers whether that was told to those who watch.
+    /// Takes over a value of the sequence that `glance` read. Returns whether it woke the watchers.
     pub(super) fn saw(&self, last: i64, own: i64) -> bool {
         self.told.saw(last, own, GLANCED)
     }
@@ -142,7 +142,7 @@ impl Told {
         }
     }
 
-    /// The number of writes of others can move a little before they can be seen, so each move is told twice.
+    /// The sequence can move a little before the write is visible, so each move is reported twice.
     fn saw(&self, last: i64, own: i64, rest: Duration) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = std::mem::replace(&mut seen.others, last - own) != last - own;
@@ -160,18 +160,18 @@ impl Told {
     }
 
     async fn somebody_watches(&self) {
-        // Never closed while it is asked.
+        // The sender lives as long as `self`, so this cannot fail.
         let _ = self.watched.subscribe().wait_for(|watched| *watched).await;
     }
 }
 
-/// How many writes there ever were, and some that were not.
+/// The number of writes so far. It may be too high: failed writes count as well.
 async fn last(desk: &Desk) -> Result<i64, Error> {
     let rows = desk.read("SELECT last_value FROM change", &[]).await?;
     Ok(rows.first().map_or(0, |row| row.get(0)))
 }
 
-/// Looks at the sequence whenever nobody else has for long enough.
+/// Reads the sequence if no glance has read it for long enough.
 async fn look(told: Arc<Told>, desk: Arc<Desk>) {
     loop {
         told.somebody_watches().await;
@@ -185,7 +185,7 @@ async fn look(told: Arc<Told>, desk: Arc<Desk>) {
         let own = told.own.load(Ordering::SeqCst);
         match last(&desk).await {
             Ok(last) => drop(told.saw(last, own, pause)),
-            // A store that does not answer now is asked again.
+            // The store does not answer now. Try again later.
             Err(_) => sleep(pause).await,
         }
     }
@@ -202,7 +202,7 @@ async fn hint(told: Arc<Told>, desk: Arc<Desk>, channel: String) {
             () = told.work_written.notified() => told.name.clone(),
             () = progress => format!("{}{PROGRESS}", told.name),
         };
-        // Only a hint: who does not get it looks by itself.
+        // Only a hint: a process that misses it reads the sequence later.
         let _ = desk.read("SELECT pg_notify($1, $2)", &[&channel, &said]).await;
         rested = Instant::now() + PROGRESS_EVERY;
         sleep(HINT_EVERY).await;
@@ -217,7 +217,7 @@ async fn listen(told: Arc<Told>, address: Address, channel: String) {
     }
 }
 
-/// Until the connection ends.
+/// Listens until the connection ends.
 async fn listen_once(told: &Told, address: &Address, channel: &str) {
     let Ok((client, mut connection)) = session::alone(address).await else { return };
     let command = format!("LISTEN {channel}");

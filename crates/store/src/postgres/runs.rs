@@ -1,4 +1,4 @@
-//! Reading runs and their events; snapshots; removing.
+//! Reads runs and their events from PostgreSQL; saves snapshots; removes runs.
 
 use longhaul_core::id::RunId;
 use tokio_postgres::Row;
@@ -19,10 +19,10 @@ pub(super) async fn read(
     run: &RunId,
     (after, limit): (u64, usize),
 ) -> Result<Vec<StoredEvent>, Error> {
-    // No run comes so far, and beyond it numbers end.
+    // No run gets this long, and larger numbers do not fit the column.
     let after = after.min(1 << 62);
     let from = after.cast_signed();
-    // One row, at least, says whether there is such a run.
+    // At least one row, which says whether the run exists.
     let rows = store.desk.read(READ, &[&run.as_str(), &from, &count(limit.max(1))]).await?;
     let last = rows.first().ok_or(Error::UnknownRun)?.get::<_, i64>(0).cast_unsigned();
     let mut events = Vec::with_capacity(rows.len());
@@ -36,7 +36,7 @@ pub(super) async fn read(
     Ok(events)
 }
 
-/// The event of a row, which must be number `due` and what was written; none in the row of a run without later events.
+/// The event of a row. It must be number `due` and unchanged. `None` for the row of a run without later events.
 pub(super) fn event(run: &RunId, row: &Row, due: u64) -> Result<Option<StoredEvent>, Error> {
     let Some(seq) = row.get::<_, Option<i64>>(1).map(i64::cast_unsigned) else { return Ok(None) };
     if seq != due {
@@ -54,7 +54,7 @@ pub(super) fn event(run: &RunId, row: &Row, due: u64) -> Result<Option<StoredEve
     Ok(Some(StoredEvent { seq, id, at_ms, body }))
 }
 
-/// What is wrong with an event.
+/// The error for a damaged event.
 pub(super) fn broken(run: &RunId, seq: u64, how: &str) -> Error {
     Error::Corrupt(format!("event {seq} of run {run} {how}"))
 }
@@ -87,7 +87,7 @@ fn run_row(row: &Row) -> Result<RunRow, Error> {
     })
 }
 
-/// An id that the database holds.
+/// Parses an id from the database.
 pub(super) fn run_id(text: String) -> Result<RunId, Error> {
     RunId::try_from(text).map_err(Error::Corrupt)
 }
@@ -169,7 +169,7 @@ pub(super) async fn blob(store: &Postgres, hash: Hash) -> Result<Option<Vec<u8>>
 pub(super) async fn remove(store: &Postgres, run: &RunId) -> Result<(), Error> {
     let answer = store.desk.write("SELECT remove_1($1)", &[&run.as_str()], 0).await?;
     let removed = answer.rows.first().is_some_and(|row| row.get(0));
-    // Gone already: the answer to the first try was lost.
+    // Our first try removed it; its answer was lost.
     if !removed && !answer.again {
         return Err(Error::UnknownRun);
     }

@@ -1,7 +1,7 @@
-//! The tables, and which programs may use them.
+//! Creates the tables, and checks which programs may use them.
 //!
-//! **Invariant:** versions only add. A program works with tables that are newer than it knows if whoever made them says
-//! that it does; else it is refused before it has written anything.
+//! **Invariant:** versions only add. A program works with newer tables if their version says that it may. Otherwise
+//! it is refused before it writes anything.
 
 use std::time::Duration;
 
@@ -14,33 +14,33 @@ use super::fault::Fault;
 use super::{PostgresOptions, session};
 use crate::Error;
 
-/// Each version, with the oldest program that can use the tables once it is applied.
+/// Each version, with the oldest program that can use the tables after it.
 const MIGRATIONS: [(&str, i32); 4] = [
     (include_str!("001.sql"), 1),
     (include_str!("002.sql"), 1),
     (include_str!("003.sql"), 1),
     (include_str!("004.sql"), 1),
 ];
-/// The oldest server that is known to do.
+/// The oldest supported server version.
 const SERVER: i32 = 150_000;
-/// Between two tries to reach the server.
+/// The pause between two tries to reach the server.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Who is told why a server does not answer.
+/// Receives the reason why a server does not answer.
 type ToBeTold<'a> = Option<&'a (dyn Fn(&str) + Sync)>;
 
-/// Makes sure that the tables are there. A server that does not answer is waited for, for so long as the options say, or as long as it takes
-/// if somebody is to be told each time.
+/// Creates missing tables. Waits for a server that does not answer as long as the options say, or without a limit if
+/// `told` is given.
 pub(super) async fn prepare(address: &Address, options: &PostgresOptions, told: ToBeTold<'_>) -> Result<(), Error> {
     patiently(options.opening, told, || try_prepare(address)).await
 }
 
-/// Whether tables are there that this program can use; makes nothing.
+/// Whether there are tables that this program can use. Creates nothing.
 pub(super) async fn is_there(address: &Address, patience: Duration) -> Result<bool, Error> {
     patiently(patience, None, || try_look(address)).await
 }
 
-/// Asks until there is an answer.
+/// Tries until there is an answer.
 async fn patiently<T, F>(patience: Duration, told: ToBeTold<'_>, ask: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Fault>>,
@@ -76,7 +76,7 @@ async fn try_look(address: &Address) -> Result<bool, Fault> {
     Ok(applied(&client, &address.schema).await? > 0)
 }
 
-/// Most often everything is there, and nobody need wait for anybody.
+/// Usually all tables exist, and no lock is needed.
 async fn migrate(client: &mut Client, schema: &str) -> Result<(), Fault> {
     refuse_old_server(client).await?;
     if applied(client, schema).await? >= MIGRATIONS.len() {
@@ -85,7 +85,7 @@ async fn migrate(client: &mut Client, schema: &str) -> Result<(), Fault> {
     let transaction = client.transaction().await?;
     transaction.execute("SELECT pg_advisory_xact_lock(hashtextextended('longhaul.' || $1, 0))", &[&schema]).await?;
     let done = applied(&transaction, schema).await?;
-    // Asking for a schema that is there takes a right that is needed only once.
+    // `CREATE SCHEMA IF NOT EXISTS` needs a right that is needed only once.
     if transaction.query("SELECT FROM pg_namespace WHERE nspname = $1", &[&schema]).await?.is_empty() {
         transaction.batch_execute(&format!("CREATE SCHEMA {schema}")).await?;
     }
@@ -100,9 +100,9 @@ async fn migrate(client: &mut Client, schema: &str) -> Result<(), Fault> {
     Ok(transaction.commit().await?)
 }
 
-/// How many of our versions are applied; more than that is fine if the newest one says so.
+/// How many of our versions are applied. A higher version is fine if it allows this program.
 async fn applied(client: &impl GenericClient, schema: &str) -> Result<usize, Fault> {
-    // By a query: functions that look up names may answer from memory what was so before a lock was waited for.
+    // A query, because functions that look up names may return a cached answer from before the lock.
     let there = "SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                  WHERE nspname = $1 AND relname = 'schema_version'";
     if client.query(there, &[&schema]).await?.is_empty() {

@@ -1,9 +1,9 @@
-//! A database as a login sees it.
+//! A PostgreSQL store that is opened with a login.
 //!
-//! What a login may write goes through functions that hold it against who asks: see `postgres/004.sql`. Everything else is asked as
-//! anybody would ask it, and answered, or refused, by the database.
+//! A login writes through functions that check its rights: see `postgres/004.sql`. All other calls are the usual
+//! ones, and the database answers or refuses them.
 //!
-//! **Invariant:** nothing here decides what is allowed.
+//! **Invariant:** this file does not decide what a login may do.
 
 use longhaul_core::id::RunId;
 use tokio::sync::watch;
@@ -31,7 +31,7 @@ pub struct Scoped {
 }
 
 impl Postgres {
-    /// The login with which the store was opened, if it is one.
+    /// The login with which the store was opened, if any.
     pub async fn login(&self) -> Result<Option<String>, Error> {
         Ok(self.desk.read("SELECT login_1()", &[]).await?.first().and_then(|row| row.get(0)))
     }
@@ -45,15 +45,15 @@ impl Postgres {
     }
 }
 
-/// What the database says of a function that whoever asks may not see.
+/// PostgreSQL's error code for a function that the user may not see.
 const NO_SUCH_FUNCTION: &str = "(42883)";
 
 impl Scoped {
-    /// Has a function carried out that writes so many `bytes`; that the login is gone is told in words.
+    /// Calls a function that writes about `bytes` bytes. If the login was removed, the error says so.
     async fn call(&self, sql: &str, values: &[&(dyn ToSql + Sync)], bytes: usize) -> Result<Vec<Row>, Error> {
         match self.inner.desk.write(sql, values, bytes).await {
             Err(Error::Denied(_) | Error::Io(_)) if self.is_taken_back().await => {
-                Err(Error::Denied(format!("the login `{}` was taken back", self.login)))
+                Err(Error::Denied(format!("the login `{}` was removed", self.login)))
             }
             answer => Ok(answer?.rows),
         }
@@ -162,7 +162,7 @@ impl Store for Scoped {
         })
     }
 
-    /// Mail is for those who record what it says.
+    /// A login cannot read messages: the engine records them.
     fn with_mail(&self, _: usize) -> Pending<'_, Vec<RunId>> {
         Box::pin(async { Ok(Vec::new()) })
     }

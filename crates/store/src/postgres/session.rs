@@ -1,7 +1,7 @@
-//! Connections: how they are made, and what holds in each of them.
+//! Makes connections and sets their options.
 //!
-//! **Invariant:** every connection is to a server that accepts writes, commits to disk before it answers, and sees only the
-//! tables of the address.
+//! **Invariant:** every connection goes to a server that accepts writes and commits to disk before it answers. It
+//! sees only the tables of the address.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use super::fault::Fault;
 use super::tls::connector;
 use crate::Error;
 
-/// How long a connection may take to be made.
+/// How long a connection attempt may take.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long sent bytes may be without an answer before the connection is given up.
+/// How long sent bytes may stay without an answer before the connection is closed.
 const DEAF: Duration = Duration::from_secs(10);
 
-/// A pool of connections that makes none yet.
+/// A pool, still without connections.
 pub(super) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool, Error> {
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config(address), connector(&address.verify)?, manager);
@@ -32,11 +32,11 @@ pub(super) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool,
         Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
     });
     let pool = Pool::builder(manager).max_size(options.connections).runtime(Runtime::Tokio1).post_create(set_up);
-    // The one that was used last is used next, so the others can be seen to be too many.
+    // The connection that was used last is used next, so that unused ones can be recognised.
     pool.queue_mode(QueueMode::Lifo).build().map_err(|error| Error::Unreachable(error.to_string()))
 }
 
-/// A connection of its own, for what does not go with a pool; to be polled beside what is asked.
+/// A connection outside the pool. The caller must poll the second part.
 pub(super) async fn alone(address: &Address) -> Result<(Client, Connection<Socket, Stream>), Fault> {
     let tls = connector(&address.verify).map_err(Fault::Final)?;
     config(address).connect(tls).await.map_err(|error| Fault::unmade(&error))
@@ -59,9 +59,9 @@ fn config(address: &Address) -> Config {
     config
 }
 
-/// What an administrator may have set otherwise for the database. `synchronous_commit` is only ever made stricter. No statement is so long
-/// that compiling it first would pay. A table that is nearly empty one moment and full the next is never what its statistics say, so plans
-/// that are kept are not left to them: indexes are used.
+/// Sets options that an administrator may have changed for the database. `synchronous_commit` is only made stricter.
+/// JIT is off: no statement is long enough for it. The tables change size quickly, so their statistics are often
+/// wrong. So the planner must use indexes.
 fn settings(schema: &str) -> String {
     format!(
         "SET search_path = {schema}; SET default_transaction_isolation = 'read committed';

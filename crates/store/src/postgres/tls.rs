@@ -1,4 +1,4 @@
-//! Encrypted connections, as the address asks for them.
+//! Encrypts connections as the address asks.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::address::Verify;
 use crate::Error;
 
-/// What makes connections encrypted.
+/// The TLS connector for a way of checking certificates.
 pub(super) fn connector(verify: &Verify) -> Result<MakeRustlsConnect, Error> {
     let wrong = |error: &dyn std::fmt::Display| Error::Unreachable(format!("TLS cannot be set up: {error}"));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -39,7 +39,7 @@ pub(super) fn connector(verify: &Verify) -> Result<MakeRustlsConnect, Error> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Takes any certificate, as `sslmode=require` is understood by all programs that know it: against listeners, not against impostors.
+/// Accepts any certificate, as `sslmode=require` does everywhere: it stops eavesdroppers, not impostors.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! What waits: messages for runs, timers for their time, tasks for workers.
+//! Messages, timers and tasks in PostgreSQL.
 
 use longhaul_core::id::RunId;
 use tokio_postgres::Row;
@@ -60,7 +60,7 @@ pub(super) async fn next_due(store: &Postgres) -> Result<Option<i64>, Error> {
     Ok(rows.first().and_then(|row| row.get(0)))
 }
 
-/// No function, though it is asked most often: a statement that is planned once costs half as much.
+/// A statement, not a function: it is asked most often, and a prepared statement costs half as much.
 const GLANCE: &str = "SELECT pg_sequence_last_value('change'),
     (SELECT id FROM message ORDER BY id LIMIT 1) IS NOT NULL,
     (SELECT due_ms FROM timer ORDER BY due_ms LIMIT 1),

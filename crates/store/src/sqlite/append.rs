@@ -1,6 +1,6 @@
-//! Writing a step forward of a run.
+//! Writes appends to SQLite.
 //!
-//! **Invariant:** what was written before an error is undone by the writer, so checks may follow writes.
+//! **Invariant:** after an error the writer undoes the whole request, so checks may follow writes.
 
 use longhaul_core::id::RunId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -28,7 +28,7 @@ pub(super) fn append(db: &Connection, append: &Append) -> Result<u64, Error> {
     Ok(last)
 }
 
-/// The number of a run, and its last seq.
+/// The row number of a run, and its last seq.
 pub(super) fn find(db: &Connection, run: &RunId) -> Result<Option<(i64, u64)>, Error> {
     let mut query = db.prepare_cached("SELECT number, last_seq FROM run WHERE id = ?1")?;
     let found = query.query_row([run.as_str()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())));
@@ -87,7 +87,7 @@ pub(super) fn chain_after(db: &Connection, id: &RunId, (run, seq): (i64, u64)) -
     Ok(Chain::after(id, seq, tip))
 }
 
-/// The columns of indexes are written only when they change: each index is one more page that every commit would carry.
+/// Writes indexed columns only when they change: each index adds a page to every commit.
 fn head(db: &Connection, append: &Append, (run, last): (i64, u64)) -> Result<(), Error> {
     let (last, at_ms) = (last.cast_signed(), append.at_ms());
     let Some(Head { workflow, status, summary, group, parent }) = &append.head else {
@@ -104,7 +104,7 @@ fn head(db: &Connection, append: &Append, (run, last): (i64, u64)) -> Result<(),
     Ok(())
 }
 
-/// The fence: another attempt, another holder, or none of this key is refused.
+/// The fence: refuses another attempt, another holder, or an unknown key.
 fn end_task(db: &Connection, run: i64, end: &TaskEnd) -> Result<(), Error> {
     let sql = "DELETE FROM task WHERE run = ?1 AND key = ?2 AND attempt = ?3 AND (?4 IS NULL OR worker = ?4)";
     let worker = end.worker.as_ref().map(|worker| worker.as_str());

@@ -7,7 +7,7 @@ use longhaul_core::id::RunId;
 
 use crate::{Error, EventId, StoredEvent};
 
-/// What is stored with each event.
+/// The checksum that is stored with each event.
 pub(super) type Checksum = [u8; 16];
 
 /// A place in the events of a run.
@@ -33,7 +33,7 @@ impl Chain {
         self.seq
     }
 
-    /// Continues to the next event; answers its checksum.
+    /// Moves to the next event and returns its checksum.
     pub(super) fn link(&mut self, id: EventId, at_ms: i64, body: &str) -> Checksum {
         self.seq += 1;
         let mut hasher = blake3::Hasher::new();
@@ -43,7 +43,7 @@ impl Chain {
         self.tip
     }
 
-    /// Continues to a stored event, if it is the next one and what was written.
+    /// Moves to a stored event, if it is the next one and unchanged.
     pub(super) fn follow(&mut self, event: &StoredEvent, stored: Checksum) -> Result<(), Error> {
         if event.seq != self.seq + 1 {
             return Err(self.broken("is missing"));
@@ -55,7 +55,7 @@ impl Chain {
         Ok(())
     }
 
-    /// What is wrong with the next event.
+    /// The error for the next event.
     pub(super) fn broken(&self, how: &str) -> Error {
         Error::Corrupt(format!("event {} of run {} {how}", self.seq + 1, self.run))
     }

@@ -1,6 +1,7 @@
-//! Looks for damage: what SQLite knows about its pages, the chains of events, blobs and their references.
+//! Looks for damage: SQLite's pages, the chains of events, blobs and their references.
 //!
-//! **Invariant:** damage in one place does not hide damage in another: each part is looked at, whatever the parts before it found.
+//! **Invariant:** damage in one place does not hide damage in another: every part is checked, even if an earlier part
+//! has damage.
 
 use longhaul_core::id::RunId;
 use rusqlite::Connection;
@@ -41,7 +42,7 @@ fn references(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), E
     Ok(())
 }
 
-/// Columns that hold text, by table: each must be text.
+/// The text columns of each table. Each value must be text.
 const TEXTS: [(&str, &[&str]); 5] = [
     ("run", &["id", "workflow", "status", "summary", "run_group", "parent"]),
     ("task", &["key", "worker", "labels"]),
@@ -70,7 +71,7 @@ fn texts(db: &Connection, problems: &mut Vec<StoreProblem>) -> Result<(), Error>
     Ok(())
 }
 
-/// A row, as far as it can be named.
+/// The name of a damaged row, as far as it can be read.
 fn whose(table: &str, row: &rusqlite::Row<'_>) -> Result<String, Error> {
     let name = row.get_ref(1)?.as_bytes_or_null().ok().flatten().map(|name| String::from_utf8_lossy(name).into_owned());
     Ok(format!("{table} `{}`", name.unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! What SQLite reports, as what a caller can do about it.
+//! Translates SQLite's errors into those of the store.
 
 use rusqlite::{ErrorCode, ffi};
 
@@ -14,29 +14,29 @@ impl From<rusqlite::Error> for Error {
                 Error::Busy
             }
             Some(ErrorCode::ReadOnly) => Error::ReadOnly,
-            // What a caller may get wrong is caught before; a constraint that breaks is a wrong file.
+            // Errors of callers are caught earlier, so a broken constraint means a damaged file.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation) => {
                 Error::Corrupt(error.to_string())
             }
             Some(_) => Error::Io(error.to_string()),
-            // A column that does not hold what was written to it.
+            // A column does not contain the type that was written to it.
             None => Error::Corrupt(error.to_string()),
         }
     }
 }
 
-/// What the machine is short of, so that nothing was written and the same can be tried again.
+/// The shortage behind an error. Nothing was written, so the call can be tried again.
 fn shortage(error: &rusqlite::Error) -> Option<Error> {
     let found = error.sqlite_error()?;
     match (found.code, found.extended_code) {
-        // The second is what the log is shared through, which grows with it.
+        // The second code is about the file of shared memory, which grows with the log.
         (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Some(Error::Full),
         (ErrorCode::OutOfMemory, _) | (_, ffi::SQLITE_IOERR_NOMEM) => Some(Error::Starved(error.to_string())),
         _ => None,
     }
 }
 
-/// Whether the machine failed, so that nothing of the transaction may count.
+/// Whether the machine failed. Then nothing of the transaction counts.
 pub(super) fn of_the_machine(error: &Error) -> bool {
     matches!(error, Error::Io(_) | Error::Full | Error::Starved(_) | Error::Busy | Error::ReadOnly)
 }

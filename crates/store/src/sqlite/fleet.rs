@@ -1,4 +1,4 @@
-//! Several workers: who is there, and who gets which task.
+//! Several workers: the list of workers, and claims.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,7 +8,7 @@ use super::waiting::{TASK, all, task};
 use crate::claim::{Free, Held, choose};
 use crate::{Claim, Error, FORGOTTEN_MS, Listed, Task, Worker, WorkerId};
 
-/// Runs that a claim chooses from: the oldest ones that have something for it.
+/// The number of runs that a claim chooses from: the oldest ones with a task that fits.
 const RUNS_MAX: usize = 64;
 
 /// See [`crate::Store::claim`].
@@ -28,7 +28,7 @@ pub(super) fn claim(db: &Connection, claim: &Claim) -> Result<Vec<Task>, Error> 
     Ok(claimed)
 }
 
-/// Everything that is held; few are at a time.
+/// All held tasks. There are few at a time.
 fn held(db: &Connection) -> Result<Held<i64>, Error> {
     let sql = "SELECT run, labels, count(*) FROM task WHERE worker IS NOT NULL GROUP BY run, labels";
     let mut held = Held::new();
@@ -40,7 +40,7 @@ fn held(db: &Connection) -> Result<Held<i64>, Error> {
     Ok(held)
 }
 
-/// What a claim chooses from: of each run as much as it could take at most.
+/// The tasks that a claim chooses from: of each run at most as many as the claim can take.
 fn free(db: &Connection, claim: &Claim) -> Result<Vec<Free<i64>>, Error> {
     let only = match &claim.run {
         Some(run) => match find(db, run)? {
@@ -67,7 +67,7 @@ fn free(db: &Connection, claim: &Claim) -> Result<Vec<Free<i64>>, Error> {
     Ok(free)
 }
 
-/// The next of the lists of labels that free tasks have.
+/// The next list of labels among the free tasks.
 fn next_labels(db: &Connection, after: &str) -> Result<Option<String>, Error> {
     let sql = "SELECT labels FROM task WHERE worker IS NULL AND labels > ?1 ORDER BY labels LIMIT 1";
     Ok(db.prepare_cached(sql)?.query_row([after], |row| row.get(0)).optional()?)

@@ -1,9 +1,10 @@
-//! The file that is open, and the file that its path names.
+//! Checks that the open file is still the file that its path names.
 //!
-//! A program can delete or replace the file of a store while it is open. SQLite then writes on into a file that has no name any
-//! more, and everything in it is lost when the last process closes it.
+//! A program can delete or replace the file of an open store. SQLite then continues to write into a file without a
+//! name. Its data is lost when the last process closes it.
 //!
-//! **Invariant:** only looks at the files, never opens them: closing a second handle would give up the locks of the first.
+//! **Invariant:** it only looks at the files and never opens them: closing a second handle would release the locks of
+//! the first.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The files of an open store, and which ones they were when it was opened.
+/// The files of an open store, with their identity at the time of opening.
 pub(super) struct OnDisk(Vec<(PathBuf, Id)>);
 
 /// Device and inode.
@@ -20,20 +21,21 @@ type Id = (u64, u64);
 impl OnDisk {
     /// The file of a store, and its log. The store must be open.
     pub(super) fn of(path: &Path) -> Self {
-        // The process may change its folder; SQLite keeps the log beside the file that a link leads to.
+        // The process may change its folder, so the path is absolute. SQLite puts the log beside the target of a
+        // link.
         let named = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let log = path.canonicalize().map(|file| beside(&file, "-wal"));
         let files = std::iter::once(named).chain(log);
         Self(files.filter_map(|file| Some((file.clone(), id(&file)?))).collect())
     }
 
-    /// Refuses if one of them is gone, or is another one.
+    /// Fails if a file is gone or was replaced.
     pub(super) fn verify(&self) -> Result<(), Error> {
         match self.0.iter().find(|(file, opened)| id(file) != Some(*opened)) {
             None => Ok(()),
             Some((file, _)) => Err(Error::Io(format!(
-                "{} was deleted or replaced while this program used it, so nothing can be kept there; what was not acknowledged \
-                 before is lost. Put the file back (longhaul store backup makes copies), or find out which step deletes it, \
+                "{} was deleted or replaced while this program used it, so nothing can be stored there; writes that were not \
+                 acknowledged are lost. Put the file back (longhaul store backup makes copies), or find out which step deletes it, \
                  then start again",
                 file.display()
             ))),

@@ -1,7 +1,7 @@
 //! A few connections that only read, each used by one caller at a time.
 //!
-//! **Invariant:** a reader sees the file as it was at one moment, never half of a write. A machine that is short of files or threads makes
-//! reading slower, and nothing else.
+//! **Invariant:** a reader sees the file at one moment, never half of a write. If the machine is short of files or
+//! threads, reading gets slower. It does not fail.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::threads::Threads;
 use super::{SqliteOptions, schema};
 use crate::{Error, Pending};
 
-/// How long a reader waits for a file to be closed somewhere, before it tries again.
+/// How long a reader waits for a free file descriptor before it tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub(super) struct Readers {
@@ -33,7 +33,7 @@ impl Readers {
         Arc::new(Self { path, options, idle: Mutex::default(), permits, threads: Threads::default() })
     }
 
-    /// Has `work` done on a thread that may block.
+    /// Runs `work` on a thread that may block.
     pub(super) fn call<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
@@ -46,16 +46,16 @@ impl Readers {
             this.threads.have_done(Box::new(move || {
                 let outcome = readers.read(work);
                 drop((permit, readers));
-                // Whoever asked may have gone.
+                // The caller may have gone.
                 let _ = reply.send(outcome);
             }));
-            // Before the wait: whoever closes the store meanwhile must not be kept from it.
+            // Before the wait, so that this call does not keep the store open.
             drop(this);
             answer.await.unwrap_or_else(|_| Err(Error::Io("a reader broke off".to_owned())))
         })
     }
 
-    /// A connection on which something went wrong is not used again.
+    /// Runs `work`. A connection with an error is not used again.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
         let db = self.connection()?;
         let transaction = db.unchecked_transaction()?;
@@ -65,7 +65,7 @@ impl Readers {
         Ok(answer)
     }
 
-    /// One that is free, or a new one; waits while the machine has no files for it.
+    /// A free connection, or a new one. Waits while the machine has no file descriptors.
     fn connection(&self) -> Result<Connection, Error> {
         loop {
             if let Some(db) = self.idle().pop() {
@@ -78,7 +78,7 @@ impl Readers {
         }
     }
 
-    /// Whether the file cannot be opened because too many are.
+    /// Whether the file cannot be opened because too many files are open.
     fn lacks_files(&self) -> bool {
         let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
         let opened = File::open(&self.path);

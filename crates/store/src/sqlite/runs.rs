@@ -1,4 +1,4 @@
-//! Reading runs and their events; snapshots; removing.
+//! Reads runs and their events from SQLite; saves snapshots; removes runs.
 
 use longhaul_core::id::RunId;
 use rusqlite::types::ValueRef;
@@ -24,7 +24,7 @@ pub(super) fn read(db: &Connection, id: &RunId, (after, limit): (u64, usize)) ->
     Ok(events)
 }
 
-/// Visits the events that come next on `chain`, at most `limit`, and stops at the first that is not what was written.
+/// Visits the next events on `chain`, at most `limit`, and stops at the first damaged one.
 pub(super) fn follow(
     db: &Connection,
     run: i64,
@@ -42,7 +42,7 @@ pub(super) fn follow(
     Ok(())
 }
 
-/// `None` if a column holds what nobody wrote, such as text that is not UTF-8.
+/// `None` if a column contains invalid data, such as text that is not UTF-8.
 fn event(row: &Row<'_>) -> Option<(StoredEvent, Checksum)> {
     let ValueRef::Text(body) = row.get_ref(3).ok()? else { return None };
     let event = StoredEvent {
@@ -65,7 +65,7 @@ pub(super) fn run(db: &Connection, id: &RunId) -> Result<Option<RunRow>, Error> 
 
 fn run_row(row: &Row<'_>) -> Result<RunRow, Error> {
     let parent: Option<String> = row.get(5)?;
-    // One row that is damaged must not hide the others: see `check`.
+    // One damaged row must not hide the others: see `check`.
     let head = Head {
         workflow: lossy(row, 1)?,
         status: lossy(row, 2)?,
@@ -87,13 +87,13 @@ fn run_row(row: &Row<'_>) -> Result<RunRow, Error> {
     })
 }
 
-/// A text that need not be what was written.
+/// A text that may be damaged.
 fn lossy(row: &Row<'_>, column: usize) -> Result<String, Error> {
     let bytes = row.get_ref(column)?.as_bytes().map_err(|error| Error::Corrupt(error.to_string()))?;
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// An id that the file holds.
+/// Parses an id from the file.
 pub(super) fn run_id(text: String) -> Result<RunId, Error> {
     RunId::try_from(text).map_err(Error::Corrupt)
 }

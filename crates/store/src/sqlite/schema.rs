@@ -1,7 +1,7 @@
-//! Opening the file: settings of a connection, and the tables.
+//! Opens the file: sets the options of a connection, and creates the tables.
 //!
-//! **Invariant:** a file that this program does not know (another program's, a newer longhaul's, a damaged one,
-//! one on a network) is refused before anything is written to it.
+//! **Invariant:** before it writes anything, it refuses a file of another program, of a newer Longhaul, a damaged
+//! one, or one on a network.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,10 +16,10 @@ const MIGRATIONS: [&str; 2] = [include_str!("001.sql"), include_str!("002.sql")]
 const APPLICATION: i64 = 0x4c48_7374;
 const PAGE_BYTES: u64 = 4096;
 const STATEMENTS_CACHED: usize = 64;
-/// What a reader remembers of the file.
+/// The cache of a reader, in KiB.
 const READER_KIB: i64 = 256;
 
-/// The connection that writes, with all tables there.
+/// Opens the connection that writes, and creates missing tables.
 pub(super) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     refuse_network(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -34,12 +34,12 @@ pub(super) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connec
     opened().map_err(|error| explain(path, error))
 }
 
-/// A connection that only reads. The writer has opened the file before.
+/// Opens a connection that only reads. The writer must have opened the file before.
 pub(super) fn open_reader(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX, options)?;
-    // There are several, each used now and then: the system remembers pages for all of them.
+    // There are several readers, each rarely used. The system caches pages for all of them.
     db.pragma_update(None, "cache_size", -READER_KIB)?;
-    // Has it open all its files now: a read that has begun could not be begun again.
+    // Opens all files now: a read that has started could not be repeated.
     number(&db, "user_version")?;
     Ok(db)
 }
@@ -48,10 +48,10 @@ fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Con
     let db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(Duration::from_millis(options.busy_ms.into()))?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    // What the file says about its own tables is input, not program.
+    // The schema in the file is input, not trusted code.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update(None, "cell_size_check", true)?;
-    // Without it a statement with `LIMIT ?` is planned again each time it is used.
+    // Without this, SQLite plans a statement with `LIMIT ?` again at each use.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(db)
 }
@@ -94,7 +94,7 @@ fn refuse_newer(version: i64) -> Result<(), Error> {
     if found > known { Err(Error::TooNew { found, known }) } else { Ok(()) }
 }
 
-/// Two processes may open a new file at once, so the version is looked at again under the lock.
+/// Two processes may open a new file at once, so the version is read again under the lock.
 fn migrate(db: &mut Connection) -> Result<(), Error> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version = number(&transaction, "user_version")?;
@@ -106,7 +106,7 @@ fn migrate(db: &mut Connection) -> Result<(), Error> {
     Ok(transaction.commit()?)
 }
 
-/// SQLite says "cannot open" for many things; that the folder cannot be written is one that people can change.
+/// SQLite says "cannot open" in many cases. A folder without write permission is one that people can fix.
 fn explain(path: &Path, error: Error) -> Error {
     match error {
         Error::Io(_) | Error::ReadOnly if let Some(why) = sharing::kept_out(path, unwritable) => Error::Io(why),
@@ -126,7 +126,7 @@ fn unwritable(path: &Path) -> bool {
     matches!(access, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM))
 }
 
-/// The log is shared memory between processes, which network file systems do not have; they lose data silently.
+/// The log uses shared memory between processes. Network file systems do not have it, and lose data silently.
 #[cfg(target_os = "linux")]
 fn refuse_network(path: &Path) -> Result<(), Error> {
     let Ok(stat) = rustix::fs::statfs(folder(path)) else { return Ok(()) };

@@ -1,18 +1,18 @@
-//! Who may read and write the file of a store.
+//! Sets who may read and write the file of a store.
 //!
-//! SQLite makes the files beside a database with the rights of the database itself. So the database is made for its user alone, whatever
-//! the umask; where the folder is for a group (`chmod 2770`), for the group too, because otherwise whoever opens it second would keep
-//! the first one out.
+//! SQLite creates the files beside a database with the permissions of the database itself. So the database is created
+//! for its user alone, whatever the umask is. In a folder for a group (`chmod 2770`) it is created for the group too.
+//! Otherwise the second user who opens it would lock out the first.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The group writes to the folder, and what is made in it is the group's.
+/// The group may write to the folder, and new files in it belong to the group.
 const SHARED: u32 = 0o2020;
 
-/// Makes the file, empty, where it is not there.
+/// Creates an empty file if there is none.
 pub(super) fn make(path: &Path, folder: &Path) -> std::io::Result<()> {
     if path.as_os_str().is_empty() {
         return Ok(());
@@ -22,20 +22,20 @@ pub(super) fn make(path: &Path, folder: &Path) -> std::io::Result<()> {
         Ok(file) if is_shared => file.set_permissions(Permissions::from_mode(0o660)),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        // SQLite says what is wrong with the place.
+        // SQLite reports the problem with the path.
         Err(_) => Ok(()),
     }
 }
 
-/// Whose file beside the database keeps this process out, and what to do about it.
+/// The owner of a file beside the database that this process may not open, and how to fix that.
 pub(super) fn kept_out(path: &Path, is_barred: impl Fn(&Path) -> bool) -> Option<String> {
     let beside = |ending: &str| PathBuf::from(format!("{}{ending}", path.display()));
     let file = ["-wal", "-shm"].map(beside).into_iter().find(|file| file.exists() && is_barred(file))?;
     let owner = file.metadata().map_or(0, |file| file.uid());
     Some(format!(
-        "{} belongs to user {owner}, who opened the store too, and cannot be written by others. Let that user stop what uses the \
-         store, which removes the file, or say `chmod g+rw {}*` as that user; to share a store, keep it in a folder of a common \
-         group (chgrp GROUP, chmod g+rwxs) from its beginning, or in PostgreSQL",
+        "{} belongs to user {owner}, who opened the store too, and other users cannot write it. Ask that user to stop the programs that \
+         use the store, which removes the file, or to run `chmod g+rw {}*`; to share a store, create it in a folder of a common \
+         group (chgrp GROUP, chmod g+rwxs), or use PostgreSQL",
         file.display(),
         path.display()
     ))

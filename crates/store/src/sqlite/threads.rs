@@ -1,7 +1,7 @@
-//! Threads for work that blocks: started when there is work for them, and kept.
+//! Threads for blocking work: started on demand, and kept.
 //!
-//! **Invariant:** what is handed over is done, also where the system gives us no thread: then by whoever hands it over. When this is
-//! dropped, all of it is done.
+//! **Invariant:** every job runs. If the system gives no thread, the caller runs it. When this is dropped, all jobs
+//! are done.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,15 +25,15 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// Threads that wait for a job.
+    /// The number of threads that wait for a job.
     idle: usize,
-    /// Threads that there are.
+    /// The number of threads.
     all: usize,
     is_closed: bool,
 }
 
 impl Threads {
-    /// Has a job done, on a thread if one can be had.
+    /// Runs a job, on a thread if there is one.
     pub(super) fn have_done(&self, job: Job) {
         let mut queue = self.shared.lock();
         queue.jobs.push_back(job);
@@ -46,7 +46,7 @@ impl Threads {
         if !self.start() {
             let mut queue = self.shared.lock();
             queue.all -= 1;
-            // Those that are there take it when they are free. Without any, it is ours.
+            // Existing threads take it when they are free. If there is none, this thread runs it.
             let ours = if queue.all == 0 { queue.jobs.pop_front() } else { None };
             drop(queue);
             ours.into_iter().for_each(perform);
@@ -90,7 +90,7 @@ impl Shared {
 }
 
 fn perform(job: Job) {
-    // One that panics has told whoever waits by not answering; the others continue.
+    // A job that panics drops its reply, so its caller notices. The other jobs continue.
     let _ = catch_unwind(AssertUnwindSafe(job));
 }
 

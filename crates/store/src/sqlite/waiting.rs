@@ -1,4 +1,4 @@
-//! What waits: messages for runs, timers for their time, tasks for workers.
+//! Messages, timers and tasks in SQLite.
 
 use longhaul_core::id::RunId;
 use rusqlite::{Connection, Params, Row, params};

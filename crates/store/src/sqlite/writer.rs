@@ -1,14 +1,15 @@
-//! The one thread of a process that writes.
+//! The only thread of a process that writes to the file.
 //!
-//! It takes all requests that wait, performs one after another, and commits them together: one flush to disk for all. Other
-//! processes share the file; `BEGIN IMMEDIATE` lets one in at a time.
+//! It takes all waiting requests, performs one after another, and commits them together: one flush to disk for all.
+//! Other processes share the file; `BEGIN IMMEDIATE` admits one at a time.
 //!
-//! A request that is refused must leave nothing. Most are refused before they write; if one was not, everything is undone
-//! and performed again, each inside a savepoint. Savepoints copy every page that changes, so they are not for every day.
+//! A refused request must leave nothing. Most are refused before they write. If one was not, the thread undoes
+//! everything and performs all requests again, each inside a savepoint. Savepoints copy every page that changes, so
+//! they are the exception.
 //!
-//! **Invariant:** nobody is answered before the commit. If the commit fails, everybody hears of it. After a
-//! failure of the machine nothing is accepted any more, because nobody knows what the disk holds. Nothing is acknowledged in a file
-//! that was deleted or replaced.
+//! **Invariant:** no caller gets an answer before the commit. If the commit fails, all callers get the error. After a
+//! failure of the machine the writer accepts nothing more, because the content of the disk is unknown. It
+//! acknowledges nothing in a file that was deleted or replaced.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,29 +24,29 @@ use super::fault::of_the_machine;
 use super::on_disk::OnDisk;
 use crate::{Error, Pending};
 
-/// So many requests share a commit at most, so that nobody waits for ever for a crowd.
+/// The most requests in one commit, so that no caller waits too long for the others.
 const BATCH_MAX: usize = 256;
 
-/// How long a write waits for room before it is tried again: the first time, and at most. A lease must not end meanwhile.
+/// The first and the longest pause before a write without space is tried again. A lease must not end meanwhile.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// How often the file is looked at for what other processes wrote, while somebody watches.
+/// How often the thread checks the file for writes of other processes, while there are watchers.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// The side of the callers.
+/// The part of the writer that callers use.
 pub(super) struct Writer {
     queue: Option<Sender<Note>>,
     thread: Option<JoinHandle<()>>,
     changes: watch::Sender<u64>,
-    /// What is waited for.
+    /// The reason for which writes wait now.
     waits: watch::Sender<Option<String>>,
-    /// Whether a write that finds no room waits until there is.
+    /// Whether a write without space waits until there is some.
     is_patient: AtomicBool,
 }
 
 enum Note {
     Perform(Box<dyn Request>),
-    /// Somebody began to watch.
+    /// There is a watcher from now on.
     Watched,
 }
 
@@ -71,9 +72,9 @@ where
         self.outcome.as_ref().map(|_| ()).map_err(Error::clone)
     }
 
-    /// A refusal, too, was decided from what was not committed if the commit failed.
+    /// If the commit fails, a refusal is void as well: it was decided from uncommitted data.
     fn answer(self: Box<Self>, committed: Result<(), Error>) {
-        // Whoever asked may have gone; what was committed stays.
+        // The caller may have gone; committed data stays.
         let _ = self.reply.send(committed.and(self.outcome));
     }
 }
@@ -91,7 +92,7 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread), changes, waits, is_patient })
     }
 
-    /// Has `work` done in a transaction; once more if that transaction had to be undone.
+    /// Runs `work` in a transaction, and once more if that transaction had to be undone.
     pub(super) fn call<'a, T: Send + 'static>(
         &'a self,
         work: impl Fn(&Connection) -> Result<T, Error> + Send + Sync + 'static,
@@ -113,7 +114,7 @@ impl Writer {
         })
     }
 
-    /// Whether a call found no room, and is to be made again. Nothing of it was kept.
+    /// Whether a call found no space and must be made again. Nothing of it was stored.
     fn waits_after(&self, error: Option<&Error>) -> bool {
         let shortage = error.filter(|error| matches!(error, Error::Full | Error::Starved(_)));
         let told = shortage.filter(|_| self.is_patient.load(Ordering::Relaxed)).map(Error::to_string);
@@ -135,7 +136,7 @@ impl Writer {
     /// See [`crate::Store::watch`].
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
         let receiver = self.changes.subscribe();
-        // A closed store has nothing to tell.
+        // A closed store sends no news.
         let _ = self.send(Note::Watched);
         receiver
     }
@@ -145,24 +146,24 @@ impl Writer {
     }
 }
 
-/// What was asked before is still done; the file is closed when this returns.
+/// Finishes earlier requests; the file is closed when this returns.
 impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.queue.take());
         if let Some(thread) = self.thread.take() {
-            // A panic there was told to those who waited; there is nobody else to tell.
+            // The callers of a panicked request have noticed already.
             let _ = thread.join();
         }
     }
 }
 
-/// The side of the thread.
+/// The part of the writer on its thread.
 struct Clerk {
     db: Connection,
     files: OnDisk,
     notes: Receiver<Note>,
     changes: watch::Sender<u64>,
-    /// The data version at which `changes` was last told about other processes.
+    /// The data version at which `changes` last reported writes of other processes.
     seen: i64,
     failed: Option<Error>,
 }
@@ -182,7 +183,7 @@ impl Clerk {
         }
     }
 
-    /// The next request; looks at the file meanwhile if somebody watches.
+    /// The next request. Checks the file meanwhile if there are watchers.
     fn next(&mut self) -> Option<Box<dyn Request>> {
         loop {
             let note = if self.changes.receiver_count() == 0 {
@@ -216,7 +217,7 @@ impl Clerk {
         self.changes.send_modify(|number| *number = number.wrapping_add(1));
     }
 
-    /// Performs and commits; says whether anything was written.
+    /// Performs and commits; returns whether anything was written.
     fn transact(&mut self, requests: &mut Vec<Box<dyn Request>>) -> Result<bool, Error> {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
@@ -233,7 +234,7 @@ impl Clerk {
 
     fn try_transact(&mut self, requests: &mut Vec<Box<dyn Request>>) -> Result<bool, Error> {
         self.begin()?;
-        // Only now: while others had the lock, more may have come.
+        // Only now: more requests may have come while other processes had the lock.
         requests.extend(self.waiting(BATCH_MAX - requests.len()));
         let written = match self.perform_all(requests, Self::perform)? {
             Some(written) => written,
@@ -245,7 +246,7 @@ impl Clerk {
         };
         self.files.verify()?;
         self.db.prepare_cached("COMMIT")?.execute([])?;
-        // Again: it may have gone meanwhile, and what is acknowledged must be there.
+        // Once more: the file may have gone meanwhile, and acknowledged data must be in it.
         self.files.verify()?;
         Ok(written)
     }
@@ -255,7 +256,7 @@ impl Clerk {
         Ok(())
     }
 
-    /// Whether anything was written; `None` if something was that must be undone.
+    /// Whether anything was written; `None` if a refused request wrote something that must be undone.
     fn perform_all(&self, requests: &mut [Box<dyn Request>], perform: Perform) -> Result<Option<bool>, Error> {
         let mut written = false;
         for request in requests {
@@ -275,7 +276,7 @@ impl Clerk {
         requests.take(most).collect()
     }
 
-    /// A failure of the machine ends the whole transaction.
+    /// A failure of the machine fails the whole transaction.
     fn perform(&self, request: &mut dyn Request) -> Result<Option<bool>, Error> {
         let before = self.db.total_changes();
         let performed = request.perform(&self.db);
@@ -287,7 +288,7 @@ impl Clerk {
         }
     }
 
-    /// A refusal is undone alone.
+    /// Performs a request inside a savepoint, so that a refusal undoes only this request.
     fn perform_apart(&self, request: &mut dyn Request) -> Result<Option<bool>, Error> {
         self.db.prepare_cached("SAVEPOINT request")?.execute([])?;
         let performed = self.perform(request)?;
@@ -299,7 +300,7 @@ impl Clerk {
     }
 }
 
-/// How a request is performed: whether it wrote, `None` if it was refused after it had written.
+/// Performs a request: whether it wrote, `None` if it was refused after it had written.
 type Perform = fn(&Clerk, &mut dyn Request) -> Result<Option<bool>, Error>;
 
 /// Changes when another connection has written to the file.

@@ -1,4 +1,4 @@
-//! Who may be running in the same folder at the same time as a step.
+//! Finds steps that may run in the same folder at the same time.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -20,12 +20,12 @@ pub(super) fn find(context: &Context<'_, '_>, ix: StepIx) -> Option<StepIx> {
 struct Search<'a, 'c, 'n> {
     context: &'a Context<'c, 'n>,
     ix: StepIx,
-    /// Workflows whose users were looked at.
+    /// Workflows whose users were visited.
     seen: HashSet<UnitIx>,
 }
 
 impl<'n> Search<'_, '_, 'n> {
-    /// Looks at what stands beside a step, then beside what it stands in.
+    /// Looks at the steps beside a step, then at those beside its container.
     fn around(&mut self, at: StepIx) -> Option<StepIx> {
         let body = self.context.model.step(at).body;
         let beside = self.siblings(body, at).into_iter().find_map(|other| self.inside(other, &mut HashSet::new()));
@@ -38,7 +38,7 @@ impl<'n> Search<'_, '_, 'n> {
         }
     }
 
-    /// Steps of a graph of which neither comes before the other.
+    /// Steps of a graph that are independent of a step.
     fn siblings(&self, body: BodyIx, at: StepIx) -> Vec<StepIx> {
         let found = self.context.model.body(body);
         if found.order != Order::Graph {
@@ -49,7 +49,7 @@ impl<'n> Search<'_, '_, 'n> {
         found.steps.iter().copied().filter(apart).collect()
     }
 
-    /// Other branches, or other items.
+    /// Steps of other branches, or of other items.
     fn within(&self, container: StepIx, body: BodyIx) -> Option<StepIx> {
         let step = self.context.model.step(container);
         match step.action.key() {
@@ -64,7 +64,7 @@ impl<'n> Search<'_, '_, 'n> {
         }
     }
 
-    /// Whoever uses a workflow has something beside that use.
+    /// The steps beside each use of a workflow.
     fn users(&mut self, unit: UnitIx) -> Option<StepIx> {
         if !self.seen.insert(unit) {
             return None;
@@ -80,7 +80,7 @@ impl<'n> Search<'_, '_, 'n> {
         self.context.model.unit_of(ix).known.get(name).copied()
     }
 
-    /// Work in the same folder: the step itself, or something in it.
+    /// A step that works in the same folder: the step itself, or one inside it.
     fn inside(&self, at: StepIx, seen: &mut HashSet<UnitIx>) -> Option<StepIx> {
         let step = self.context.model.step(at);
         if self.changes_files(at, step) && self.shares_folder(at) {
@@ -101,7 +101,8 @@ impl<'n> Search<'_, '_, 'n> {
         }
     }
 
-    /// Whether a step works where the first one does, above it or below it. Of folders that are made up later nobody knows.
+    /// Whether a step works in the same folder as the first one, or above or below it. The answer is no if a folder
+    /// is computed at run time.
     fn shares_folder(&self, other: StepIx) -> bool {
         let (Some(one), Some(other)) = (self.folder(self.ix), self.folder(other)) else { return false };
         one.starts_with(&other) || other.starts_with(&one)
@@ -114,7 +115,7 @@ impl<'n> Search<'_, '_, 'n> {
     }
 }
 
-/// Whether several items are worked on at once.
+/// Whether several items run at once.
 fn at_once(step: &Step<'_>) -> bool {
     let parallel = step.node.get("parallel").and_then(Node::scalar_json).and_then(|count| count.as_u64());
     parallel.is_some_and(|count| count > 1)

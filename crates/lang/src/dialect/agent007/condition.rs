@@ -1,6 +1,6 @@
-//! `condition` of an evaluator, as an expression.
+//! Translates `condition` of an evaluator into an expression.
 //!
-//! The original pastes outputs into the text and then looks for an operator, so an output with ` equals ` in it
+//! The original inserts outputs into the text and then looks for an operator, so an output that contains ` equals `
 //! changes the question. Here the operator is found first.
 
 use super::super::compose::{concatenation, is_readable, quoted};
@@ -8,10 +8,10 @@ use super::wiring::Wiring;
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
 
-/// In the order in which the original looks for them.
+/// The order in which the original looks for them.
 const OPERATORS: &[&str] = &[" contains ", " equals ", " starts_with ", " not_contains "];
 
-/// Why a condition can never hold: what is wrong, and what to write.
+/// Why a condition can never be true: the problem, and what to write instead.
 struct Refusal(&'static str, &'static str);
 
 const NO_OPERATOR: Refusal = Refusal(
@@ -25,7 +25,7 @@ const NO_NAME: Refusal = Refusal(
     "braces hold the name of an output: `{{name}}`",
 );
 
-/// What the condition asks; `false` and a report if it can never hold.
+/// The condition as an expression; `false` and a report if it can never be true.
 pub(super) fn expression(condition: &Node, wiring: &Wiring<'_>, out: &mut Vec<Diagnostic>) -> String {
     asked(condition.as_text().unwrap_or_default(), wiring).unwrap_or_else(|Refusal(message, help)| {
         out.push(Diagnostic::error("LH0603", condition.span, message).label("never true").help(help));
@@ -40,7 +40,7 @@ fn asked(text: &str, wiring: &Wiring<'_>) -> Result<String, Refusal> {
     }
     let left = side(left, wiring).ok_or(NO_NAME)?;
     let right = side(right.trim().trim_matches(['"', '\'']), wiring).ok_or(NO_NAME)?;
-    // A filter binds tighter than an operator, so the right side stands as it is.
+    // A filter binds tighter than an operator, so the right side needs no parentheses.
     Ok(match operator {
         " contains " => format!("{right} in ({left})"),
         " not_contains " => format!("{right} not in ({left})"),

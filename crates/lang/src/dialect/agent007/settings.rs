@@ -1,4 +1,4 @@
-//! `budget`, `reliability` and `eval_gate`: limits and gates here.
+//! Translates `budget`, `reliability` and `eval_gate` into limits and gates.
 
 use super::super::compose::Entries;
 use super::super::reader::Reader;
@@ -22,12 +22,12 @@ const GATE_KEYS: &[&str] = &[
 ];
 const THRESHOLD_KEYS: &[&str] =
     &["max_quality_score_drop", "max_cost_usd_increase", "max_latency_ms_increase", "max_retry_increase"];
-/// What the original does where a switched-on control says no number.
+/// The original's default for a control that is on and has no number.
 const STEP_RETRIES: u64 = 2;
 const DEGRADATIONS: u64 = 1;
 const DEGRADED_CHARS: u64 = 400;
 
-/// Adds `defaults`, `limits` and `gates`, as far as the file has them.
+/// Adds `defaults`, `limits` and `gates`, if the file has them.
 pub(super) fn put(file: &mut Reader<'_, '_>, native: &mut Entries) {
     let reliability = file.get("reliability");
     let controls = reliability.and_then(|block| {
@@ -57,7 +57,7 @@ struct Controls {
     confidence: Option<Node>,
 }
 
-/// One of the four controls: its block, if it has one, and whether it is on.
+/// One of the four controls: its block, if any, and whether it is on.
 struct Control<'n> {
     block: Option<&'n Node>,
     origin: &'n Node,
@@ -78,7 +78,7 @@ fn controls(reader: &mut Reader<'_, '_>) -> Controls {
     }
 }
 
-/// The outer switch sets all four, an inner one its own; a block without a word on it is meant.
+/// The outer switch sets all four, an inner one sets its own. A block without a switch is on.
 fn control<'n>(reader: &Reader<'n, '_>, key: &str, all: Option<bool>) -> Option<Control<'n>> {
     let block = reader.get(key);
     let own = block.and_then(|block| block.get("enabled")).and_then(Node::as_bool);
@@ -90,7 +90,7 @@ fn control<'n>(reader: &Reader<'n, '_>, key: &str, all: Option<bool>) -> Option<
     })
 }
 
-/// The block of a control, its own switch checked.
+/// Opens the block of a control and checks its switch.
 fn open<'n, 'o>(
     control: &Control<'n>,
     what: &str,
@@ -111,7 +111,7 @@ fn retry(control: &Control<'_>, out: &mut Vec<Diagnostic>) -> Node {
     let max = reader.as_mut().and_then(|reader| reader.count("max_step_retries")).unwrap_or(STEP_RETRIES);
     let mut retry = Entries::at(control.origin);
     if control.on {
-        // The original tries again at least once, and after an error of any kind.
+        // The original tries again at least once, after an error of any kind.
         retry.put("max", number(control.origin, max.max(1)));
         retry.put("on", Node::plain(control.origin.span, "any"));
     } else {

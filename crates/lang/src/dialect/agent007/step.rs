@@ -1,4 +1,4 @@
-//! One step, by its type.
+//! Translates one step, by its type.
 
 use super::super::compose::Entries;
 use super::super::reader::Reader;
@@ -8,7 +8,7 @@ use super::wiring::Wiring;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span};
 
-/// What a step can be.
+/// The types of steps.
 pub(super) const TYPES: &[&str] = &["execute", "evaluator", "router", "sub-workflow", "extract", "multi-agent"];
 
 const KEYS: &[&str] = &[
@@ -31,7 +31,7 @@ const KEYS: &[&str] = &[
     "workers",
 ];
 const TALKING: &[&str] = &["execute", "evaluator", "router", "multi-agent"];
-/// Keys that only some types look at.
+/// Keys that only some types read.
 const OWNED: &[(&str, &[&str])] = &[
     ("prompt", TALKING),
     ("skill", TALKING),
@@ -45,7 +45,7 @@ const OWNED: &[(&str, &[&str])] = &[
 const EXTRACT_KEYS: &[&str] = &["tool", "input", "compact"];
 const WORKER_KEYS: &[&str] = &["persona", "skills", "run"];
 
-/// A step and what is known around it.
+/// A step and its context.
 struct Step<'n, 'o, 'f> {
     reader: Reader<'n, 'o>,
     kind: &'n str,
@@ -154,13 +154,13 @@ impl<'n> Step<'n, '_, '_> {
         }
     }
 
-    /// An action in the place of one that is missing and has been reported, so that nothing else is said about it.
+    /// Adds an action in place of a missing one that was reported, to avoid a second finding.
     fn put_placeholder(&mut self) {
         self.native.put("prompt", Node::text(self.reader.node.span, ""));
     }
 
     fn report_no_prompt(&mut self) {
-        // A `prompt` of the wrong type has been reported already.
+        // A `prompt` of the wrong type was reported already.
         if self.reader.get("prompt").or_else(|| self.reader.get("skill")).is_none() {
             let message = format!("{} needs either `prompt` or `skill`", self.reader.what);
             let span = self.reader.node.span;

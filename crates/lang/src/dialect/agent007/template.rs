@@ -1,7 +1,7 @@
-//! Tera templates as Jinja ones.
+//! Translates Tera templates into Jinja templates.
 //!
-//! The two agree on nearly everything. They differ in filters whose arguments Tera wants named, in `args`, which
-//! is the task, and in a marker that the original replaces when it writes its own files.
+//! The two agree on nearly everything. They differ in filters with named arguments, in `args`, which is the task, and
+//! in a marker that the original replaces when it writes its own files.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Span, Style, Value};
 use serde_json::json;
 
-/// Filters whose arguments are named there and come in order here.
+/// Filters whose arguments are named in Tera and positional here.
 const NAMED_ARGUMENTS: &[(&str, &[&str])] =
     &[("default", &["value"]), ("join", &["sep"]), ("split", &["pat"]), ("replace", &["from", "to"])];
 const MARKER: &str = "WORKFLOW_OPERATING_PROTOCOL";
 
-/// Which of the names that the original fills in by itself are read, and where first.
+/// The names that the original fills in and that a text reads, with their first place.
 #[derive(Default)]
 pub(super) struct Reads {
     memory: Option<Span>,
@@ -23,7 +23,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// They are inputs here, empty unless given.
+    /// These names as inputs, empty by default.
     pub(super) fn inputs(&self) -> Option<Node> {
         let input = |span: Span, value: serde_json::Value| Node::of_json(span, &value);
         let memory = json!({"type": "object", "default": {"project": "", "user": "", "global": "", "repo_brain": ""}});
@@ -45,7 +45,7 @@ impl Reads {
     }
 }
 
-/// A value whose texts are Tera, with Jinja ones.
+/// A value with its Tera texts translated.
 pub(super) fn rewrite(
     node: &Node,
     names: &HashMap<String, String>,
@@ -97,7 +97,7 @@ struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    /// Goes over the text once; says whether the marker was there.
+    /// Goes over the text once; returns whether the marker was found.
     fn run(&mut self) -> bool {
         let mut marker = false;
         while let Some(at) = self.rest.find(['{']) {
@@ -117,7 +117,7 @@ impl<'t> Scan<'t> {
     fn skip_marker(&mut self) -> bool {
         let inner = self.rest.get(2..).and_then(|rest| rest.split_once("}}"));
         let Some((_, after)) = inner.filter(|(word, _)| word.trim() == MARKER) else { return false };
-        // A line that held nothing else goes with it.
+        // If the line contained nothing else, it is removed.
         let alone = self.done.is_empty() || self.done.ends_with('\n');
         self.rest = if alone { after.strip_prefix('\n').unwrap_or(after) } else { after };
         true
@@ -210,7 +210,7 @@ fn word_length(text: &str) -> usize {
     text.find(|c: char| !is_word(c)).unwrap_or(text.len())
 }
 
-/// Whether what comes next is the name of a test.
+/// Whether the next word is the name of a test.
 fn ends_with_is(text: &str) -> bool {
     let text = text.strip_suffix("not").map_or(text, str::trim_end);
     text.strip_suffix("is").is_some_and(|before| before.ends_with(char::is_whitespace))

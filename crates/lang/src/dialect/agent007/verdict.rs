@@ -11,14 +11,14 @@ const EVALUATE_KEYS: &[&str] = &["condition", "decision_field", "on_pass", "on_f
 const ROUTE_KEYS: &[&str] = &["when", "goto", "default"];
 const RETRIES_MAX: u64 = 3;
 
-/// What comes after an evaluator, and where it sends the work back to.
+/// The steps after an evaluator, and the step to which it sends the work back.
 #[derive(Default)]
 pub(super) struct Decision {
     pub(super) next: Option<Node>,
     pub(super) rewind: Option<Node>,
 }
 
-/// What an evaluator decides.
+/// The decision of an evaluator.
 pub(super) fn evaluator(id: &str, evaluate: &Node, wiring: &Wiring<'_>, out: &mut Vec<Diagnostic>) -> Option<Decision> {
     let mut block = Reader::open(evaluate, "`evaluate`", EVALUATE_KEYS, out)?;
     let pass = passes(&mut block, id, wiring);
@@ -49,7 +49,7 @@ struct Pass<'n> {
     expression: String,
 }
 
-/// What a pass is; `None` if it always is one.
+/// The condition of a pass; `None` if it always passes.
 fn passes<'n>(block: &mut Reader<'n, '_>, id: &str, wiring: &Wiring<'_>) -> Option<Pass<'n>> {
     let field = block.text("decision_field");
     if let Some(origin) = block.text("condition") {
@@ -63,7 +63,7 @@ fn passes<'n>(block: &mut Reader<'n, '_>, id: &str, wiring: &Wiring<'_>) -> Opti
     Some(Pass { origin: field?, expression })
 }
 
-/// A pass skips every direct dependent but one.
+/// After a pass, all direct dependents but one are skipped.
 fn after_pass(id: &str, on_pass: &Node, wiring: &Wiring<'_>) -> Node {
     let others = wiring.dependents(id).into_iter().filter(|other| other.as_text() != on_pass.as_text());
     let never = |other| route(Some(Node::text(on_pass.span, "false")), other, wiring);
@@ -87,7 +87,7 @@ fn route(when: Option<Node>, to: &Node, wiring: &Wiring<'_>) -> Node {
     route.flow()
 }
 
-/// Where a router goes.
+/// The targets of a router.
 pub(super) fn routes(id: &str, routes: &Node, wiring: &Wiring<'_>, out: &mut Vec<Diagnostic>) -> Option<Node> {
     let mut entries = Vec::new();
     let mut fallback = None;
@@ -120,7 +120,7 @@ fn never_taken(route: &Node) -> Diagnostic {
         .help("add `when: text` or `default: true`")
 }
 
-/// What a step waits for: `depends_on`, and whoever makes its `inputs`.
+/// The dependencies of a step: `depends_on`, and the steps that make its `inputs`.
 pub(super) fn depends_on(step: &mut Reader<'_, '_>, wiring: &Wiring<'_>) -> Option<Node> {
     let origin = step.get("depends_on").or_else(|| step.get("inputs"))?;
     let mut ids: Vec<Node> = step.texts("depends_on").into_iter().map(|id| wiring.ids.native(id)).collect();

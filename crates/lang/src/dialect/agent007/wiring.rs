@@ -1,4 +1,4 @@
-//! Who waits for whom, and what outputs are called, known before any step is rewritten.
+//! Finds dependencies and output names before any step is translated.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,14 +8,14 @@ use super::super::compose::{Ids, as_name, is_readable, member, renamed};
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
 
-/// Names that every prompt can read and that no step makes.
+/// Names that every prompt can read and no step makes.
 pub(super) const BUILT_IN: &[&str] = &["task", "memory.project", "memory.user", "memory.global", "rag_context"];
 
-/// What the steps of a file have to do with each other.
+/// The relations between the steps of a file.
 pub(super) struct Wiring<'n> {
-    /// Ids, as they must be here.
+    /// The native ids.
     pub(super) ids: Ids,
-    /// Outputs that are called otherwise here.
+    /// Outputs with another native name.
     pub(super) names: HashMap<String, String>,
     steps: Vec<Wired<'n>>,
 }
@@ -28,7 +28,7 @@ struct Wired<'n> {
 }
 
 impl<'n> Wiring<'n> {
-    /// Reads it off the steps.
+    /// Reads the relations from the steps.
     pub(super) fn of(steps: &'n [Node], out: &mut Vec<Diagnostic>) -> Self {
         let ids = Ids::of(steps.iter().filter_map(|step| step.get("id")), out);
         let names = changed_names(steps, out);
@@ -40,12 +40,12 @@ impl<'n> Wiring<'n> {
         self.steps.iter().filter(|step| step.output == Some(output)).map(|step| step.id).collect()
     }
 
-    /// The outputs that there are.
+    /// All outputs.
     pub(super) fn outputs(&self) -> impl Iterator<Item = &'n str> + '_ {
         self.steps.iter().filter_map(|step| step.output)
     }
 
-    /// Ids of the steps that wait for a step directly.
+    /// Ids of the direct dependents of a step.
     pub(super) fn dependents(&self, id: &str) -> Vec<&'n Node> {
         let output = self.step(id).and_then(|step| step.output);
         let waits = |step: &&Wired<'n>| {
@@ -54,7 +54,7 @@ impl<'n> Wiring<'n> {
         self.steps.iter().filter(waits).map(|step| step.id).collect()
     }
 
-    /// Whether `later` waits for `earlier`, directly or not.
+    /// Whether `later` depends on `earlier`, directly or not.
     pub(super) fn is_downstream(&self, later: &str, earlier: &str) -> bool {
         let mut seen = HashSet::new();
         let mut open = vec![earlier];
@@ -71,7 +71,7 @@ impl<'n> Wiring<'n> {
         false
     }
 
-    /// What an expression writes to read a step's output.
+    /// The expression that reads a step's output.
     pub(super) fn output_of(&self, id: &str) -> String {
         match self.step(id).and_then(|step| step.output) {
             Some(output) => self.name(output).to_owned(),
@@ -79,7 +79,7 @@ impl<'n> Wiring<'n> {
         }
     }
 
-    /// What an output is called here.
+    /// The native name of an output.
     pub(super) fn name<'a>(&'a self, output: &'a str) -> &'a str {
         self.names.get(output).map_or(output, String::as_str)
     }

@@ -1,39 +1,39 @@
-//! Conditions of Valet's own little language, as native expressions.
+//! Translates conditions of Valet's own language into native expressions.
 //!
-//! Literals, dotted paths, `!`, `&&`, `||`, equality and ordering. Equality is strict there and here;
-//! an ordering holds only between numbers, which is what `ordered` is for.
+//! The language has literals, dotted paths, `!`, `&&`, `||`, equality and ordering. Equality is strict in both. An
+//! ordering is true only between numbers, so it becomes `ordered`.
 
 use std::ops::Range;
 
 use crate::dialect::spelling::quoted;
 
-/// What keeps a text from being a condition.
+/// Why a text is not a condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SyntaxError {
-    /// Where in the text.
+    /// The place in the text.
     pub(super) range: Range<usize>,
-    /// What is wrong there, in words that fit a label.
+    /// The problem, in words that fit a label.
     pub(super) label: String,
 }
 
 /// A path that a condition reads.
 pub(super) struct PathAt<'t> {
-    /// As written.
+    /// The path, as written.
     pub(super) path: &'t str,
-    /// Where in the text.
+    /// The place in the text.
     pub(super) range: Range<usize>,
 }
 
-/// A condition, translated.
+/// A translated condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Translated {
     /// The native expression.
     pub(super) text: String,
-    /// Where something is compared with `null`.
+    /// Places of comparisons with `null`.
     pub(super) null_tests: Vec<Range<usize>>,
 }
 
-/// Translates a condition; `read` says what a path is natively.
+/// Translates a condition; `read` gives the native form of a path.
 pub(super) fn translate<'t>(
     text: &'t str,
     read: &mut dyn FnMut(PathAt<'t>) -> String,
@@ -51,7 +51,7 @@ pub(super) fn translate<'t>(
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind<'t> {
-    /// Already a native literal, but for texts.
+    /// A native literal already, except for texts.
     Number(&'t str),
     Text(&'t str),
     Path(&'t str),
@@ -106,7 +106,7 @@ fn token(text: &str, at: usize, first: char) -> Result<Token<'_>, SyntaxError> {
     }
 }
 
-/// A quoted text; the token holds what is between the quotes, escapes included.
+/// A quoted text; the token is the part between the quotes, escapes included.
 fn string(text: &str, at: usize, quote: char) -> Result<Token<'_>, SyntaxError> {
     let mut escaped = false;
     for (offset, c) in text.get(at + 1..).unwrap_or_default().char_indices() {
@@ -119,7 +119,7 @@ fn string(text: &str, at: usize, quote: char) -> Result<Token<'_>, SyntaxError> 
     Err(SyntaxError { range: at..text.len(), label: "this text is never closed".into() })
 }
 
-/// What a quoted text says.
+/// The value of a quoted text.
 fn unescape(inside: &str) -> String {
     let mut text = String::with_capacity(inside.len());
     let mut chars = inside.chars();
@@ -138,7 +138,7 @@ fn unescape(inside: &str) -> String {
     text
 }
 
-/// How tightly a native expression holds together, loosest first.
+/// The precedence of a native expression, loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Hold {
     Or,
@@ -159,13 +159,13 @@ impl Part {
         Self { text, hold, null: false }
     }
 
-    /// As an operand of something that needs `hold`.
+    /// The expression as an operand that needs `hold`.
     fn within(self, hold: Hold) -> String {
         if self.hold >= hold { self.text } else { format!("({})", self.text) }
     }
 }
 
-/// How deep a condition may nest.
+/// The deepest nesting of a condition.
 const DEPTH_MAX: usize = 50;
 
 struct Parser<'p, 't> {
@@ -274,7 +274,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// What stands in braces: one path, never braces again.
+    /// The content of braces: one path, never braces again.
     fn braced(&mut self, opening: &Range<usize>) -> Result<Part, SyntaxError> {
         match self.tokens.get(self.at) {
             Some(Token { kind: Kind::Path(path), range }) => {

@@ -1,7 +1,7 @@
-//! `dag/v1`: nodes and edges, as a native graph.
+//! Translates `dag/v1`, with nodes and edges, into a native graph.
 //!
-//! An edge is a dependency; an edge from an `if` is a way out of a decision. The trigger node
-//! disappears: what it describes are the inputs.
+//! An edge is a dependency; an edge from an `if` is a route of a decision. The trigger node disappears: its fields
+//! become the inputs.
 
 mod edges;
 mod names;
@@ -25,7 +25,7 @@ const PARALLEL_MAX: &str = "20";
 const TOP_KEYS: &[&str] = &["version", "id", "name", "description", "nodes", "edges", "policy", "ui"];
 const NODE_TYPES: &[&str] =
     &["trigger", "llm", "tool", "set", "if", "wait", "approval", "foreach", "orchestrator", "session", "stop"];
-/// Types of V2, and what stands in their place.
+/// Types of V2, and their replacements.
 const MOVED_TYPES: &[(&str, &str)] = &[
     ("agent_prompt", "use `llm`"),
     ("loop", "use `foreach`"),
@@ -97,7 +97,7 @@ impl Writing<'_> {
         Node::seq(node.get("nodes").map_or(node.span, |nodes| nodes.span), steps)
     }
 
-    /// Learns the ids of nodes before anything reads them.
+    /// Records the ids of nodes before any text reads them.
     fn declare(&mut self, nodes: &[Node]) {
         let mut seen = BTreeSet::new();
         for node in nodes {
@@ -114,7 +114,7 @@ impl Writing<'_> {
         }
     }
 
-    /// A node with its dependencies; nothing for the trigger.
+    /// A node with its dependencies; empty for the trigger.
     fn node(&mut self, node: &Node, edges: &Edges) -> Vec<Node> {
         if node.entries().is_none() {
             self.out.push(wrong_kind(node, "a node", "a mapping"));

@@ -1,4 +1,4 @@
-//! `outputSchema`: a flat map from field to type, as a JSON Schema.
+//! Translates `outputSchema`, a flat map from field to type, into a JSON Schema.
 
 use longhaul_core::Json;
 use longhaul_core::id::is_name;
@@ -9,7 +9,7 @@ use crate::source::Node;
 
 const TYPES: &[&str] = &["string", "number", "boolean", "array", "object"];
 
-/// The schema natively: every field must be there, and each may be null.
+/// The native schema: every field must be present, and each may be null.
 pub(super) fn output_schema(node: &Node, out: &mut Vec<Diagnostic>) -> Option<Node> {
     let Some(entries) = node.entries() else {
         out.push(bad(node, format!("`outputSchema` must be a mapping, but this is {}", node.kind_words())));

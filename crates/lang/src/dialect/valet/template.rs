@@ -1,21 +1,21 @@
-//! `{{ path }}` in Valet's texts, as native templates.
+//! Translates `{{ path }}` in Valet's texts into native templates.
 //!
-//! Only paths stand in braces there, and `{%` and `{#` are text; natively they are not, so what is text
-//! there is escaped here.
+//! In Valet only paths stand in braces, and `{%` and `{#` are plain text. Natively they are not, so they are escaped
+//! here.
 
 use std::ops::Range;
 
 use crate::dialect::spelling::escape;
 
-/// Says what a path is natively; it is told where in the text the path stands.
+/// Gives the native form of a path. It gets the place of the path in the text.
 pub(super) type Read<'t, 'r> = dyn FnMut(&'t str, Range<usize>) -> String + 'r;
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
-    /// Taken as written.
+    /// Literal text.
     Text(&'t str),
-    /// What stands in a pair of braces, without the space around it, and where.
+    /// The content of a pair of braces, without the space around it, and its place.
     Path(&'t str, Range<usize>),
 }
 
@@ -47,7 +47,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A text that people or agents read, as a native template; `read` says what a path is natively.
+/// A text for people or agents, as a native template; `read` gives the native form of a path.
 pub(super) fn rewrite<'t>(text: &'t str, read: &mut Read<'t, '_>) -> String {
     let piece = |piece| match piece {
         // A brace right before a template would become part of it.
@@ -60,8 +60,8 @@ pub(super) fn rewrite<'t>(text: &'t str, read: &mut Read<'t, '_>) -> String {
     pieces(text).into_iter().map(piece).collect()
 }
 
-/// A command. A value would stand quoted in it, so what looks like a template and is the shell's, such as
-/// `${#list}`, is marked as raw instead.
+/// A command. A value in it would be quoted. So shell text that looks like a template, such as `${#list}`, is marked
+/// as raw instead.
 pub(super) fn rewrite_command<'t>(text: &'t str, read: &mut Read<'t, '_>) -> String {
     let piece = |piece| match piece {
         Piece::Text(text) => raw(text),
@@ -70,7 +70,7 @@ pub(super) fn rewrite_command<'t>(text: &'t str, read: &mut Read<'t, '_>) -> Str
     pieces(text).into_iter().map(piece).collect()
 }
 
-/// Marks the words from the first to the last that open a template natively.
+/// Marks the range from the first to the last word that opens a native template as raw.
 fn raw(text: &str) -> String {
     let openings = || ["{{", "{%", "{#"].into_iter();
     let (Some(first), Some(last)) =

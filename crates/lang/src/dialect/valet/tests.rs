@@ -1,4 +1,4 @@
-//! Whole files of Valet's, and what they become.
+//! Translations of whole Valet files.
 
 use crate::dialect::Dialect;
 use crate::dialect::transcript::{codes, native_codes, one_finding_each, pointed, transcript};
@@ -7,12 +7,12 @@ fn example(name: &str, text: &str) -> String {
     transcript(Dialect::Valet, name, text)
 }
 
-/// What is said about a single step.
+/// The findings for a single step.
 fn step(json: &str) -> String {
     pointed(Dialect::Valet, "w.json", &format!("{{\"steps\":[{json}]}}"))
 }
 
-/// What is said about a single node of a graph, beside a trigger and a tool.
+/// The findings for a single node of a graph, beside a trigger and a tool.
 fn node(json: &str) -> String {
     let others = r#"{"id":"in","type":"trigger"},{"id":"t","type":"tool","service":"s","action":"a"}"#;
     pointed(Dialect::Valet, "w.json", &format!("{{\"version\":\"dag/v1\",\"nodes\":[{others},{json}],\"edges\":[]}}"))

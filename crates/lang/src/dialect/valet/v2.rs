@@ -1,7 +1,7 @@
-//! Workflows V2: steps in written order.
+//! Translates Workflows V2: steps in written order.
 //!
-//! The original runs the children of a container sorted by id; here they run as written, which is what
-//! their authors see.
+//! The original runs the children of a container sorted by id. Here they run as written, because that is what their
+//! authors see.
 
 mod containers;
 mod leaves;
@@ -20,7 +20,7 @@ use crate::dialect::reader::{Reader, wrong_kind};
 use crate::dialect::spelling::{broken_rule, no_effect, no_effect_note, nothing, on_one_line, respelled, value_name};
 use crate::source::{Node, Sources, Value};
 
-/// Steps that a run may execute.
+/// The most steps of a run.
 const STEPS_MAX: &str = "50";
 
 type Writing<'s> = Writer<'s, Names>;
@@ -61,7 +61,7 @@ impl Writing<'_> {
         Node::map(span, entries)
     }
 
-    /// Name and description; what else stands at the top is kept by the original and used by nobody.
+    /// Name and description. The original stores other top-level keys, but does not use them.
     fn head(&mut self, node: &Node) -> Vec<(&'static str, Node)> {
         const USED: &[&str] =
             &["id", "name", "description", "version", "steps", "failureNotify", "constraints", "variables"];
@@ -104,7 +104,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Inputs that the file declares for the editor, then those that it reads.
+    /// The inputs that the file declares for the editor, then those that it reads.
     fn inputs(&mut self, node: &Node) -> Option<Node> {
         let mut entries: Vec<(Node, Node)> = Vec::new();
         if let Some(variables) = node.get("variables") {
@@ -185,7 +185,7 @@ impl Writing<'_> {
         Some(Node::map(step.span, whole))
     }
 
-    /// A step that sets what the unreadable one would have left.
+    /// A step that sets the output of an unreadable one.
     fn hole(&mut self, place: &StepPlace<'_>) -> Node {
         let name = self.output_name(place);
         let mut entries = self.step_head(place);
@@ -219,7 +219,7 @@ impl Writing<'_> {
         }
     }
 
-    /// `output`, if the step leaves something that is named or read.
+    /// The `output`, if the step's output is named or read.
     fn output(&mut self, place: &StepPlace<'_>, more: Vec<(&'static str, Node)>) -> Option<(&'static str, Node)> {
         let variable = place.step.get("outputVariable");
         let span = variable.map_or(place.step.span, |variable| variable.span);
@@ -249,7 +249,7 @@ impl Writing<'_> {
         Some(name)
     }
 
-    /// Whether some text reads what the step leaves.
+    /// Whether some text reads the step's output.
     fn is_read(&self, place: &StepPlace<'_>) -> bool {
         self.produced(place).is_some_and(|(key, producer)| producer.named || self.scope.survey.read.contains(&key))
     }
@@ -262,7 +262,7 @@ impl Writing<'_> {
     }
 }
 
-/// A step, where it stands.
+/// A step and its place.
 struct StepPlace<'a> {
     step: &'a Node,
     body: &'a Body,
@@ -274,14 +274,14 @@ impl StepPlace<'_> {
         self.body.id_of(self.position, self.step)
     }
 
-    /// What messages call it.
+    /// The name of the step in messages.
     fn title(&self) -> String {
         let name = self.step.get("name").and_then(Node::as_text).filter(|name| !name.trim().is_empty());
         name.map_or_else(|| self.id(), str::to_owned)
     }
 }
 
-/// `{type, default, description, required}` rather than a value.
+/// Whether this is `{type, default, description, required}` and not a value.
 fn is_declaration(value: &Node) -> bool {
     let known = ["type", "default", "description", "required"];
     value.entries().is_some_and(|entries| {

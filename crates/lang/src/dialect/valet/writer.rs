@@ -1,16 +1,15 @@
-//! What both of Valet's formats need while they are written natively: texts and conditions with their
-//! paths resolved, and a place for reports.
+//! Shared by both of Valet's formats: translates texts and conditions with their paths, and collects findings.
 
 use super::{condition, template};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::spelling::quoted;
 use crate::source::{Node, Sources, Span, Style, Value, place};
 
-/// A path, where it stands.
+/// A path and its place.
 pub(super) struct Reference<'t> {
-    /// As written.
+    /// The path, as written.
     pub(super) path: &'t str,
-    /// Where.
+    /// The place.
     pub(super) span: Span,
     /// Whether it stands in a condition, where a name without a root is a variable.
     pub(super) in_condition: bool,
@@ -23,7 +22,7 @@ impl<'t> Reference<'t> {
     }
 }
 
-/// Knows what paths mean at the place that is being written.
+/// Translates paths at the current place.
 pub(super) trait Scope {
     /// The native expression for a path.
     fn read(&mut self, reference: &Reference<'_>, out: &mut Vec<Diagnostic>) -> String;
@@ -31,16 +30,16 @@ pub(super) trait Scope {
 
 /// Writes native nodes.
 pub(super) struct Writer<'s, S> {
-    /// For places inside scalars.
+    /// The files, to locate places inside scalars.
     pub(super) sources: &'s Sources,
-    /// What was found.
+    /// The findings.
     pub(super) out: Vec<Diagnostic>,
-    /// What paths mean.
+    /// The translation of paths.
     pub(super) scope: S,
 }
 
 impl<'s, S: Scope> Writer<'s, S> {
-    /// Writes with these names.
+    /// A writer with these names.
     pub(super) fn new(sources: &'s Sources, scope: S) -> Self {
         Self { sources, out: Vec::new(), scope }
     }
@@ -96,7 +95,7 @@ impl<'s, S: Scope> Writer<'s, S> {
         }
     }
 
-    /// What a path that is a value of its own reads: `outputs.files`, braces accepted.
+    /// The expression for a path that is a whole value: `outputs.files`, also in braces.
     pub(super) fn path(&mut self, node: &Node) -> String {
         let text = node.scalar().unwrap_or_default().trim();
         let inner = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text).trim();
@@ -114,7 +113,7 @@ impl<'s, S: Scope> Writer<'s, S> {
                 false => not_a_path(path, span, out),
             }
         });
-        // An unchanged scalar keeps its own layout, and with it the exact places of later findings.
+        // An unchanged scalar keeps its layout, and so the exact places of later findings.
         if native == text { node.clone() } else { Node::text(node.span, native) }
     }
 }

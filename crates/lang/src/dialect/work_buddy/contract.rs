@@ -1,4 +1,4 @@
-//! What a step's result must look like, and how much of it is shown: `result_schema`, `visibility`.
+//! Translates `result_schema` and `visibility`: the schema of a step's result, and how much of it is shown.
 
 use longhaul_core::Json;
 use serde_json::{Map, json};
@@ -12,7 +12,7 @@ use crate::source::{Node, Value};
 const SCHEMA_KEYS: &[&str] = &["required_keys", "key_types", "min_items"];
 const MODES: &[&str] = &["full", "summary", "none", "auto"];
 
-/// `output` of a step: its result is a value, checked and shown as the unit says.
+/// The `output` of a step: a value, checked and shown as the unit says.
 pub(super) fn output(reader: &mut Reader<'_, '_>) -> Option<(&'static str, Node)> {
     let span = reader.node.span;
     if reader.get("workflow_ref").is_some() && reader.get("auto_run").is_none() && reader.get("result_schema").is_none()
@@ -51,7 +51,7 @@ fn schema(reader: &mut Reader<'_, '_>) -> Option<Node> {
             }
         }
     }
-    // The original looks at these keys alone and lets others pass.
+    // The original checks only these keys and accepts others.
     let mut schema = Map::from_iter([("type".to_owned(), json!("object"))]);
     schema.insert("properties".to_owned(), Json::Object(properties));
     schema.insert("required".to_owned(), Json::Array(required));

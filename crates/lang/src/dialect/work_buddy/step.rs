@@ -1,4 +1,4 @@
-//! The steps of a unit.
+//! Translates the steps of a unit.
 
 use super::contract;
 use super::unit::{input_name, policy};
@@ -27,21 +27,21 @@ const KEYS: &[&str] = &[
 ];
 const AUTO_RUN_KEYS: &[&str] = &["callable", "kwargs", "input_map", "timeout", "retry_on_timeout"];
 const AUTO_RUN_SECONDS: f64 = 30.0;
-/// What every callable begins with.
+/// The prefix of every callable.
 const PACKAGE: &str = "work_buddy.";
-/// Where a mapped argument comes from the run's parameters.
+/// The source of arguments that come from the run's parameters.
 const PARAMS: &str = "__params__";
 
 type Entries = Vec<(&'static str, Node)>;
 
-/// The steps of a unit, and the prose that belongs to them.
+/// The steps of a unit, and their prose.
 pub(super) struct Steps<'n> {
     steps: &'n [Node],
     instructions: &'n [(Node, Node)],
 }
 
 impl<'n> Steps<'n> {
-    /// Of a unit.
+    /// The steps of a unit.
     pub(super) fn new(unit: &'n Node, steps: &'n [Node]) -> Self {
         let instructions = unit.get("step_instructions").and_then(Node::entries).unwrap_or_default();
         Self { steps, instructions }
@@ -78,8 +78,8 @@ impl<'n> Steps<'n> {
         Some(Node::map(step.span, entries))
     }
 
-    /// A dependency must be declared before its dependant; one that is declared nowhere is left to the
-    /// checks that follow.
+    /// A dependency must be declared before its dependent. A dependency that is not declared at all is reported by
+    /// later checks.
     fn depends_on(&self, reader: &mut Reader<'n, '_>, position: usize) -> Option<(&'static str, Node)> {
         let written = reader.get("depends_on")?;
         let deps = if written.as_text().is_some() { vec![written] } else { reader.texts("depends_on") };
@@ -175,7 +175,7 @@ impl<'n> Steps<'n> {
         (!entries.is_empty()).then(|| Node::new(reader.node.span, Value::Map(entries, false)))
     }
 
-    /// Where a mapped argument comes from.
+    /// The source of a mapped argument.
     fn source(&self, source: &Node, reader: &mut Reader<'_, '_>) -> Option<Node> {
         let Some(word) = source.as_text() else {
             reader.report(crate::dialect::reader::wrong_kind(source, "a source of `input_map`", "text"));

@@ -1,4 +1,4 @@
-//! Whole units of work-buddy's, and what they become.
+//! Translations of whole work-buddy units.
 
 use crate::dialect::Dialect;
 use crate::dialect::transcript::{codes, native_codes, one_finding_each, pointed, transcript};

@@ -1,4 +1,4 @@
-//! A unit: what stands around its steps.
+//! Translates a unit: everything except its steps.
 
 use longhaul_core::Json;
 
@@ -29,7 +29,7 @@ const KEYS: &[&str] = &[
     "schema_version",
 ];
 
-/// How the types of parameters and results are called there and here.
+/// The types of parameters and results, with their native names.
 pub(super) const TYPES: &[(&str, &str)] = &[
     ("str", "string"),
     ("int", "integer"),
@@ -90,7 +90,7 @@ fn aliases(reader: &mut Reader<'_, '_>) -> Option<(&'static str, Node)> {
     words("aliases", names, reader)
 }
 
-/// `content.full`, told once at the start.
+/// `content.full`, sent once at the start.
 fn context(reader: &mut Reader<'_, '_>) -> Option<Node> {
     reader.map("content");
     let content = reader.get("content").filter(|content| content.entries().is_some())?;
@@ -134,7 +134,7 @@ fn input(key: &Node, value: &Node, out: &mut Vec<Diagnostic>) -> Option<(Node, N
     Some((Node::plain(key.span, name), on_one_line(Node::map(value.span, entries))))
 }
 
-/// The native name of a parameter. `task` is an input like any other there.
+/// The native name of a parameter. In work-buddy `task` is an ordinary input.
 pub(super) fn input_name(word: &str) -> String {
     if word == "task" { word.to_owned() } else { value_name(word) }
 }
@@ -165,7 +165,7 @@ pub(super) fn policy(reader: &mut Reader<'_, '_>) -> Option<Node> {
     None
 }
 
-/// What decides there whether a run may start or deviate.
+/// Reports the keys that decide in work-buddy whether a run may start or deviate.
 fn gates(reader: &mut Reader<'_, '_>) {
     if let Some((key, value)) = reader.node.entry("allow_override")
         && value.scalar_json() == Some(Json::Bool(false))

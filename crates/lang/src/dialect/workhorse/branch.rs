@@ -1,7 +1,7 @@
-//! `branch`: a decision node.
+//! Translates `branch`: a decision node.
 //!
-//! The original turns the value into Python text and compares that, so a case `true` never meets a JSON
-//! `true`. Here both spellings match.
+//! The original turns the value into Python text and compares that, so a case `true` never matches a JSON `true`.
+//! Here both spellings match.
 
 use super::super::compose::{Entries, quoted};
 use super::super::reader::{Reader, wrong_kind};
@@ -11,10 +11,10 @@ use crate::source::Node;
 
 const CONDITION_KEYS: &[&str] = &["op", "value", "next"];
 const OPERATORS: &[&str] = &["==", "!=", "<", ">", "<=", ">="];
-/// What JSON and Python call the same value.
+/// Values with different spellings in JSON and Python.
 const TWINS: &[(&str, &str)] = &[("true", "True"), ("false", "False"), ("null", "None")];
 
-/// Adds where the branch goes.
+/// Adds the targets of the branch.
 pub(super) fn put(branch: &mut Reader<'_, '_>, scope: &Scope<'_, '_>, native: &mut Entries) {
     let path = branch.required_text("path").and_then(|path| values::path(path, scope, branch.out()));
     let path = path.unwrap_or_else(|| "none".to_owned());
@@ -36,7 +36,7 @@ pub(super) fn put(branch: &mut Reader<'_, '_>, scope: &Scope<'_, '_>, native: &m
 fn cases(branch: &mut Reader<'_, '_>, path: &str, scope: &Scope<'_, '_>) -> Vec<Node> {
     let mut cases: Vec<&(Node, Node)> = branch.map("cases").iter().collect();
     let spellings: Vec<&str> = cases.iter().filter_map(|(key, _)| key.as_text()).collect();
-    // Where a file has both spellings, the value of the original is the Python one's.
+    // If a file has both spellings, the original uses the Python one.
     cases.sort_by_key(|(key, _)| {
         let twin = TWINS.iter().find(|(json, _)| key.as_text() == Some(json));
         twin.is_some_and(|(_, python)| spellings.contains(python))
@@ -82,7 +82,7 @@ fn condition(node: &Node, path: &str, scope: &Scope<'_, '_>, out: &mut Vec<Diagn
     let text = quoted(value.as_text()?);
     let expression = match operator {
         "==" => format!("{path} is spelled({text})"),
-        // What cannot be found goes to the default, whatever is asked of it.
+        // A value that cannot be found goes to the default, for every operator.
         "!=" => format!("{path} is defined and {path} is not spelled({text})"),
         _ => format!("compare({path}, {}, {text})", quoted(operator)),
     };

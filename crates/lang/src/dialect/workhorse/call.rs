@@ -1,6 +1,6 @@
-//! `call`: the two built-in functions, as `set`.
+//! Translates `call`, with its two built-in functions, into `set`.
 //!
-//! `incr` counts one up and `seed` sets what is not set yet.
+//! `incr` adds one, and `seed` sets a value that is not set yet.
 
 use super::super::compose::{Entries, concatenation, literal};
 use super::super::reader::Reader;
@@ -11,7 +11,7 @@ use crate::source::Node;
 
 const OUTPUT_KEYS: &[&str] = &["key", "default", "wrap"];
 
-/// Adds what a call node does.
+/// Adds the action of a call node.
 pub(super) fn put(node: &mut Reader<'_, '_>, scope: &Scope<'_, '_>, native: &mut Entries) {
     let outputs = outputs::read(node, OUTPUT_KEYS);
     let function = node.filled_text("fn");
@@ -81,7 +81,7 @@ fn argument<'n>(node: &Reader<'n, '_>, names: &[&str], position: usize) -> Optio
     }
 }
 
-/// What is counted: a bare path names a value.
+/// The counted value: a bare path names it.
 fn counter(node: &Node, scope: &Scope<'_, '_>, out: &mut Vec<Diagnostic>) -> String {
     let text = node.as_text().unwrap_or_default();
     let is_path = !text.is_empty() && text.split('.').all(super::is_readable);

@@ -1,7 +1,7 @@
-//! `flows`, and the nodes that use them: workflows of the file's own.
+//! Translates `flows`, the workflows inside a file, and the nodes that use them.
 //!
-//! A flow node says what it takes from the flow when that has ended; a native workflow says what it gives.
-//! Where two nodes take different things from one flow, the flow is written once for each.
+//! A flow node says which values it takes from the flow at its end; a native workflow declares its outputs. If two
+//! nodes take different values from one flow, the flow is written once for each.
 
 use super::super::compose::{Entries, literal};
 use super::super::reader::Reader;
@@ -15,7 +15,7 @@ const OUTPUT_KEYS: &[&str] = &["key", "path", "from", "default"];
 
 /// The flows of a file and how they are used.
 pub(super) struct Flows<'n> {
-    /// Where the first node that counts as progress says so.
+    /// The place of the first node that counts as progress.
     pub(super) refuel: Option<Span>,
     flows: Vec<(&'n Node, &'n Node)>,
     uses: Vec<Use>,
@@ -26,12 +26,12 @@ pub(super) struct Flows<'n> {
 struct Use {
     flow: String,
     name: String,
-    /// What is taken: names and expressions.
+    /// The values that are taken: names and expressions.
     lifts: Vec<(Node, String)>,
 }
 
 impl<'n> Flows<'n> {
-    /// Finds them.
+    /// Finds the flows of a file.
     pub(super) fn of(file: &mut Reader<'n, '_>) -> Self {
         let flows = file.map("flows").iter().map(|(name, flow)| (name, flow)).collect();
         Self { refuel: None, flows, uses: Vec::new(), origin: file.get("flows") }
@@ -41,7 +41,7 @@ impl<'n> Flows<'n> {
         self.flows.iter().find(|(key, _)| key.scalar() == Some(name)).map(|(_, flow)| *flow)
     }
 
-    /// The name of the workflow that gives exactly `lifts`.
+    /// The name of the workflow whose outputs are exactly `lifts`.
     fn name_for(&mut self, flow: &str, lifts: Vec<(Node, String)>) -> String {
         let plain = |lifts: &[(Node, String)]| -> Vec<(String, String)> {
             lifts.iter().map(|(key, expr)| (key.scalar().unwrap_or_default().to_owned(), expr.clone())).collect()
@@ -60,7 +60,7 @@ impl<'n> Flows<'n> {
         name
     }
 
-    /// All of them as native workflows.
+    /// All flows as native workflows.
     pub(super) fn workflows(&mut self, out: &mut Vec<Diagnostic>) -> Option<Node> {
         let mut bodies = Vec::new();
         for (name, flow) in self.flows.clone() {
@@ -85,7 +85,7 @@ impl<'n> Flows<'n> {
         (!workflows.is_empty()).then(|| workflows.block())
     }
 
-    /// A flow that no node uses is checked all the same.
+    /// Also checks a flow that no node uses.
     fn ensure_used(&mut self, name: &str, flow: &'n Node) {
         if self.uses.iter().all(|known| known.flow != name) {
             let lifts = own_lifts(flow, self);
@@ -110,7 +110,7 @@ fn workflow(flow: &Node, description: Option<&Node>, body: Machine, lifts: &[(No
 }
 
 fn own_lifts<'n>(flow: &'n Node, flows: &mut Flows<'n>) -> Vec<(Node, String)> {
-    // What is wrong with them is said once, where the flow is written.
+    // Its mistakes are reported once, where the flow is written.
     let mut ignored = Vec::new();
     let outputs = match Reader::open(flow, "a flow", FLOW_KEYS, &mut ignored) {
         Some(mut reader) => outputs::read(&mut reader, OUTPUT_KEYS),
@@ -119,7 +119,7 @@ fn own_lifts<'n>(flow: &'n Node, flows: &mut Flows<'n>) -> Vec<(Node, String)> {
     lifts(&outputs, flow, flows, &mut ignored)
 }
 
-/// What is taken out of a flow, read inside it.
+/// The values that are taken from a flow, as expressions inside it.
 fn lifts<'n>(
     outputs: &[Output<'n>],
     flow: &'n Node,
@@ -136,7 +136,7 @@ fn lifts<'n>(
     outputs.iter().filter_map(|output| lift(output, out)).collect()
 }
 
-/// Adds what a flow node does.
+/// Adds the action of a flow node.
 pub(super) fn put<'n>(node: &mut Reader<'n, '_>, scope: &mut Scope<'n, '_>, native: &mut Entries) {
     let outputs = outputs::read(node, OUTPUT_KEYS);
     let name = node.filled_text("flow");
@@ -150,7 +150,7 @@ pub(super) fn put<'n>(node: &mut Reader<'n, '_>, scope: &mut Scope<'n, '_>, nati
         None => Vec::new(),
     };
     let keys: Vec<Node> = taken.iter().map(|(key, _)| key.clone()).collect();
-    // A flow that the file does not have is reported by the checks that follow.
+    // Later checks report a flow that the file does not have.
     let used = if flow.is_some() { scope.flows.name_for(flow_name, taken) } else { flow_name.to_owned() };
     native.put("workflow", Node::plain(name.span, used));
     native.put_some("with", with);

@@ -1,4 +1,4 @@
-//! One node, by its type.
+//! Translates one node, by its type.
 
 use super::super::compose::Entries;
 use super::super::reader::{Reader, wrong_kind};
@@ -19,7 +19,7 @@ const FLOW_KEYS: &[&str] = &["id", "type", "flow", "args", "outputs", "next", "l
 const CALL_KEYS: &[&str] = &["id", "type", "fn", "args", "outputs", "next", "labels", "activity"];
 const END_KEYS: &[&str] = &["id", "type", "labels", "activity"];
 
-/// The types, what a node of each is called, and its keys.
+/// The types, their names in messages, and their keys.
 const KINDS: &[(&str, &str, &[&str])] = &[
     ("agent", "an agent node", AGENT_KEYS),
     ("script", "a script node", SCRIPT_KEYS),
@@ -61,7 +61,7 @@ pub(super) fn to_native<'n>(node: &'n Node, scope: &mut Scope<'n, '_>, out: &mut
     Some(native.block())
 }
 
-/// A node of no known type, with its edges, so that nothing is said about those as well.
+/// A node of unknown type, with its edges, so that the edges cause no findings.
 fn placeholder(node: &Node, scope: &Scope<'_, '_>) -> Node {
     let mut native = Entries::at(node);
     native.put_some("id", node.get("id").map(|id| scope.ids.native(id)));
@@ -159,7 +159,7 @@ fn put_script(node: &mut Reader<'_, '_>, scope: &mut Scope<'_, '_>, native: &mut
     } else {
         native.put("run", Node::text(node.node.span, "true"));
     }
-    // A script runs beside the workflow, and for as long as it likes.
+    // A script runs beside the workflow, without a time limit.
     let span = node.node.span;
     if node.get("cwd").is_none() {
         native.put("cwd", Node::text(span, "{{ run.workflow_dir }}"));

@@ -1,4 +1,4 @@
-//! `outputs` of a node: the keys that are taken from its result into the context.
+//! Translates `outputs` of a node: the keys of its result that become values.
 
 use std::collections::HashSet;
 
@@ -10,17 +10,17 @@ use super::values;
 use crate::diagnostic::Diagnostic;
 use crate::source::Node;
 
-/// One of them.
+/// One output.
 pub(super) struct Output<'n> {
-    /// The name it gets.
+    /// The name of the value.
     pub(super) key: &'n Node,
-    /// What it is when there is none; null counts as none.
+    /// The value to use if there is none; null counts as none.
     pub(super) default: Option<&'n Node>,
-    /// Where it is found, if not under its name.
+    /// The path in the result, if it differs from the name.
     pub(super) path: Option<&'n Node>,
 }
 
-/// Reads the list; `keys` are what an entry may have.
+/// Reads the list. An entry may have these `keys`.
 pub(super) fn read<'n>(node: &mut Reader<'n, '_>, keys: &[&str]) -> Vec<Output<'n>> {
     let mut seen = HashSet::new();
     let mut outputs = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn schema(origin: &Node, outputs: &[Output<'_>]) -> Node {
     schema.flow()
 }
 
-/// `{key: default, …}`: what the last rung of the ladder answers with.
+/// `{key: default, …}`: the answer after all recovery has failed.
 pub(super) fn defaults(origin: &Node, outputs: &[Output<'_>], out: &mut Vec<Diagnostic>) -> Node {
     let mut defaults = Entries::at(origin);
     for output in outputs {
@@ -80,7 +80,7 @@ pub(super) fn defaults(origin: &Node, outputs: &[Output<'_>], out: &mut Vec<Diag
     defaults.flow()
 }
 
-/// `output` with what every kind of node has.
+/// The `output` entries that every kind of node has.
 pub(super) fn spread(origin: &Node) -> Entries {
     let mut output = Entries::at(origin);
     output.put("spread", Node::plain(origin.span, "true"));

@@ -1,11 +1,11 @@
-//! Values and paths, as the original reads them.
+//! Reads values and paths as the original does.
 
 use super::super::compose::{is_readable, member};
 use super::Scope;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Node, Style, Value};
 
-/// A value as YAML 1.1 has it, where `yes` and `off` are booleans.
+/// A value of YAML 1.1, in which `yes` and `off` are booleans.
 pub(super) fn python(node: &Node, out: &mut Vec<Diagnostic>) -> Node {
     let value = match &node.value {
         Value::Scalar(text, Style::Plain) => match old_boolean(text) {
@@ -35,7 +35,7 @@ fn old_boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A dot path as an expression. A path leads through mappings only, so numbers are keys.
+/// A dot path as an expression. A path leads only through mappings, so numbers are keys.
 pub(super) fn path(path: &Node, scope: &Scope<'_, '_>, out: &mut Vec<Diagnostic>) -> Option<String> {
     let text = path.as_text()?;
     if text.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn path(path: &Node, scope: &Scope<'_, '_>, out: &mut Vec<Diagnostic>
     let first = match scope.vars.get(first) {
         Some(native) => native.clone(),
         None if is_readable(first) => first.to_owned(),
-        // Only a parameter of the run can be called that.
+        // Only a parameter of the run can have this name.
         None => format!("inputs{}", member(first)),
     };
     Some(segments.fold(first, |path, segment| path + &member(segment)))

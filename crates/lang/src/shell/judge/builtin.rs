@@ -1,15 +1,15 @@
-//! Builtins of the shell that take names of variables, or compute.
+//! Judges builtins of the shell that take names of variables, or evaluate arithmetic.
 
 use super::Judge;
 use crate::shell::ShellProblem;
 use crate::shell::variables::{self, Use};
 use crate::shell::word::{Mark, Word};
 
-/// Operators of `[[ … ]]` that compute both sides.
+/// Operators of `[[ … ]]` that evaluate both sides.
 const NUMERIC: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 impl Judge<'_> {
-    /// Judges a builtin; whether it was one, and nothing else can be said about it.
+    /// Judges a builtin; returns whether it was one, and so the judgement is complete.
     pub(super) fn builtin(&mut self, name: &str, words: &[Word], input: &[Mark]) -> bool {
         let given = words.get(1..).unwrap_or_default();
         match name {
@@ -36,7 +36,7 @@ impl Judge<'_> {
         true
     }
 
-    /// A word that is computed: a name in it is replaced by what the variable holds.
+    /// A word that is evaluated: each name in it is replaced by the value of the variable.
     fn computed(&mut self, word: &Word) {
         self.flag(&word.marks, &ShellProblem::Arithmetic);
         let named = self.variables.computed(&word.text);
@@ -88,7 +88,7 @@ impl Judge<'_> {
         }
     }
 
-    /// `read name`, `mapfile name`: names, which hold what is read from now on.
+    /// `read name`, `mapfile name`: the names get the values of the input.
     fn read_names(&mut self, words: &[Word], takes: &str, input: &[Mark]) {
         let mut skip = false;
         for word in words {
@@ -117,7 +117,7 @@ impl Judge<'_> {
                 let marks: Vec<Mark> = values.iter().flat_map(|word| word.marks.iter().cloned()).collect();
                 self.variables.hold(&name.text, &marks);
             }
-            // The first may be `-v`, and the second then names a variable.
+            // The first may be `-v`; then the second is the name of a variable.
             [first, second, ..] if first.starts_with_value() && !second.marks.is_empty() => {
                 self.flag(&first.marks, &ShellProblem::OptionLike);
             }
@@ -125,7 +125,7 @@ impl Judge<'_> {
         }
     }
 
-    /// `[ … ]`: `-v` takes a name; where the operator is a value, it may be `-v`.
+    /// `[ … ]`: `-v` takes a name. If the operator is a value, it may be `-v`.
     fn test(&mut self, words: &[Word]) {
         self.after("-v", words);
         self.after("-R", words);

@@ -1,10 +1,10 @@
-//! `git`: settings that it runs, and parts of it that run something.
+//! Judges `git`: settings that it executes, and subcommands that run something.
 
 use super::Judge;
 use crate::shell::word::{Mark, Word};
 use crate::shell::{ShellProblem, programs};
 
-/// Options before the name of the part, with text in a word of its own.
+/// Options before the subcommand that take the next word.
 const TAKES: &[&str] = &["-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix"];
 
 impl Judge<'_> {
@@ -61,7 +61,7 @@ impl Judge<'_> {
         }
     }
 
-    /// A setting, `name=value` or `name value`: the name is fixed, and none that is run.
+    /// A setting, `name=value` or `name value`. It is safe if the name is constant and git does not execute it.
     pub(super) fn setting(&mut self, word: &Word) {
         let end = word.text.find(['=', ' ']).unwrap_or(word.text.len());
         let name = word.text.get(..end).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! A program of the table, with its options and operands.
+//! Judges a known program with its options and operands.
 
 use super::Judge;
 use crate::shell::ShellProblem;
 use crate::shell::programs::{self, Operands, Options, Program};
 use crate::shell::word::{Mark, UNKNOWN, VALUE, Word};
 
-/// What the next word is.
+/// The meaning of the next word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Free,
@@ -14,27 +14,27 @@ enum Next {
     Setting,
 }
 
-/// How far the words of a program have been read.
+/// The state while reading the words of a program.
 struct Reading<'p> {
     program: &'p Program,
     next: Next,
-    /// Whether its program is known, so that no operand is it.
+    /// Whether its program text is known, so that no operand is it.
     given: bool,
-    /// Whether its input is its program, whatever else it has.
+    /// Whether it reads its program from its input in any case.
     input: bool,
-    /// The fixed text that a shell is given.
+    /// The constant text for a shell.
     text: Option<String>,
     operands: usize,
     is_ended: bool,
 }
 
 impl Judge<'_> {
-    /// A program and all of its words.
+    /// Judges a program with all its words.
     pub(super) fn program(&mut self, program: &'static Program, words: &[Word], input: &[Mark]) {
         self.read(program, words, input, true);
     }
 
-    /// A program of which only options are looked at: whether it runs at all is not certain.
+    /// Judges only the options of a program, because it may not run at all.
     pub(super) fn options_of(&mut self, program: &'static Program, words: &[Word], input: &[Mark]) {
         self.read(program, words, input, false);
     }
@@ -120,7 +120,7 @@ impl Judge<'_> {
     /// `-abc`: letters, until one takes the rest or the next word.
     fn cluster(&mut self, reading: &mut Reading<'_>, word: &Word, is_first: bool) {
         let program = reading.program;
-        // `tar xf file`: what its letters take stands in words of its own.
+        // `tar xf file`: the letters take the following words.
         let is_bare = is_first && !word.text.starts_with('-');
         let start = usize::from(!is_bare);
         for (at, letter) in word.text.char_indices().filter(|(at, _)| *at >= start) {
@@ -142,7 +142,7 @@ impl Judge<'_> {
         }
     }
 
-    /// An operand, with the words from it on; whether the rest belongs to another command.
+    /// An operand, with the words from it on; returns whether the rest belongs to another command.
     fn operand(&mut self, reading: &mut Reading<'_>, rest: &[Word], words: &[Word], input: &[Mark]) -> bool {
         let (program, Some(word)) = (reading.program, rest.first()) else { return false };
         let number = reading.operands;
@@ -178,7 +178,7 @@ impl Judge<'_> {
         false
     }
 
-    /// The file that an interpreter runs. What stands after it is for that program.
+    /// The file that an interpreter runs. The words after it are for that program.
     fn file(&mut self, reading: &mut Reading<'_>, word: &Word) {
         reading.given = true;
         reading.input = matches!(word.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
@@ -195,7 +195,7 @@ impl Judge<'_> {
         reading.given |= reading.operands == 1 && verbs.contains(&word.text.as_str());
     }
 
-    /// A command that a program runs. `xargs` adds what it is fed.
+    /// A command that a program runs. `xargs` adds words from its input.
     fn run_by(&mut self, words: &[Word], command: &[Word], input: &[Mark]) {
         let is_xargs = words.first().is_some_and(|word| programs::basename(&word.text) == "xargs");
         if !is_xargs || input.is_empty() {
@@ -209,7 +209,7 @@ impl Judge<'_> {
         self.command(&command, &[]);
     }
 
-    /// A value that may be taken for an option of a program that has dangerous ones.
+    /// A value that the program may read as an option, if it has dangerous options.
     fn maybe_option(&mut self, program: &Program, marks: &[Mark]) {
         if program.options != Options::Harmless {
             self.flag(marks, &ShellProblem::OptionLike);
@@ -236,7 +236,7 @@ fn code(program: &Program) -> ShellProblem {
     if program.starts { ShellProblem::Code(program.help) } else { ShellProblem::Query(program.help) }
 }
 
-/// Whether a word is an option here. The first word of `tar` always is.
+/// Whether a word is an option. The letters of `tar` and the `+` of `vim` count as well.
 fn is_option(program: &Program, word: &str) -> bool {
     let is_letters = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
     let is_tar = program.names.contains(&"tar") && is_letters(word) && word.contains(['x', 'c', 't', 'r', 'u']);
@@ -244,14 +244,14 @@ fn is_option(program: &Program, word: &str) -> bool {
     word.starts_with('-') && (word != "-" || program.input) || is_tar || is_vim
 }
 
-/// Where the text of a long option begins, if the word is one of these.
+/// The start of a long option's text, if the word is one of these.
 fn long(options: &[&str], word: &str) -> Option<usize> {
     let name = word.split(['=', ':']).next().unwrap_or_default();
     let end = if name.len() < word.len() { name.len() + 1 } else { name.len() };
     (options.contains(&word) || (name.starts_with('-') && name.len() > 2 && options.contains(&name))).then_some(end)
 }
 
-/// Whether what follows a letter are letters again, as in `bash -ce`, where the text is the next word.
+/// Whether the characters after a letter are letters too, as in `bash -ce`. Then the text is the next word.
 fn is_flag(program: &Program, word: &str, rest: usize) -> bool {
     programs::is_shell(program) && !word.get(rest..).unwrap_or_default().contains(VALUE)
 }

@@ -1,12 +1,12 @@
-//! How one scalar is written.
+//! Prints one scalar.
 //!
-//! **Invariant:** text is plain only if no YAML reader, of 1.1 or of 1.2, takes it for anything else.
+//! **Invariant:** text is plain only if every YAML reader, of 1.1 or of 1.2, reads it as this text.
 
 use super::super::Style;
 use super::super::node::plain_json;
 use longhaul_core::Json;
 
-/// How a scalar stands in the file.
+/// The form of a scalar in the file.
 pub(super) enum Form {
     /// On its line.
     Inline(String),
@@ -25,18 +25,18 @@ pub(super) fn form(text: &str, style: Style) -> Form {
 /// A value on one line.
 pub(super) fn inline(text: &str, style: Style) -> String {
     if style == Style::Plain && !matches!(plain_json(text), Json::String(_)) {
-        // Nothing stays nothing, and a number keeps its spelling.
+        // An empty value stays empty, and a number keeps its spelling.
         return text.to_owned();
     }
     if is_plain(text) && !looks_typed(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// A value between brackets, where nothing would be no value at all.
+/// A value between brackets, where an empty one would be no value at all.
 pub(super) fn in_flow(text: &str, style: Style) -> String {
     if text.is_empty() && style == Style::Plain { "null".to_owned() } else { inline(text, style) }
 }
 
-/// A key. Almost all are names, but the cases of a `switch` are values: `"42"` and `42` are two of them.
+/// A key. Almost all keys are names, but the cases of a `switch` are values: `"42"` and `42` differ.
 pub(super) fn key(text: &str, style: Style) -> String {
     let typed = style != Style::Plain && !matches!(plain_json(text), Json::String(_));
     if is_plain(text) && !typed { text.to_owned() } else { quoted(text) }
@@ -66,28 +66,28 @@ fn double(text: &str) -> String {
     out
 }
 
-/// Characters that every reader takes as they are; line breaks of YAML 1.1 are not among them.
+/// Characters that every reader accepts; the line breaks of YAML 1.1 are not among them.
 fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Whether a literal block can hold it.
+/// Whether a literal block can contain it.
 fn is_blockable(text: &str) -> bool {
     let first = text.trim_start_matches('\n');
-    // A reader could take a tab at the start for indentation.
+    // A reader could read a leading tab as indentation.
     !text.trim().is_empty()
         && !first.starts_with('\t')
         && text.chars().all(|c| is_printable(c) || matches!(c, '\n' | '\t'))
         && !has_wide_blank_start(text)
 }
 
-/// Blank lines before the first solid one must not be wider than the text's indentation.
+/// Blank lines before the first non-blank one must not be longer than the indentation.
 fn has_wide_blank_start(text: &str) -> bool {
     text.split('\n').take_while(|line| line.trim().is_empty()).any(|line| !line.is_empty())
 }
 
 fn header(text: &str) -> String {
-    // Two is the indentation of every block below its parent.
+    // Every block is indented by two below its parent.
     let indent = if text.trim_start_matches('\n').starts_with(' ') { "2" } else { "" };
     let chomp = match text.len() - text.trim_end_matches('\n').len() {
         0 => "-",
@@ -97,7 +97,7 @@ fn header(text: &str) -> String {
     format!("|{indent}{chomp}")
 }
 
-/// Whether the characters themselves allow a plain scalar, in a block and between brackets.
+/// Whether its characters allow a plain scalar, in a block and between brackets.
 fn is_plain(text: &str) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
@@ -117,7 +117,7 @@ fn is_plain(text: &str) -> bool {
         && !text.starts_with("...")
 }
 
-/// Whether a reader would take plain text for a number, a boolean, a date or nothing.
+/// Whether a reader would read plain text as a number, a boolean, a date or null.
 fn looks_typed(text: &str) -> bool {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"];
     let folded = text.to_ascii_lowercase();

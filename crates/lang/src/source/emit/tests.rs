@@ -1,4 +1,4 @@
-//! Printing, and reading what was printed.
+//! Prints trees, and reads the printed text again.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn formatted(text: &str) -> String {
     format(&sources, file, &mut out).unwrap_or_else(|| panic!("{out:?}\n{text}"))
 }
 
-/// Formats, and checks that it says the same and that a second time changes nothing.
+/// Formats, and checks that the meaning stays and a second pass changes nothing.
 fn check(text: &str) -> String {
     let once = formatted(text);
     assert_eq!(formatted(&once), once, "twice is not once, from\n{text}");

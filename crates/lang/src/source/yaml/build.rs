@@ -1,7 +1,7 @@
-//! From the parser's events to a tree in which aliases are leaves.
+//! Turns the parser's events into a tree in which aliases are leaves.
 //!
-//! **Invariant:** what is anchored is weighed with its aliases counted as copies, so an alias can be
-//! refused before anything is copied.
+//! **Invariant:** the size of an anchored node counts its aliases as copies, so an alias can be refused before
+//! anything is copied.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 
 type Read<T> = Result<T, Box<Diagnostic>>;
 
-/// A document as it was written.
+/// A document, as written.
 pub(super) struct Tree {
     pub(super) root: Node,
     /// Whether it has anchors or merge keys.
@@ -29,36 +29,37 @@ pub(super) struct Builder<'s, 'o> {
     part: Part<'s>,
     parser: Parser<'s, StrInput<'s>>,
     out: &'o mut Vec<Diagnostic>,
-    /// Aliases keep their names, to be printed again; otherwise they carry the number of their anchor.
+    /// Whether aliases keep their names, in order to be printed again; otherwise they have the number of their
+    /// anchor.
     verbatim: bool,
     anchors: HashMap<usize, Anchor>,
     weight: Weight,
     shared: bool,
     comments: Vec<Comment>,
-    /// Where the last token ended.
+    /// The end of the last token.
     cursor: usize,
 }
 
 struct Anchor {
     name: Box<str>,
-    /// `None` while what it names is still being read.
+    /// `None` while the anchored node is still being read.
     whole: Option<Whole>,
 }
 
 struct Whole {
     weight: Weight,
     height: usize,
-    /// A copy, if it is a scalar: those can be keys, so they are replaced at once.
+    /// A copy if it is a scalar. A scalar can be a key, so it is replaced at once.
     scalar: Option<Node>,
 }
 
-/// A node and how deep it nests.
+/// A node and its depth.
 struct Built {
     node: Node,
     height: usize,
 }
 
-/// An event that starts a node, where it stands, and how deep it would be.
+/// An event that starts a node, with its place and depth.
 struct Start<'s> {
     event: Event<'s>,
     range: Range<usize>,
@@ -72,7 +73,7 @@ impl<'s, 'o> Builder<'s, 'o> {
             emit_unresolved_aliases: true,
             emit_anchor_events: true,
             emit_comments: verbatim,
-            // The file's size bounds them already.
+            // The size of the file limits them already.
             max_buffered_comment_events: usize::MAX,
         };
         Self {
@@ -88,7 +89,7 @@ impl<'s, 'o> Builder<'s, 'o> {
         }
     }
 
-    /// The first document, if the whole file is sound.
+    /// The first document, if the whole file is valid.
     pub(super) fn document(mut self) -> Option<Tree> {
         match self.first_document() {
             Ok(root) => Some(Tree { root: root?, shared: self.shared, comments: self.comments }),
@@ -101,7 +102,7 @@ impl<'s, 'o> Builder<'s, 'o> {
         }
     }
 
-    /// Text after an unquoted template is no second mistake.
+    /// Text after an unquoted template is not a second mistake.
     fn follows_from_last(&self, problem: &Diagnostic) -> bool {
         let Some(last) = self.out.last().filter(|last| last.code == "LH0107" && problem.code == "LH0101") else {
             return false;
@@ -134,7 +135,7 @@ impl<'s, 'o> Builder<'s, 'o> {
         None
     }
 
-    /// Reads on to the end: a mistake after the document is still a mistake.
+    /// Reads to the end: a mistake after the document still counts.
     fn rest(&mut self) -> Read<()> {
         loop {
             let Start { event, range, .. } = self.next(0)?;
@@ -213,7 +214,7 @@ impl<'s, 'o> Builder<'s, 'o> {
         }
     }
 
-    /// Takes the event that names an anchor, which follows the start of what it names.
+    /// Reads the event with the name of an anchor, which follows the start of the node.
     fn anchor_name(&mut self, id: usize) -> Read<Option<Box<str>>> {
         if id == 0 {
             return Ok(None);
@@ -227,7 +228,7 @@ impl<'s, 'o> Builder<'s, 'o> {
         Ok(Some(if self.verbatim { name } else { id.to_string().into() }))
     }
 
-    /// Ends a node: from here on aliases may stand for it.
+    /// Ends a node. From here on aliases may refer to it.
     fn close(&mut self, mut node: Node, open: Open) -> Read<Built> {
         let Open { id, name, before, height } = open;
         if let Some(anchor) = self.anchors.get_mut(&id).filter(|_| id != 0) {
@@ -246,13 +247,13 @@ impl<'s, 'o> Builder<'s, 'o> {
             ScalarStyle::Literal => (self.block_range(range), Style::Literal),
             ScalarStyle::Folded => (self.block_range(range), Style::Folded),
         };
-        // The parser writes `~` for a value that is not there.
+        // The parser writes `~` for a missing value.
         let text = if range.is_empty() && style == Style::Plain { "" } else { text };
         self.cursor = range.end;
         Node::new(self.part.span(range), Value::Scalar(text.to_owned(), style))
     }
 
-    /// From the `|` to the last line that is not blank; the parser gives the content with all that follows.
+    /// From the `|` to the last line that is not blank. The parser's range includes everything after it.
     fn block_range(&self, content: Range<usize>) -> Range<usize> {
         let text = self.part.text;
         let start = indicator(text, self.cursor).unwrap_or(content.start);
@@ -338,14 +339,14 @@ impl<'s, 'o> Builder<'s, 'o> {
     fn key_text(&self, key: &Node) -> Option<Box<str>> {
         match &key.value {
             Value::Scalar(text, _) => Some(text.as_str().into()),
-            // Only in verbatim reading: a key stays an alias, and two of them are told apart by name.
+            // Only in verbatim reading: a key stays an alias, and two of them differ by name.
             Value::Alias(name) if self.verbatim => Some(format!("*{name}").into()),
             Value::Seq(..) | Value::Map(..) | Value::Alias(_) => None,
         }
     }
 
-    /// A flow collection ends with its bracket, a block one where its last token does: the parser closes
-    /// it only at the next token.
+    /// A flow collection ends at its bracket, a block collection at its last token: the parser closes it only at the
+    /// next token.
     fn collection_span(&mut self, flow: bool, whole: Range<usize>) -> Span {
         if flow {
             self.cursor = whole.end;
@@ -394,18 +395,17 @@ struct Open {
     height: usize,
 }
 
-/// Whether a key pulls in other mappings.
+/// Whether a key merges other mappings.
 pub(super) fn is_merge(key: &Node) -> bool {
     matches!(&key.value, Value::Scalar(text, Style::Plain) if text == "<<")
 }
 
-/// Nothing, at a place.
+/// A null at a place.
 pub(super) fn null(span: Span) -> Node {
     Node::plain(span, "")
 }
 
-/// Where the `|` or `>` of a block scalar stands: after what may come before it, such as an anchor, a
-/// tag or a comment.
+/// The place of the `|` or `>` of a block scalar, after an anchor, a tag or a comment.
 fn indicator(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {

@@ -1,7 +1,7 @@
-//! Comments into the tree: before an entry, after it on its line, or at the end of a collection.
+//! Adds comments to the tree: before an entry, after it on its line, or at the end of a collection.
 //!
-//! **Invariant:** every comment goes to exactly one node, in its order, and what is printed from there
-//! is given to the same node when it is read again.
+//! **Invariant:** every comment belongs to exactly one node, in order. When the printed text is read again, it
+//! belongs to the same node.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -20,7 +20,7 @@ impl Comment {
     }
 }
 
-/// Gives each comment to the node it belongs to.
+/// Adds each comment to its node.
 pub(super) fn attach(root: &mut Node, text: &str, comments: Vec<Comment>) {
     let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
     let mut attacher = Attacher { text, lines, comments: comments.into_iter().peekable(), keeps: false, end: 0 };
@@ -36,7 +36,7 @@ pub(super) fn attach(root: &mut Node, text: &str, comments: Vec<Comment>) {
     }
 }
 
-/// Where the next entry outside of a collection starts, and its column; no column at the end of the file.
+/// The place of the next entry outside of a collection, and its column; no column at the end of the file.
 #[derive(Clone, Copy)]
 struct Next {
     start: usize,
@@ -45,12 +45,12 @@ struct Next {
 
 struct Attacher<'s> {
     text: &'s str,
-    /// Where each line starts: looked up for every node, so a long line must not be searched again.
+    /// The start of each line. It is used for every node, so a long line must not be searched again.
     lines: Vec<usize>,
     comments: Peekable<IntoIter<Comment>>,
     /// Whether blank lines here belong to a block scalar that keeps them.
     keeps: bool,
-    /// Where the last value or comment ended.
+    /// The end of the last value or comment.
     end: usize,
 }
 
@@ -83,7 +83,7 @@ impl Attacher<'_> {
     }
 
     fn extend_end(&self, node: &mut Node, mut comments: Vec<String>) {
-        // A blank line before a closing bracket separates nothing.
+        // A blank line before a closing bracket is removed.
         if comments.last().is_some_and(String::is_empty) {
             comments.pop();
         }
@@ -127,8 +127,8 @@ impl Attacher<'_> {
         }
     }
 
-    /// The comments up to a place, with blank lines among them and before it. What comes first in a
-    /// collection has no blank line before it.
+    /// The comments up to a place, with blank lines among them and before it. The first entry of a collection has no
+    /// blank line before it.
     fn before(&mut self, place: usize, blank_first: bool) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(comment) = self.comments.next_if(|comment| comment.start < place) {
@@ -159,12 +159,12 @@ impl Attacher<'_> {
         }
     }
 
-    /// The comments after the last entry of a block collection that are indented like it.
+    /// The comments after the last entry of a block collection, with its indentation.
     fn ending(&mut self, column: usize, next: Next) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(start) = self.comments.peek().map(|comment| comment.start).filter(|start| *start < next.start) {
             let at = self.column(start);
-            // The file's own collection takes what is left.
+            // The outermost collection takes the rest.
             let inside = at >= column && next.column.is_none_or(|outer| at > outer);
             if !inside || (next.column.is_none() && column > 0 && at < column) {
                 break;
@@ -199,13 +199,13 @@ impl Attacher<'_> {
     }
 }
 
-/// Whether a text's own last line is blank.
+/// Whether the last line of a text is blank.
 fn ends_blank(text: &str) -> bool {
     let tail = text.get(text.trim_end().len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
     !matches!(tail, "" | "\n")
 }
 
-/// Whether nothing but punctuation, an anchor or the `|` of a block stands there.
+/// Whether a text is only punctuation, an anchor or the `|` of a block.
 fn is_between_tokens(text: &str) -> bool {
     let word = |word: &str| word.starts_with(['&', '!', '|', '>']) || matches!(word, ":" | "," | ":," | "|" | ">");
     !text.contains('\n') && text.split_whitespace().all(word)

@@ -1,4 +1,4 @@
-//! Inputs made to hurt: each must be refused, or read, quickly and without a panic.
+//! Hostile inputs: each must be refused, or read, quickly and without a panic.
 
 use proptest::prelude::*;
 

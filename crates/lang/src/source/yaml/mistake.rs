@@ -1,4 +1,4 @@
-//! What the parser objects to, in words that say what to do.
+//! Explains the parser's errors, and how to fix them.
 
 use granit_parser::{ErrorKind, ScanError};
 
@@ -6,7 +6,7 @@ use super::super::weight::too_deep;
 use super::Part;
 use crate::diagnostic::Diagnostic;
 
-/// A finding for what the parser stopped at.
+/// The finding for an error of the parser.
 pub(super) fn explain(part: &Part<'_>, error: &ScanError) -> Diagnostic {
     let at = error.marker().byte_offset().unwrap_or(part.text.len()).min(part.text.len());
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
@@ -33,7 +33,7 @@ impl Mistake {
     }
 }
 
-/// A colon without a space turns its line into text, which the parser notices one line later.
+/// A colon without a space turns its line into text. The parser notices that one line later.
 fn unspaced_colon(text: &str, at: usize, kind: &ErrorKind) -> Option<Mistake> {
     use ErrorKind as K;
     let late = matches!(
@@ -57,7 +57,7 @@ fn unspaced_colon(text: &str, at: usize, kind: &ErrorKind) -> Option<Mistake> {
     })
 }
 
-/// A bracket or quote that is never closed swallows the next lines until one of them does not fit.
+/// An unclosed bracket or quote takes in the next lines, until one of them does not fit.
 fn unclosed_before(text: &str, at: usize, kind: &ErrorKind) -> Option<Mistake> {
     let (marks, words): (&[char], _) = match kind {
         ErrorKind::InvalidColonPlacement => (
@@ -187,7 +187,7 @@ fn is_escape(c: char, sequence: &str) -> bool {
     let hex = |digits: usize| sequence.get(1..=digits).is_some_and(|code| code.bytes().all(|b| b.is_ascii_hexdigit()));
     match c {
         'x' => hex(2),
-        // Halves of a pair are judged together by the parser; the first one that stands alone is meant.
+        // The parser reads the halves of a surrogate pair together. The first half without a partner is the mistake.
         'u' => hex(4) && !sequence.get(1..5).is_some_and(|code| half_alone(code, sequence)),
         'U' => hex(8),
         c => "0abtnvfre \"/\\N_LP\t\n\r".contains(c),
@@ -201,7 +201,7 @@ fn half_alone(code: &str, sequence: &str) -> bool {
     (0xd800..0xdc00).contains(&value) && !followed
 }
 
-/// The word at a place, or one character, or the last character before the end.
+/// The word at a place, or one character, or the last character.
 fn word(text: &str, at: usize) -> std::ops::Range<usize> {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest.find(char::is_whitespace).unwrap_or(rest.len());

@@ -1,6 +1,6 @@
-//! Aliases and merge keys replaced by what they stand for.
+//! Replaces aliases and merge keys by their content.
 //!
-//! **Invariant:** runs only on trees that were weighed with every alias counted as a copy.
+//! **Invariant:** it runs only on trees whose size was checked with every alias counted as a copy.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use super::super::{Node, Value};
 use super::build::{is_merge, null};
 use crate::diagnostic::Diagnostic;
 
-/// Replaces them all; `shared` says whether there are any.
+/// Replaces all of them; `shared` says whether there are any.
 pub(super) fn resolve(root: &mut Node, shared: bool, out: &mut Vec<Diagnostic>) {
     if shared {
         let mut anchors = HashMap::new();
@@ -39,7 +39,7 @@ impl Resolver<'_, '_> {
             Value::Scalar(text, style) => Value::Scalar(text.clone(), *style),
             Value::Seq(items, flow) => Value::Seq(items.iter().map(|item| self.node(item)).collect(), *flow),
             Value::Map(entries, flow) => Value::Map(self.entries(entries), *flow),
-            // The anchor is missing only if the mapping that held it was dropped with a message.
+            // The anchor is missing only if its mapping was dropped with a message.
             Value::Alias(name) => {
                 return self.anchors.get(name.as_ref()).map_or_else(|| null(node.span), |target| self.node(target));
             }
@@ -64,7 +64,7 @@ impl Resolver<'_, '_> {
         all
     }
 
-    /// The entries that a merge key brings in, the earlier mappings first.
+    /// The entries of a merge key, the earlier mappings first.
     fn merged(&mut self, value: &Node) -> Vec<(Node, Node)> {
         match self.node(value).value {
             Value::Map(entries, _) => entries,

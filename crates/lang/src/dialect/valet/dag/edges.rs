@@ -1,4 +1,4 @@
-//! The edges of a graph, sorted by what they mean to the nodes at their ends.
+//! Sorts the edges of a graph by their meaning for the nodes.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::source::{Node, Span, Value};
 
 const KEYS: &[&str] = &["id", "from", "to", "fromOutput", "from_output", "when", "ui", "label"];
 
-/// Which way out of an `if` an edge is.
+/// The route of an edge out of an `if`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It holds.
+    /// The condition is true.
     Yes,
-    /// It does not.
+    /// The condition is false.
     No,
 }
 
-/// What the edges say.
+/// The sorted edges.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     deps: BTreeMap<String, Vec<Node>>,
@@ -71,7 +71,7 @@ impl Edges {
         self.ways.entry(from.to_owned()).or_default().push((way, to.clone()));
     }
 
-    /// A decision goes one way, so several targets of one way hang on a step of their own.
+    /// A decision has one target per route. So several targets depend on an extra step.
     fn fan_out(&mut self) {
         let Self { deps, ways, .. } = self;
         for (from, leads) in ways.iter() {
@@ -87,7 +87,7 @@ impl Edges {
         }
     }
 
-    /// `depends_on` of a node.
+    /// The `depends_on` of a node.
     pub(super) fn depends_on(&self, id: &str) -> Option<(&'static str, Node)> {
         let deps = self.deps.get(id)?;
         let span = deps.first()?.span;
@@ -100,7 +100,7 @@ impl Edges {
         Some(("depends_on", Node::new(span, Value::Seq(once, true))))
     }
 
-    /// `when` of a node: one of its edges must hold.
+    /// The `when` of a node: one of its edges must be true.
     pub(super) fn when(&self, id: &str) -> Option<Node> {
         let conditions: Option<Vec<&Node>> = self.conditions.get(id)?.iter().map(Option::as_ref).collect();
         match conditions?.as_slice() {
@@ -114,7 +114,7 @@ impl Edges {
         }
     }
 
-    /// Where a decision leads on one way: the only target, or the step that several hang on.
+    /// The target of a decision on one route: the only target, or the extra step.
     pub(super) fn target(&self, id: &str, way: Way) -> Option<Target> {
         let targets: Vec<&Node> = self.ways.get(id)?.iter().filter(|(own, _)| *own == way).map(|(_, to)| to).collect();
         match targets.as_slice() {
@@ -125,13 +125,13 @@ impl Edges {
     }
 }
 
-/// Where a decision leads.
+/// The target of a decision.
 pub(super) struct Target {
     /// The step.
     pub(super) id: String,
-    /// The edge's end.
+    /// The end of the edge.
     pub(super) span: Span,
-    /// Whether the step must be made.
+    /// Whether the step must be created.
     pub(super) hub: bool,
 }
 

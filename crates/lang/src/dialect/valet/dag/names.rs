@@ -1,4 +1,4 @@
-//! What paths mean in a graph: what the trigger brought, what nodes left, what a loop is at.
+//! Translates paths in a graph: data of the trigger, outputs of nodes, values of a loop.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Learns of a node.
+    /// Records a node.
     pub(super) fn declare(&mut self, node: &Node, out: &mut Vec<Diagnostic>) {
         let text = |key| node.get(key).and_then(Node::scalar).unwrap_or_default();
         if text("type") == "trigger" {
@@ -29,12 +29,12 @@ impl Names {
         self.nodes.insert(text("id").to_owned(), text("type").to_owned());
     }
 
-    /// Goes into a loop that calls its item and its position so.
+    /// Enters a loop with these names for its item and its position.
     pub(super) fn enter(&mut self, names: [String; 2]) {
         self.loops.push(names);
     }
 
-    /// Comes out of it.
+    /// Leaves the loop.
     pub(super) fn leave(&mut self) {
         self.loops.pop();
     }

@@ -1,4 +1,4 @@
-//! What the nodes of a graph do, one function for each type.
+//! Translates the nodes of a graph, with one function for each type.
 
 mod agents;
 mod control;
@@ -10,7 +10,7 @@ use crate::dialect::reader::Reader;
 use crate::dialect::spelling::{broken_rule, no_effect, on_one_line, quoted, value_name};
 use crate::source::{Node, Value};
 
-/// Native entries beside the id and the dependencies.
+/// The native entries besides the id and the dependencies.
 type Action = Option<Vec<(&'static str, Node)>>;
 
 /// Keys that every node can have.
@@ -18,7 +18,7 @@ const COMMON: &[&str] = &["id", "type", "name", "label", "description", "ui", "p
 const RETRIES_MAX: u64 = 10;
 
 impl Writing<'_> {
-    /// What a node does, whatever its type but `trigger` and `if`.
+    /// The action of a node of any type but `trigger` and `if`.
     pub(super) fn action(&mut self, node: &Node, word: &str, kind: &Node) -> Action {
         match word {
             "llm" => self.llm(node),
@@ -81,7 +81,7 @@ impl Writing<'_> {
         Some(vec![("set", Node::new(node.get(key)?.span, Value::Map(entries, false)))])
     }
 
-    /// A value where texts are expressions: a text without a template is quoted once more.
+    /// A value whose texts are expressions: a text without a template is quoted again.
     fn computed(&mut self, value: &Node) -> Node {
         let native = self.value(value);
         match native.as_text() {
@@ -91,13 +91,13 @@ impl Writing<'_> {
     }
 }
 
-/// Opens a node of a type that can have these keys beside the common ones.
+/// Opens a node that can have these keys besides the common ones.
 fn open<'n, 'o>(node: &'n Node, what: &str, keys: &[&str], out: &'o mut Vec<Diagnostic>) -> Option<Reader<'n, 'o>> {
     let allowed: Vec<&str> = COMMON.iter().chain(keys).copied().collect();
     Reader::open(node, what, &allowed, out)
 }
 
-/// A word under either of two spellings of a key.
+/// A word under one of two spellings of a key.
 fn one_of<'n>(reader: &mut Reader<'n, '_>, keys: [&str; 2], words: &[&str]) -> Option<&'n Node> {
     let key = keys.into_iter().find(|key| reader.get(key).is_some())?;
     let node = reader.text(key)?;
@@ -111,12 +111,12 @@ fn one_of<'n>(reader: &mut Reader<'n, '_>, keys: [&str; 2], words: &[&str]) -> O
     None
 }
 
-/// The first of some keys that says something.
+/// The first of some keys with a value.
 fn first_said<'n>(reader: &mut Reader<'n, '_>, keys: &[&str]) -> Option<&'n Node> {
     keys.iter().find_map(|key| reader.said(key))
 }
 
-/// Reports keys that change nothing here.
+/// Reports keys that have no effect here.
 fn not_kept(reader: &mut Reader<'_, '_>, keys: &[(&str, &str)]) {
     for (key, why) in keys {
         if let Some((written, _)) = reader.node.entry(key) {
@@ -125,7 +125,7 @@ fn not_kept(reader: &mut Reader<'_, '_>, keys: &[(&str, &str)]) {
     }
 }
 
-/// `{parse: json}`: what a node leaves is a value.
+/// `{parse: json}`: the output of the node is a value.
 fn parsed(node: &Node) -> Node {
     on_one_line(Node::map(node.span, [("parse", Node::plain(node.span, "json"))]))
 }

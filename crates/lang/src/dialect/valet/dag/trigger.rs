@@ -1,4 +1,4 @@
-//! The trigger node: what it says about its data are the workflow's inputs.
+//! Translates the trigger node: its fields become the workflow's inputs.
 
 use longhaul_core::catalog::top::{INPUT, TYPE_NAMES};
 

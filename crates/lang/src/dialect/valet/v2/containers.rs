@@ -1,4 +1,4 @@
-//! Steps with steps inside: `conditional`, `loop`, `parallel`.
+//! Translates steps with steps inside: `conditional`, `loop`, `parallel`.
 
 use longhaul_core::id::is_name;
 
@@ -25,7 +25,7 @@ impl Writing<'_> {
         let then = then.map(|steps| self.body(steps, place.body.inside(place.position, "then"), None));
         let otherwise = otherwise.map(|steps| self.body(steps, place.body.inside(place.position, "else"), None));
         self.leaves_nothing(place);
-        // The bodies stay, so that what they leave can still be read.
+        // The bodies stay, so that their outputs can still be read.
         let condition = condition.unwrap_or_else(|| Node::text(place.step.span, "true"));
         match (then.filter(has_steps), otherwise.filter(has_steps)) {
             (Some(then), None) => Some(vec![("if", condition), ("then", then)]),
@@ -95,7 +95,7 @@ impl Writing<'_> {
         Some(entries)
     }
 
-    /// What a loop goes over: a written list, or a path. Texts of a written list are no templates.
+    /// The items of a loop: a written list, or a path. Texts of a written list are not templates.
     fn items(&mut self, over: &Node) -> Option<Node> {
         if over.items().is_some() {
             return Some(literal_value(over));
@@ -130,7 +130,7 @@ impl Writing<'_> {
         let body = place.body.inside(place.position, "steps");
         let mut branches = Vec::new();
         for (position, child) in steps.items().unwrap_or_default().iter().enumerate() {
-            // A branch does not see the others, so each is written as if it stood alone.
+            // A branch does not see the others, so each is translated alone.
             self.scope.enter(body.branch(position), None);
             let written = self.step(child, &body, position);
             self.scope.leave(false);
@@ -170,7 +170,7 @@ fn has_steps(steps: &Node) -> bool {
     steps.items().is_some_and(|steps| !steps.is_empty())
 }
 
-/// The name that a loop gives, as written; its default where it is not one.
+/// The name that a loop defines, as written; the default if it is not a valid name.
 fn loop_name(reader: &mut Reader<'_, '_>, key: &str, default: &str) -> Node {
     let span = reader.node.span;
     let Some(written) = reader.text(key) else { return Node::plain(span, default) };

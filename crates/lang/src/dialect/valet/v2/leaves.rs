@@ -1,4 +1,4 @@
-//! Steps without steps inside: `bash`, `tool`, `notify`, `approval`.
+//! Translates steps without steps inside: `bash`, `tool`, `notify`, `approval`.
 
 use super::{StepPlace, Writing};
 use crate::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ const COMMAND_MS: u64 = 120_000;
 const COMMAND_MS_MIN: u64 = 1_000;
 const COMMAND_MS_MAX: u64 = 600_000;
 
-/// A tool of the original: its name, the arguments it needs, and those it can have beside them.
+/// A tool of the original: its name, its required and its optional arguments.
 struct Tool {
     name: &'static str,
     needs: &'static [&'static str],
@@ -137,7 +137,7 @@ impl Writing<'_> {
         ])
     }
 
-    /// Reports an `outputVariable` on a step that leaves no value.
+    /// Reports an `outputVariable` on a step without an output.
     pub(super) fn leaves_nothing(&mut self, place: &StepPlace<'_>) {
         if let Some((key, _)) = place.step.entry("outputVariable") {
             self.out.push(no_effect_note(key.span, "outputVariable", "the step has no value"));
@@ -145,13 +145,13 @@ impl Writing<'_> {
     }
 }
 
-/// A value held between two bounds, and whether it had to be.
+/// A value limited to a range, and whether it changed.
 pub(super) fn clamp(ms: u64, (min, max): (u64, u64)) -> (u64, bool) {
     let held = ms.clamp(min, max);
     (held, held != ms)
 }
 
-/// Says that a number is held between its bounds.
+/// The finding that a number is limited to its range.
 pub(super) fn held(span: crate::source::Span, key: &str, ms: u64) -> Diagnostic {
     Diagnostic::note("LH0605", span, format!("`{key}` is {} here", time_span(ms))).label("out of bounds")
 }

@@ -1,4 +1,4 @@
-//! What `variables`, `outputs` and `loop` mean natively at the place that is being written.
+//! Translates `variables`, `outputs` and `loop` at the current place.
 
 use indexmap::IndexMap;
 
@@ -8,17 +8,17 @@ use crate::dialect::spelling::{no_effect, quoted, respelled, step_reference, val
 use crate::dialect::valet::writer::{Reference, Scope};
 use crate::source::Span;
 
-/// Names at a place.
+/// The names at a place.
 pub(super) struct Names {
-    /// What the first look saw.
+    /// The result of the first pass.
     pub(super) survey: Survey,
-    /// The inputs that were read, and where first.
+    /// The inputs that are read, with their first place.
     pub(super) inputs: IndexMap<String, Span>,
     bodies: Vec<Body>,
     loops: Vec<Loop>,
 }
 
-/// What a loop calls its item and its position, as written.
+/// The names of a loop's item and position, as written.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
     /// The item.
@@ -33,13 +33,13 @@ impl Names {
         Self { survey, inputs: IndexMap::new(), bodies: Vec::new(), loops: Vec::new() }
     }
 
-    /// Goes into a list of steps, inside a loop's if there is one.
+    /// Enters a list of steps, in a loop if there is one.
     pub(super) fn enter(&mut self, body: Body, around: Option<Loop>) {
         self.bodies.push(body);
         self.loops.extend(around);
     }
 
-    /// Comes out again.
+    /// Leaves it.
     pub(super) fn leave(&mut self, was_loop: bool) {
         self.bodies.pop();
         if was_loop {
@@ -47,7 +47,7 @@ impl Names {
         }
     }
 
-    /// The native name of an output. A loop's name would hide it inside the loop, so it gives way.
+    /// The native name of an output. It must differ from the names of loops, which would hide it.
     pub(super) fn output_name(&self, key: &str) -> String {
         let name = value_name(key);
         if self.survey.loop_names.contains(&name) { name + "_" } else { name }
@@ -156,7 +156,7 @@ impl Output<'_> {
         }
     }
 
-    /// The name of the output, or the way to it through its step.
+    /// The name of the output, or the path to it through its step.
     fn whole(&self) -> String {
         match published(self.names, self.key, self.producer) {
             Some(name) => name,
@@ -164,11 +164,11 @@ impl Output<'_> {
         }
     }
 
-    /// A command leaves an object there; here its parts are found beside the output.
+    /// There a command's output is an object; here its parts stand beside the output.
     fn of_command(&self, path: &[&str], reference: &Reference<'_>, out: &mut Vec<Diagnostic>) -> String {
         let step = step_reference(&self.producer.id);
         match path {
-            // An object is true as soon as it is there, and never equal to anything.
+            // An object is true if it exists, and never equal to anything.
             [] if reference.in_condition => format!("({} is defined)", self.whole()),
             [] if self.visible => {
                 format!("{{'exitCode': {step}.exit_code, 'stdout': {step}.stdout, 'stderr': {step}.stderr}}")
@@ -180,7 +180,7 @@ impl Output<'_> {
             }
             ["stdout", rest @ ..] => walk(self.whole(), rest.iter().copied()),
             ["exitCode"] if self.visible => format!("{step}.exit_code"),
-            // A command that exits otherwise has failed the run.
+            // A command with another exit code has failed the run.
             ["exitCode"] => "0".to_owned(),
             ["stderr", rest @ ..] if self.visible => walk(format!("{step}.stderr"), rest.iter().copied()),
             _ => {
@@ -192,8 +192,8 @@ impl Output<'_> {
     }
 }
 
-/// The native name under which a step publishes its output, if it does. Steps whose id cannot be a
-/// name are read through `steps`, unless they stand where `steps` does not reach.
+/// The native name under which a step publishes its output, if it does. A step whose id is not a valid name is read
+/// through `steps`, unless `steps` cannot reach it.
 pub(super) fn published(names: &Names, key: &str, producer: &Producer) -> Option<String> {
     let name = names.output_name(key);
     let nested = producer.body != Body::top();

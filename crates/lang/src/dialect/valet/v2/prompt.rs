@@ -1,4 +1,4 @@
-//! `agent_prompt`: one turn of an agent.
+//! Translates `agent_prompt`: one turn of an agent.
 
 use super::leaves::{clamp, held};
 use super::{StepPlace, Writing};
@@ -49,7 +49,7 @@ impl Writing<'_> {
         Some(entries)
     }
 
-    /// The prompt, and the context as a paragraph of its own.
+    /// The prompt, with the context as a separate paragraph.
     fn with_context(&mut self, text: &Node, context: Option<&Node>) -> Node {
         let text = self.template(text);
         let Some(context) = context.map(|context| self.template(context)) else { return text };
@@ -79,7 +79,7 @@ fn agent(reader: &mut Reader<'_, '_>) -> Node {
         Some((span, "")) => Node::plain(span, SHARED_THREAD),
         Some((span, "@new")) => Node::plain(span, "new"),
         Some((span, "new")) => {
-            // Natively the word means a conversation of one's own.
+            // Natively this word means a separate conversation.
             reader.report(respelled(span, "the thread", "new", "new-"));
             Node::plain(span, "new-")
         }

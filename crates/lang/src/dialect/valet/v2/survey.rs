@@ -1,14 +1,14 @@
-//! A first look over a file: which steps leave something under which key, and which keys are read.
+//! The first pass over a file: which steps have an output under which key, and which keys are read.
 //!
-//! The second look writes the steps, and a step that is written early must know that a later one reads
-//! it. Nothing is reported here; what does not fit is simply not seen.
+//! The second pass writes the steps. It must know whether a later step reads the output of an earlier one. This pass
+//! reports nothing and ignores invalid parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dialect::spelling::step_id;
 use crate::source::Node;
 
-/// Where steps stand: the list, and the prefix of the ids that its steps get by default.
+/// A list of steps, by the prefix of their default ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Body(pub(super) String);
 
@@ -39,14 +39,14 @@ impl Body {
     }
 }
 
-/// A step that leaves something.
+/// A step with an output.
 #[derive(Debug, Clone)]
 pub(super) struct Producer {
     /// Its `type`.
     pub(super) kind: String,
     /// Its native id.
     pub(super) id: String,
-    /// Where it stands.
+    /// The list that contains it.
     pub(super) body: Body,
     /// Whether the key is its `outputVariable`, not its id.
     pub(super) named: bool,
@@ -54,14 +54,14 @@ pub(super) struct Producer {
     pub(super) branches: usize,
 }
 
-/// What the first look saw.
+/// The result of the first pass.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Who leaves something, by key.
+    /// The steps with an output, by key.
     pub(super) producers: BTreeMap<String, Vec<Producer>>,
     /// Keys of `outputs` that some text mentions.
     pub(super) read: BTreeSet<String>,
-    /// Names that loops give to items and positions.
+    /// Names that loops define for items and positions.
     pub(super) loop_names: BTreeSet<String>,
 }
 
@@ -119,7 +119,7 @@ impl Survey {
     }
 }
 
-/// Its type; the tool `bash` is the same as a step of that type.
+/// Its type; the tool `bash` counts as a step of that type.
 fn kind_of(step: &Node) -> &str {
     let text = |key| step.get(key).and_then(Node::as_text).unwrap_or_default();
     match (text("type"), text("tool")) {

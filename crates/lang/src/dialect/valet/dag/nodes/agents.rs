@@ -93,8 +93,8 @@ impl Writing<'_> {
         Some(entries)
     }
 
-    /// The thread of a session. A session is known by the node that started it, so
-    /// `{{ nodes.start.output.sessionId }}` is the thread `start`.
+    /// The thread of a session. A session has the name of the node that started it, so `{{
+    /// nodes.start.output.sessionId }}` is the thread `start`.
     fn thread(&self, written: &Node) -> String {
         let text = written.scalar().unwrap_or_default().trim();
         let path = text.trim_start_matches("{{").trim_end_matches("}}").trim();
@@ -115,7 +115,7 @@ impl Writing<'_> {
         Some(vec![("notify", Node::plain(node.span, "orchestrator")), ("text", self.template(text?))])
     }
 
-    /// Texts, each a paragraph of its own.
+    /// Joins texts as paragraphs.
     pub(super) fn paragraphs(&mut self, texts: &[Option<&Node>]) -> Option<Node> {
         let written: Vec<Node> = texts.iter().flatten().map(|text| self.template(text)).collect();
         match written.as_slice() {

@@ -12,7 +12,7 @@ use crate::source::{Node, Value};
 const WAIT_MS_MAX: u64 = 7 * 24 * 3_600_000;
 
 impl Writing<'_> {
-    /// An `if`: a step that only chooses, and steps for ways that lead to several nodes.
+    /// An `if`: a step that only chooses, and extra steps for routes with several targets.
     pub(in super::super) fn decision(&mut self, node: &Node, id: &Node, edges: &Edges) -> Option<Vec<Node>> {
         let condition = self.joined_conditions(node)?;
         let own = id.scalar().unwrap_or_default();
@@ -111,7 +111,7 @@ impl Writing<'_> {
         Some(vec![("wait", span)])
     }
 
-    /// A time span: text as it is, a number as milliseconds.
+    /// A time span: a text as it is, a number as milliseconds.
     fn duration(&mut self, written: &Node) -> Option<Node> {
         match written.scalar_json() {
             Some(Json::Number(number)) => {
@@ -177,7 +177,7 @@ fn route(when: Option<Node>, target: &super::super::edges::Target) -> Node {
     on_one_line(Node::map(target.span, when.map(|when| ("when", when)).into_iter().chain([("to", to)])))
 }
 
-/// A comparison in words or signs.
+/// A comparison, with the operator as a word or a sign.
 fn compared(left: &str, operator: &str, right: &str) -> Option<String> {
     Some(match operator {
         "==" | "===" | "eq" | "equals" => format!("{left} == {right}"),
