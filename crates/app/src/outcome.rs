@@ -1,4 +1,4 @@
-//! What came of a command, as data and as a sentence.
+//! The outcome of a command, as data and as a sentence.
 
 use longhaul_core::plan::Outcome;
 use longhaul_runtime::{Applied, Follow};
@@ -32,7 +32,7 @@ pub struct CommandOutcome {
 }
 
 impl CommandOutcome {
-    /// What came of a command.
+    /// Builds the outcome of an applied command.
     pub fn of(applied: &Applied) -> Self {
         Self {
             run: applied.run.to_string(),
@@ -55,7 +55,7 @@ fn message(then: &Follow) -> Option<&str> {
     }
 }
 
-/// What came of a command, in a sentence or two.
+/// Describes the outcome of a command in one or two sentences.
 pub fn sentence(applied: &Applied) -> String {
     let Applied { run, what, then, .. } = applied;
     let done = capital(what);

@@ -14,13 +14,13 @@ use reqwest::{Client, Method, Request, Response, StatusCode};
 
 use super::{Attempt, Done, as_text};
 
-/// How long a request may take that says nothing else.
+/// The default time limit of a request.
 const USUAL: Duration = Duration::from_secs(60);
 
 pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
-    // Already installed is as good.
+    // It is fine if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Where a server sends us on is followed by `follow`, which knows what may go there.
+    // `follow` handles redirects, because it knows what may go to another server.
     let builder = Client::builder().user_agent("longhaul").redirect(Policy::none()).referer(false);
     builder.build().unwrap_or_default()
 });

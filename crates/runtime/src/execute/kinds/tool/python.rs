@@ -14,13 +14,13 @@ use serde_json::{Map, json};
 use super::{Attempt, Done, arguments, asked, line, shown};
 use crate::execute::kinds::run::with_reason;
 
-/// How long a call may take that says nothing else.
+/// The default time limit of a call.
 const USUAL: Duration = Duration::from_secs(30);
-/// What a callable begins with.
+/// The prefix of all callables.
 const PACKAGE: &str = "work_buddy.";
-/// What asks a server to read its store again. There is nothing to read again here.
+/// The callable that asks a server to read its store again. Longhaul has nothing to read again.
 const RECONCILE: &str = "__reconcile_store__";
-/// Imports the callable, calls it, and says what came of it.
+/// Imports the callable, calls it, and prints the result.
 const CALLER: &str = include_str!("call.py");
 
 pub(super) async fn make(attempt: &Attempt, tool: &str) -> Done {
@@ -51,7 +51,7 @@ fn called(mut args: Map<String, Json>) -> Result<(String, Map<String, Json>), St
     }
     let kwargs = match args.remove("kwargs") {
         None | Some(Json::Null) => Map::new(),
-        // An argument that has no value is not given.
+        // An argument without a value is left out.
         Some(Json::Object(kwargs)) => kwargs.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         Some(_) => return Err("`kwargs` must be a mapping".to_owned()),
     };
