@@ -1,4 +1,4 @@
-//! Questions: all that are open, who may answer them, and the answers.
+//! Questions: lists open ones, says who may answer them, and takes answers.
 
 use longhaul_app::{GivenAnswer, RunCommand};
 use longhaul_core::approval;
@@ -20,9 +20,9 @@ use super::rows::row;
 use super::tell::command;
 use crate::app_state::AppState;
 
-/// Runs that are read at once.
+/// How many runs to read at once.
 const PAGE: usize = 500;
-/// What runs can be that ask something.
+/// The statuses of runs that can ask something.
 pub(super) const ASKING: [RunStatus; 3] = [RunStatus::Waiting, RunStatus::Running, RunStatus::Paused];
 
 /// An open question.
@@ -79,7 +79,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Questions { questions, unreadable })
 }
 
-/// Runs that ask something, as far as lists know.
+/// Runs that ask something, according to their rows in lists.
 async fn asking(desk: &AppState) -> Result<Vec<RunId>, Problem> {
     let mut runs = Vec::new();
     let mut before = None;
@@ -95,7 +95,7 @@ async fn asking(desk: &AppState) -> Result<Vec<RunId>, Problem> {
     }
 }
 
-/// The open questions of a run, as whoever looks sees them.
+/// The open questions of a run, as the caller sees them.
 pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> Result<Vec<Question>, Problem> {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let asked = view::questions(plan, state);
@@ -121,7 +121,7 @@ fn here(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Here {
     Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why.in_words(words)) }
 }
 
-/// Why somebody may not answer, and who may.
+/// Why a caller may not answer, and who may.
 fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<Rejection> {
     approval::refusal(&loaded.plan.0, &loaded.state, path, Some(caller), None)
 }

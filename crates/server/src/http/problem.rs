@@ -1,4 +1,4 @@
-//! Why a request came to nothing, as `application/problem+json`.
+//! Errors of requests, as `application/problem+json`.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What a request came to that came to nothing: boxed, because most come to something.
+/// The error of a request. It is boxed because most requests succeed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem(Box<Body>);
 
@@ -67,7 +67,7 @@ fn status(kind: RejectionKind) -> StatusCode {
     }
 }
 
-/// What to do where a rejection does not say.
+/// What to do next, if a rejection does not say.
 fn usual(kind: RejectionKind) -> &'static str {
     match kind {
         RejectionKind::NotFound => "It may have been pruned, or belongs to another project.",
@@ -105,30 +105,30 @@ impl Problem {
         }))
     }
 
-    /// Nobody is signed in.
+    /// No valid token or cookie.
     pub(crate) fn unknown_caller() -> Self {
         let detail = "Open the address that the server printed, or send `Authorization: Bearer TOKEN`; `longhaul serve token` makes a token.";
         Self::new(StatusCode::UNAUTHORIZED, "LH0701", "Nobody is signed in, or the token is wrong.", detail)
     }
 
-    /// The request may not be made.
+    /// The caller may not make this request.
     pub(crate) fn forbidden(title: &str, detail: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "LH0702", title, detail)
     }
 
-    /// There is no such thing.
+    /// The thing does not exist.
     pub(crate) fn missing(title: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, "It may have been pruned, or belongs to another project.")
     }
 
-    /// It is on another machine.
+    /// The files are on another machine.
     pub(super) fn elsewhere(run: &RunId, path: &StepPath, host: &str) -> Self {
         let title = format!("`{path}` was made on {host}; what it said and printed is there, not here.");
         let detail = format!("There: longhaul logs {run} {path}; or ask a server on {host}.");
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, &detail)
     }
 
-    /// The path leads nowhere with this method.
+    /// The path does not support this method.
     pub(crate) fn method() -> Self {
         let detail = "docs/reference/api.md lists what there is.";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "LH0703", "This address does not take that method.", detail)
@@ -151,7 +151,7 @@ impl Problem {
         Self::new(StatusCode::REQUEST_TIMEOUT, "LH0704", title, "Nothing was done.")
     }
 
-    /// One token has as many streams as it may have.
+    /// A token has too many streams.
     pub(crate) fn too_many_streams(most: usize) -> Self {
         let title = format!("This token has {most} streams open, and that is the most.");
         let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, "Close one of them first.");
@@ -159,7 +159,7 @@ impl Problem {
         problem
     }
 
-    /// The key was used before.
+    /// The idempotency key was used for another request.
     pub(crate) fn used_key() -> Self {
         let detail = "A new request needs a new key; the same one gets the same answer.";
         Self::new(StatusCode::CONFLICT, "LH0707", "This Idempotency-Key was used for another request.", detail)
@@ -179,7 +179,7 @@ impl Problem {
         problem
     }
 
-    /// The machine fails.
+    /// The machine has a problem.
     pub(crate) fn failing(why: impl Into<String>) -> Self {
         let title = sentence(why);
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "LH0709", title, "Nothing was done; try again in a while.")
@@ -195,7 +195,7 @@ impl Problem {
     }
 }
 
-/// What somebody says, with a beginning and an end.
+/// Turns a text into a sentence, with a capital letter and a full stop.
 fn sentence(text: impl Into<String>) -> String {
     let text: String = text.into();
     let mut letters = text.chars();

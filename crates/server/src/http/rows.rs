@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::call::{Call, Reply};
 use super::problem::Problem;
 
-/// Runs that are read at once where a text is looked for.
+/// How many runs to read at once in a text search.
 const PAGE: usize = 500;
 
 /// A run in a list.
@@ -43,7 +43,7 @@ pub struct Row {
     pub(super) spent: (u64, u64),
 }
 
-/// A run of a store as lists show it.
+/// The row of a run in lists.
 pub fn row(row: &RunRow) -> Row {
     let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
     let above = brief.owner.as_ref().and_then(|owner| owner.inside.first()).filter(|run| *run != SOME_RUN);
@@ -92,7 +92,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     Reply::json_with(StatusCode::OK, &Page { runs, next })
 }
 
-/// Runs that fit, at most so many.
+/// Runs that match, at most `limit`.
 async fn found(engine: &Engine, query: Query, text: Option<&str>, limit: usize) -> Result<Vec<Row>, Error> {
     let Some(text) = text else {
         return Ok(engine.list(Query { limit, ..query }).await?.iter().map(row).collect());

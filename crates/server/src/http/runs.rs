@@ -1,4 +1,4 @@
-//! One run: as it is, what happened in it, and what its steps left.
+//! One run: its state, its events, and the outputs of its steps.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -15,7 +15,7 @@ use super::answer::{Question, questions_of};
 use super::call::{Call, Reply};
 use super::problem::Problem;
 
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 2000;
 
 /// A run, and what a page needs to show it.
@@ -65,7 +65,7 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     })
 }
 
-/// What happened up to an event.
+/// The events of a run up to a number.
 pub(super) async fn history(engine: &Engine, run: &RunId, until: u64) -> Result<Vec<Envelope>, Error> {
     let mut history: Vec<Envelope> = Vec::new();
     loop {

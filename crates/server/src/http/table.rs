@@ -1,4 +1,4 @@
-//! Every route there is. What is answered, the OpenAPI document and the test of who may do what are made from it.
+//! The table of all routes. The router, the OpenAPI document and the test of roles use it.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -17,7 +17,7 @@ macro_rules! calls {
     };
 }
 
-/// JSON of a type, with the usual status.
+/// A JSON answer of a type, with the usual status.
 macro_rules! json {
     ($type:ty) => {
         Gives::Json(&[200], shape::<$type>)
@@ -67,7 +67,7 @@ fn output(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "enum": ["stdout", "stderr"]})
 }
 
-/// Every route there is.
+/// All routes.
 pub(super) static ROUTES: &[Route] = &[
     Route::get("/health", Open, "Whether the server and its store are well", calls!(about::health))
         .gives(json!(about::Health)),

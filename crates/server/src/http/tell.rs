@@ -68,7 +68,7 @@ pub(super) async fn signal(call: Call) -> Result<Reply, Problem> {
     command(&call, RunCommand::Signal { name, data }, call.caller()).await
 }
 
-/// Carries a command out, and replies with what came of it. One that no engine has applied so far is accepted.
+/// Carries out a command, and replies with its outcome. The status is 202 if no engine has applied it yet.
 pub(super) async fn command(call: &Call, command: RunCommand, caller: Caller) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let applied = call.desk().app().command(&run, command, &caller).await?;
