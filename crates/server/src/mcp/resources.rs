@@ -1,7 +1,7 @@
-//! What can be read by an address: workflows, runs, outputs, and the files that attempts left.
+//! Resources: workflows, runs, outputs, and the files of attempts.
 //!
-//! **Invariant:** an address never names a path. What is between its slashes is the name of a workflow, the id of a run, the path of a
-//! step, a number, or one of a few known words.
+//! **Invariant:** an address never names a file path. Each part is the name of a workflow, the id of a run, the path of
+//! a step, a number, or one of a few known words.
 
 use std::io::Read;
 
@@ -16,11 +16,11 @@ use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 const SCHEME: &str = "longhaul://";
-/// Runs that are listed; the others can be read, too.
+/// How many runs to list. Older runs can be read, too.
 const RUNS_LISTED: usize = 20;
-/// How much of a file is shown.
+/// The most bytes of a file to show.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Files that an attempt can leave.
+/// The files of an attempt.
 const FILES: &[&str] = &["stdout", "stderr", "prompt.md", "transcript.jsonl"];
 
 /// All workflows, and the newest runs.
@@ -42,7 +42,7 @@ pub(crate) async fn list(desk: &AppState) -> Result<Vec<Resource>, ErrorData> {
     Ok(workflows.chain(runs).collect())
 }
 
-/// What else can be read.
+/// Templates of the other addresses.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let template = |path: &str, name: &str, about: &str, kind: &str| {
         ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(about).with_mime_type(kind)
@@ -60,7 +60,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// What is at an address.
+/// Reads the resource at an address.
 pub(crate) async fn read(desk: &AppState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let found = content(desk, uri).await;
     let (text, kind) =

@@ -1,4 +1,4 @@
-//! How a run stands that the engine drives.
+//! The state of an engine-driven run, as an answer.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;

@@ -1,4 +1,4 @@
-//! How a hosted run stands.
+//! The state of a hosted run, as an answer.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;

@@ -1,4 +1,4 @@
-//! Workflows, lists, and single values.
+//! The answers about workflows, lists, and single values.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `answer`: what a human said at a gate.
+//! `answer`: records a person's answer at a gate.
 
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
@@ -67,7 +67,7 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
     onwards(&call, &applied).await
 }
 
-/// Why there is nothing to answer: somebody was first, or nothing is asked.
+/// Why there is nothing to answer: another caller was first, or no step asks.
 async fn too_late(call: &Call, run: &RunId, args: &Args, asks: bool, problem: Problem) -> Problem {
     let step: Option<StepPath> = args.step.as_deref().and_then(|step| step.parse().ok());
     if asks && step.is_none() {
@@ -77,7 +77,7 @@ async fn too_late(call: &Call, run: &RunId, args: &Args, asks: bool, problem: Pr
     if rejection.first.is_some() { rejection.into() } else { problem }
 }
 
-/// What came of a command, and the run as it is after it.
+/// The outcome of a command, and the state of the run after it.
 pub(super) async fn onwards(call: &Call, applied: &Applied) -> Result<Reply, Problem> {
     let run = &applied.run;
     let is_hosted = call.desk.engine().load(run).await?.state.is_hosted();

@@ -1,4 +1,4 @@
-//! `cancel`: the end of a run.
+//! `cancel`: cancels a run.
 
 use longhaul_app::RunCommand;
 use schemars::JsonSchema;

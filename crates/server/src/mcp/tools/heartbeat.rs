@@ -1,4 +1,4 @@
-//! `heartbeat`: a sign of life of whoever works on a step.
+//! `heartbeat`: a sign of life from the client that does a step.
 
 use longhaul_core::explain::moment;
 use longhaul_runtime::Heartbeat;

@@ -1,4 +1,4 @@
-//! `next`: the steps that are to be done now.
+//! `next`: gives the client the steps to do now.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

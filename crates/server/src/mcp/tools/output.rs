@@ -1,4 +1,4 @@
-//! `output`: what a run or a step of it left, all of it.
+//! `output`: the whole output of a run or a step.
 
 use longhaul_core::Json;
 use longhaul_core::path::StepPath;
@@ -49,7 +49,7 @@ async fn output(mut call: Call) -> Result<Reply, Problem> {
     Ok(Reply::Done(text, json!(Found { value })))
 }
 
-/// The output with a name, or of a step.
+/// The output with a name, or the output of a step.
 pub(crate) async fn value(desk: &AppState, run: &str, step: &str) -> Result<Json, Problem> {
     let (run, loaded) = desk.load(run).await?;
     let names = loaded.state.top_names();

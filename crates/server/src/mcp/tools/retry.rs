@@ -1,4 +1,4 @@
-//! `retry`: a run that failed or was cancelled, taken up again.
+//! `retry`: starts a failed or cancelled run again.
 
 use longhaul_app::RunCommand;
 use schemars::JsonSchema;

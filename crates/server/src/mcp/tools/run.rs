@@ -1,4 +1,4 @@
-//! `run`: an engine-driven run, in the foreground for a while.
+//! `run`: starts an engine-driven run, and waits for it for a while.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 use crate::mcp::watch;
 
-/// How long is waited unless the caller says: less than clients wait for a call.
+/// The default time to wait, shorter than clients wait for a call.
 const WAIT_S: u64 = 45;
-/// The longest that anybody is waited for.
+/// The longest time to wait.
 const WAIT_S_MAX: u64 = 3600;
 
 pub(crate) const TOOL: Tool = Tool {

@@ -1,4 +1,4 @@
-//! `runs`: the runs there are.
+//! `runs`: lists runs.
 
 use longhaul_core::status::RunStatus;
 use longhaul_store::{Query, RunRow};
@@ -10,9 +10,9 @@ use crate::mcp::answers::{Row, Runs};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// Runs that are listed unless the caller says.
+/// How many runs to list by default.
 const LIMIT: usize = 20;
-/// Runs that are listed at most.
+/// The most runs to list.
 const LIMIT_MAX: usize = 200;
 
 pub(crate) const TOOL: Tool = Tool {

@@ -1,4 +1,4 @@
-//! `start`: a hosted run, whose steps the client does.
+//! `start`: starts a hosted run. The client does its steps.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;

@@ -1,4 +1,4 @@
-//! `submit`: the result of a step of a hosted run.
+//! `submit`: takes the result of a step of a hosted run.
 
 use longhaul_core::Json;
 use longhaul_core::event::Usage;
@@ -47,7 +47,7 @@ async fn submit(mut call: Call) -> Result<Reply, Problem> {
         return Err(Problem::new("give either `output`, the result, or `error`, why there is none"));
     }
     let run = call.desk.run(&args.run).await?;
-    // How many of them were read and how many written nobody says, nor what they cost.
+    // The split into input and output tokens, and the cost, are not known.
     let usage = args.tokens.map(|tokens| Usage { output_tokens: tokens, usd_unknown: true, ..Usage::default() });
     let submission =
         Submission { output: args.output.unwrap_or_default(), error: args.error, usage, attempt: args.attempt };

@@ -1,4 +1,4 @@
-//! Workflows: looking, saving, changing, deleting.
+//! Workflows: show, save, change, delete.
 
 use longhaul_core::Json;
 use longhaul_core::shelf::{About, Change, Kept, Shelf, Source, Text};
@@ -202,7 +202,7 @@ async fn save(call: &Call, id: &str, change: impl Fn(Option<&Kept>) -> Change + 
     Ok(json!({"workflow": rows::workflow(name, kept), "changed": changed}))
 }
 
-/// A definition that has no errors, with what it is known by.
+/// Checks a definition. Returns its text and the hash of it.
 pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<Text, Problem> {
     let text = match given {
         Json::String(text) => text.clone(),
@@ -212,7 +212,7 @@ pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<T
     desk.disk().shelve(id, &text).map_err(Problem::new)
 }
 
-/// The workflow that an id, a slug or a name stands for.
+/// Finds a workflow by its id, its slug or its name.
 pub(super) fn find<'a>(shelf: &'a Shelf, id: &str) -> Result<(&'a str, &'a Kept), Problem> {
     let known: Vec<String> = shelf.workflows().map(|(name, _)| name.to_owned()).collect();
     shelf.workflow(id).ok_or_else(|| Problem::unknown("workflow", id, &known))
