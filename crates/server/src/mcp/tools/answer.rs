@@ -31,16 +31,16 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step that asks; may be left out if only one does.
+    /// The step that asks. You can leave it out if only one step asks.
     #[serde(default)]
     step: Option<String>,
     /// approve, deny, edit, skip, or one of the choices.
     #[serde(default)]
     decision: Option<String>,
-    /// What is to be used instead (edit), or the answer to a question.
+    /// The replacement (edit), or the answer to a question.
     #[serde(default)]
     value: Option<Json>,
-    /// What the human said beside it, such as why not.
+    /// A comment of the human, such as a reason.
     #[serde(default)]
     comment: Option<String>,
 }

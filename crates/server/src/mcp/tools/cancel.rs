@@ -22,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// Why.
+    /// The reason.
     #[serde(default)]
     reason: Option<String>,
 }

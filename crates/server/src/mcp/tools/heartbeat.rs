@@ -24,12 +24,12 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step, as it was handed out.
+    /// The address of the step, as you got it.
     step: String,
-    /// The attempt, as it was handed out.
+    /// The number of the attempt, as you got it.
     #[serde(default)]
     attempt: Option<u32>,
-    /// What you are at, in a few words.
+    /// What you are doing, in a few words.
     #[serde(default)]
     hint: Option<String>,
 }

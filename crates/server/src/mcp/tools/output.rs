@@ -30,7 +30,7 @@ struct Args {
     /// The name of an output, or a step.
     #[serde(default)]
     step: Option<String>,
-    /// One key of the output, where that is an object.
+    /// One key of the output, if the output is an object.
     #[serde(default)]
     key: Option<String>,
 }

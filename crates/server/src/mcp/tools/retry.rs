@@ -22,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step to start from; without one, whatever failed.
+    /// The first step to run again. Without it, the steps that failed.
     #[serde(default)]
     from: Option<String>,
 }

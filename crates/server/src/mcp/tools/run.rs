@@ -37,16 +37,16 @@ struct Args {
     /// The name of a workflow, as `workflow_list` gives it.
     #[serde(default)]
     workflow: Option<String>,
-    /// What is to be done, in the user's words.
+    /// The task, in the user's words.
     #[serde(default)]
     task: String,
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
-    /// In the place of a workflow: the id of a run to continue with.
+    /// Instead of a workflow: the id of a run to continue.
     #[serde(default)]
     run: Option<String>,
-    /// How long to wait for it, in seconds; 0 answers with the id at once.
+    /// How many seconds to wait for it; 0 returns the id at once.
     #[serde(default)]
     wait_seconds: Option<u64>,
 }

@@ -27,13 +27,13 @@ pub(crate) const TOOL: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Only of this status: queued, running, waiting, paused, succeeded, failed or cancelled.
+    /// Only runs with this status: queued, running, waiting, paused, succeeded, failed or cancelled.
     #[serde(default)]
     status: Option<String>,
-    /// Only of this workflow.
+    /// Only runs of this workflow.
     #[serde(default)]
     workflow: Option<String>,
-    /// At most so many; 20 unless you say.
+    /// At most this many; the default is 20.
     #[serde(default)]
     limit: Option<usize>,
 }

@@ -23,19 +23,19 @@ pub(crate) const TOOL: Tool = Tool {
     call: |call| Box::pin(start(call)),
 };
 
-/// What a run is started with.
+/// The values that a run starts with.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
     /// The name of a workflow, as `workflow_list` gives it.
     workflow: String,
-    /// What is to be done, in the user's words.
+    /// The task, in the user's words.
     #[serde(default)]
     task: String,
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
-    /// An id of your own for the run: a call that is repeated with it continues with the run that exists.
+    /// Your own id for the run. A repeated call with the same id continues the existing run.
     #[serde(default)]
     id: Option<String>,
 }

@@ -25,18 +25,18 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step, as it was handed out.
+    /// The address of the step, as you got it.
     step: String,
-    /// The attempt, as it was handed out.
+    /// The number of the attempt, as you got it.
     #[serde(default)]
     attempt: Option<u32>,
     /// The result: a text, or a value that fits the schema of the step.
     #[serde(default)]
     output: Option<Json>,
-    /// In the place of a result: why the step cannot be done.
+    /// Instead of a result: why the step cannot be done.
     #[serde(default)]
     error: Option<String>,
-    /// Tokens that it took, if you know.
+    /// The number of tokens used, if you know it.
     #[serde(default)]
     tokens: Option<u64>,
 }

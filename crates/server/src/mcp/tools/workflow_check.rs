@@ -30,7 +30,7 @@ struct Args {
     /// The name of a workflow, as `workflow_list` gives it.
     #[serde(default)]
     workflow: Option<String>,
-    /// The text of a workflow, in the place of a name.
+    /// The text of a workflow, instead of a name.
     #[serde(default)]
     text: Option<String>,
 }

@@ -28,11 +28,11 @@ pub(crate) const TOOL: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// What it will be called: small letters, digits and dashes.
+    /// The name of the workflow: small letters, digits and dashes.
     name: String,
-    /// What it says, as YAML.
+    /// The text of the workflow, as YAML.
     text: String,
-    /// Whether a workflow of the project with this name is replaced.
+    /// Whether to replace a workflow of the project with this name.
     #[serde(default)]
     overwrite: bool,
 }
