@@ -27,16 +27,16 @@ const READ_MAX: usize = 20;
 /// The addition to the reason of a step that no worker can do.
 const NOBODY: &str = "; no such worker is there";
 
-/// Who works for a store, and on what.
+/// The workers of a store, and the steps that they hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Roster {
-    /// By the clock that workers are seen by.
+    /// The time of the list, by the clock of the workers.
     pub now: i64,
-    /// In the order of their names, whether they are still there or not; without those that another one stands in for.
+    /// All workers, sorted by name. This includes silent workers, except those that another worker has replaced.
     pub workers: Vec<Present>,
-    /// What is held by somebody who is no worker, such as `longhaul run`.
+    /// Steps of processes that are not workers, such as `longhaul run`.
     pub others: Vec<HeldTask>,
-    /// What nobody has taken yet, what nobody can take first.
+    /// Steps that wait for a worker. Steps that no worker can do come first.
     pub waiting: Vec<OpenTask>,
 }
 
@@ -44,60 +44,60 @@ pub struct Roster {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Worker")]
 pub struct Present {
-    /// One life of one process.
+    /// The id of the worker's process.
     pub id: String,
-    /// What people call it.
+    /// The name of the worker for people.
     pub name: String,
-    /// The machine it is on; empty where no other shares the store.
+    /// The machine of the worker; empty if machines do not share the store.
     pub host: String,
-    /// The login it has, if it can do its work and nothing else.
+    /// Its login, if it only takes and reports steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
-    /// What it can do.
+    /// Its labels.
     pub labels: Vec<String>,
-    /// How many steps it takes at once.
+    /// The most steps that it takes at once.
     pub slots: u32,
-    /// How many it holds.
+    /// How many steps it holds.
     pub busy: u32,
-    /// Its program.
+    /// The version of its program.
     pub version: String,
-    /// Since when it is there.
+    /// When it started.
     pub since: i64,
-    /// When it last said so.
+    /// When it last reported.
     pub seen: i64,
-    /// Whether that is too long ago.
+    /// Whether its last report is too long ago.
     pub silent: bool,
-    /// What it holds.
+    /// The steps that it holds.
     pub holds: Vec<HeldTask>,
 }
 
-/// A step that somebody has to do.
+/// A step that is held or waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HeldTask {
-    /// Of which run.
+    /// The id of the run.
     pub run: String,
-    /// Of which workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// Which step.
+    /// The address of the step.
     pub path: String,
-    /// Which attempt.
+    /// The number of the attempt.
     pub attempt: u32,
 }
 
 /// A step that waits for a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenTask {
-    /// What there is to do.
+    /// The step.
     #[serde(flatten)]
     pub duty: HeldTask,
-    /// What a worker must be able to do.
+    /// The labels that a worker needs.
     pub labels: Vec<String>,
-    /// The machine it must be on, because the files of the run are there.
+    /// The machine that has the files of the run, if the step needs them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Whether no worker that is there can do it.
+    /// Whether none of the workers that are there can do it.
     pub nobody: bool,
-    /// In words.
+    /// The reason for waiting, in words.
     pub text: String,
 }
 

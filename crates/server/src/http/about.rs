@@ -14,25 +14,25 @@ use super::problem::Problem;
 /// How long the store may take to answer a health check.
 const WELL: Duration = Duration::from_secs(2);
 
-/// What a server is.
+/// Information about a server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct About {
     version: &'static str,
-    /// The folder whose workflows are shown.
+    /// The folder of the project.
     project: String,
     store: String,
-    /// The person who asks; who runs the server, where their token names nobody.
+    /// The caller. If the token names nobody, the user who runs the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
-    /// Whether their token names nobody.
+    /// Whether the caller's token names nobody.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shared: bool,
-    /// What the one who asks may do.
+    /// The role of the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<Role>,
-    /// Whether this server does the work of runs or only shows them.
+    /// Whether this server drives runs, or only shows them.
     drives: bool,
-    /// Its clock.
+    /// The time of its clock.
     now: i64,
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::status(StatusCode::NO_CONTENT).with(header::SET_COOKIE, &cookie))
 }
 
-/// That it is well.
+/// The answer of a health check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Health {
     ok: bool,
@@ -101,7 +101,7 @@ pub(super) async fn live(_: Call) -> Result<Reply, Problem> {
     Reply::json(&Health { ok: true })
 }
 
-/// What evaluations and routing noted.
+/// The notes of evaluations and routing.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Persisted {
     gate_decisions: Vec<Note>,
@@ -109,7 +109,7 @@ pub(super) struct Persisted {
     recommendations: Vec<Note>,
 }
 
-/// Something that was noted about a run.
+/// A note about a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Note {
     run: String,

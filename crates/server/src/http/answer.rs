@@ -36,22 +36,22 @@ pub(super) struct Question {
     here: Here,
 }
 
-/// Whether the one who looks may answer.
+/// Whether the caller may answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Here {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Whether they may if they do it in the owner's place.
+    /// Whether the caller may answer in the owner's place.
     #[serde(rename = "override", skip_serializing_if = "std::ops::Not::not")]
     overrides: bool,
 }
 
-/// Every open question.
+/// All open questions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Questions {
     questions: Vec<Question>,
-    /// Runs that may ask something, and cannot be read.
+    /// Runs that may have questions, but cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<Unreadable>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Questions {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Unreadable {
     run: RunId,
-    /// In words.
+    /// Why the run cannot be read.
     why: String,
 }
 
@@ -136,15 +136,15 @@ pub(super) struct Answering {
     answer: Answer,
     #[serde(default)]
     comment: Option<String>,
-    /// The hash of what was shown.
+    /// The hash of the text that the caller saw.
     #[serde(default)]
     shown: Option<String>,
-    /// In the owner's place.
+    /// Answer in the owner's place.
     #[serde(default, rename = "override")]
     overrides: bool,
 }
 
-/// What can be said.
+/// The possible answers.
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "the schema of `Answer`, without what only time can say")]

@@ -37,7 +37,7 @@ pub(super) struct Artifact {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Artifacts {
     artifacts: Vec<Artifact>,
-    /// Machines on which steps of the run left files that are not here.
+    /// Machines with files of the run that are not here.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     elsewhere: BTreeSet<String>,
 }

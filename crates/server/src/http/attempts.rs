@@ -29,15 +29,15 @@ pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 /// The longest prompt that is shown.
 const PROMPT_BYTES_MAX: u64 = 1 << 20;
 
-/// An attempt, and what can be asked for about it.
+/// An attempt, and the data that exists about it.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Attempt {
     #[serde(flatten)]
     attempt: view::Attempt,
-    /// What the agent was told.
+    /// The prompt of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
-    /// What can be asked for: `transcript`, `stdout`, `stderr`.
+    /// The data that you can ask for: `transcript`, `stdout`, `stderr`.
     has: Vec<&'static str>,
 }
 
@@ -86,7 +86,7 @@ async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
     Ok((run, path, number))
 }
 
-/// Entries of a transcript, from a number on.
+/// A part of a transcript.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Transcript {
     entries: Vec<TranscriptEntry>,
@@ -124,7 +124,7 @@ fn entries(file: &Path, after: u64, limit: u64) -> Result<Transcript, Problem> {
     Ok(page)
 }
 
-/// What an attempt printed, from a byte on.
+/// A part of the output of an attempt.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Printed {
     text: String,

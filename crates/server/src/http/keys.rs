@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-/// What somebody may do. Each may do what those before it may.
+/// The rights of a caller. Each role includes the rights of the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Look.
+    /// May read.
     Viewer,
-    /// Start runs, tell them something, answer.
+    /// May start runs, command them, and answer questions.
     Operator,
-    /// Everything.
+    /// May do everything.
     Admin,
 }
 

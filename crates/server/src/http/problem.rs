@@ -15,40 +15,40 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem(Box<Body>);
 
-/// Why a request came to nothing, and what to do next.
+/// Why a request failed, and what to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(super) struct Body {
     /// The page of the manual, or `about:blank`.
     #[serde(rename = "type")]
     kind: String,
-    /// What happened, a sentence.
+    /// The problem, as a sentence.
     title: String,
     status: u16,
-    /// `LH…`.
+    /// The code of the problem: `LH…`.
     code: String,
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
-    /// The sort of reason, where a command was rejected.
+    /// The kind of rejection, if a command was rejected.
     #[serde(rename = "kind", skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// Who was first, where somebody was.
+    /// The command that was applied first, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<First>,
-    /// Where a workflow or its inputs are at fault.
+    /// Findings about the workflow or its inputs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<longhaul_lang::diagnostic::DiagnosticReport<'static>>")]
     diagnostics: Vec<Value>,
-    /// Seconds to wait.
+    /// How many seconds to wait.
     #[serde(skip)]
     retry_after: Option<u64>,
 }
 
-/// What somebody else did before.
+/// A command that was applied before.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct First {
-    /// `approved`, `denied`, `cancelled`, …
+    /// The outcome: `approved`, `denied`, `cancelled`, …
     what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,

@@ -19,26 +19,26 @@ const PAGE: usize = 500;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "RunRow")]
 pub struct Row {
-    /// Its id.
+    /// The id of the run.
     pub run: String,
-    /// Of which workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// In a word.
+    /// The status in one word.
     pub status: String,
-    /// When something happened last.
+    /// The time of the last event, in milliseconds since 1970.
     pub updated_at: i64,
-    /// The rest in a line.
+    /// Other facts in short.
     pub summary: Line,
     /// The run that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Who started it.
+    /// The caller who started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
-    /// Open questions; `None` if an earlier version wrote the line.
+    /// The number of open questions; `None` if an earlier version wrote the row.
     #[serde(skip)]
     pub(super) asks: Option<u64>,
-    /// Tokens, and attempts.
+    /// The numbers of tokens and of attempts.
     #[serde(skip)]
     pub(super) spent: (u64, u64),
 }
@@ -65,7 +65,7 @@ pub fn row(row: &RunRow) -> Row {
 #[schemars(rename = "Runs")]
 pub(super) struct Page {
     runs: Vec<Row>,
-    /// The `before` of the next page.
+    /// The value of `before` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }

@@ -18,11 +18,11 @@ use super::problem::Problem;
 /// How many events to read at once.
 const PAGE: usize = 2000;
 
-/// A run, and what a page needs to show it.
+/// A run with all data for its page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Run {
     run: RunId,
-    /// Everything here is as of this event.
+    /// The last event that this includes.
     seq: u64,
     #[serde(flatten)]
     glance: view::Run,
@@ -79,7 +79,7 @@ pub(super) async fn history(engine: &Engine, run: &RunId, until: u64) -> Result<
     }
 }
 
-/// An event with its place in the history; what else it has depends on what happened.
+/// An event with its place in the history. Other fields depend on the kind of event.
 #[derive(JsonSchema)]
 #[schemars(rename = "Envelope")]
 #[expect(dead_code, reason = "the schema of `Envelope`")]
@@ -110,7 +110,7 @@ pub(super) async fn events(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Events { events, next })
 }
 
-/// What a step left, whole.
+/// The whole output of a step.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Output {
     path: String,

@@ -21,11 +21,11 @@ use super::workflows::aside;
 /// The longest idempotency key.
 const KEY_CHARS_MAX: usize = 200;
 
-/// What a run is started with.
+/// The values that a run starts with.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
-    /// A name from the list.
+    /// The name of a workflow in the list.
     workflow: String,
     #[serde(default)]
     task: String,
@@ -33,18 +33,18 @@ pub(super) struct Start {
     inputs: IndexMap<String, Json>,
 }
 
-/// Where a run departs from another one.
+/// Where a run departs from the run that it is forked from.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fork {
-    /// The first step that is done again; the first of all, if nothing is said.
+    /// The first step that runs again. Without it, the first step of the run.
     #[serde(default)]
     from: Option<String>,
     #[serde(default)]
     inputs: IndexMap<String, Json>,
 }
 
-/// A run that was made.
+/// A run that was created.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Made {
     run: String,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::call::{Call, Reply, path_of};
 use super::problem::Problem;
 
-/// Stop.
+/// Cancels a run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cancel {
@@ -19,21 +19,21 @@ pub(super) struct Cancel {
     reason: Option<String>,
 }
 
-/// Nothing more to say.
+/// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-/// Start again.
+/// Starts a run again.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Retry {
-    /// From which step; whatever failed, if nothing is said.
+    /// The first step to run again. Without it, the steps that failed.
     #[serde(default)]
     from: Option<String>,
 }
 
-/// A signal.
+/// Sends a signal.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Signal {

@@ -34,7 +34,7 @@ const LAST_RUNS: usize = 10;
 pub(super) struct WorkflowRow {
     name: String,
     description: String,
-    /// Nothing if it has errors.
+    /// How many steps it has; null if it has errors.
     steps: Option<usize>,
     ok: bool,
     origin: String,
@@ -43,20 +43,20 @@ pub(super) struct WorkflowRow {
     runs: Tally,
 }
 
-/// Every workflow, by name.
+/// All workflows, by name.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Workflows {
     workflows: Vec<WorkflowRow>,
 }
 
-/// Where a workflow is.
+/// The place of a workflow.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Place {
     origin: String,
     file: String,
 }
 
-/// Of the last 100 runs of a name.
+/// How the last 100 runs with a name ended.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Tally {
     succeeded: u64,
@@ -67,7 +67,7 @@ pub(super) struct Tally {
     last: Option<Row>,
 }
 
-/// A workflow with everything that a page shows of it.
+/// A workflow with all data for its page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Workflow {
     #[serde(flatten)]
@@ -126,7 +126,7 @@ fn inputs(unit: &plan::Unit) -> IndexMap<String, Input> {
     unit.inputs.iter().map(|(name, input)| (name.to_string(), input.clone())).collect()
 }
 
-/// What is to be checked: a text, or a workflow of the list.
+/// The thing to check: a text, or a workflow of the list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Check {
@@ -140,7 +140,7 @@ pub(super) struct Check {
     workflow: Option<String>,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Checked {
     ok: bool,
