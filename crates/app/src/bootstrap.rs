@@ -115,7 +115,7 @@ fn hint_at_earlier(project: &Project, place: &StoreAddress, say: &Say) {
     let is_own = state::of(project).is_ok_and(|state| place.file().is_some_and(|file| file.starts_with(state)));
     if is_own && earlier.is_file() {
         say(format!(
-            "{} is not used: runs are kept outside of the project, in {place}; `longhaul store adopt` takes it over",
+            "{} is not used: runs are outside of the project, in {place}; `longhaul store adopt` takes it over",
             earlier.display()
         ));
     }
@@ -214,7 +214,7 @@ fn runs_dir(beside: &Path) -> Result<PathBuf> {
     let folder = folder.unwrap_or_else(|_| beside.to_owned()).join("runs");
     if folder.is_symlink() {
         anyhow::bail!(
-            "{} is a link, and files about runs are not written through one; remove it, or name another --store",
+            "{} is a link, and Longhaul writes no files of runs through a link; remove it, or name another --store",
             folder.display()
         );
     }

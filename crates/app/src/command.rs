@@ -86,7 +86,7 @@ impl RunCommand {
             Self::Retry { from } => Message::Retry { from, by },
             Self::Abandon => match &state.placement.host {
                 Some(host) => Message::Leave { host: host.clone(), by },
-                None => return Err(Rejection::untimely("its files are on no machine of several")),
+                None => return Err(Rejection::untimely("its files are not tied to a machine")),
             },
         })
     }

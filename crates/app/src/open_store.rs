@@ -30,8 +30,8 @@ pub fn store(place: &StoreAddress) -> Result<Opened> {
 /// Refuses a login: a worker with a login only takes steps and reports their results.
 fn refuse(login: &str) -> Result<()> {
     anyhow::bail!(
-        "`{login}` is a login for `longhaul worker`, which takes steps and reports them; everything else is for the address with which the \
-         store was made"
+        "`{login}` is a login for `longhaul worker` only; for everything else, use the address that the store was \
+         created with"
     )
 }
 
@@ -42,9 +42,7 @@ pub fn require(place: &StoreAddress) -> Result<()> {
     match told(place, there)? {
         true => Ok(()),
         false => {
-            bail!(
-                "there is no store at {place}, and none was made; longhaul run WORKFLOW makes one, if that is where it should be"
-            )
+            bail!("there is no store at {place}; longhaul run WORKFLOW creates one there")
         }
     }
 }
@@ -54,13 +52,13 @@ pub async fn patiently(place: &StoreAddress, stop: &CancellationToken, say: &Say
     let is_said = AtomicBool::new(false);
     let unanswered = |why: &str| {
         if !is_said.swap(true, Ordering::Relaxed) {
-            say(format!("{place} does not answer ({why}); it is waited for, Ctrl-C ends that"));
+            say(format!("{place} does not answer ({why}); waiting for it (Ctrl-C stops)"));
         }
     };
     let opened = tokio::select! {
         opened = place.open_patiently(OPENING, &unanswered) => match opened {
             Err(Error::Denied(why)) => {
-                bail!("{place} cannot be opened: {why}; its user or password is wrong, or its login was taken back")
+                bail!("{place} cannot be opened: {why}; the user or the password is wrong, or the login was revoked")
             }
             opened => told(place, opened)?,
         },

@@ -146,7 +146,7 @@ impl Engine {
     async fn hosted(&self, run: &RunId) -> Result<Loaded, Error> {
         let loaded = self.load(run).await?;
         if !loaded.state.is_hosted() {
-            let why = format!("the engine drives {run}; only a run that was started for a client hands its steps out");
+            let why = format!("the engine drives {run}; only a hosted run gives its steps to clients");
             return Err(Rejection::invalid(why).into());
         }
         Ok(loaded)

@@ -195,10 +195,7 @@ steps:
     assert_eq!(bench::prompts(&first), ["look around"]);
     // The engine is running, and takes the result in all the same.
     let next = engine.submit_within(&run, "look", said("seen"), "ed", Duration::ZERO).await.unwrap();
-    assert_eq!(
-        (next.status, next.message.as_str()),
-        (HostStatus::Waiting, "the engine is running on `build`; ask again")
-    );
+    assert_eq!((next.status, next.message.as_str()), (HostStatus::Waiting, "the engine is running `build`; ask again"));
     std::fs::write(bench.dir.path().join("go"), "").unwrap();
     let last = engine.next(&run, "ed").await.unwrap();
     assert_eq!(bench::prompts(&last), ["close"]);
@@ -319,7 +316,7 @@ async fn only_a_run_for_a_host_hands_its_steps_out() {
     let bench = Bench::new();
     let run = bench.engine().start(&bench::plan(ONE), StartRequest::default()).await.unwrap();
     let refused = bench.engine().next(&run, "ed").await.unwrap_err();
-    assert!(refused.to_string().contains("only a run that was started for a host"), "{refused}");
+    assert!(refused.to_string().contains("only a hosted run gives its steps to clients"), "{refused}");
     assert_eq!(bench.events(&run).await.len(), 1);
 }
 

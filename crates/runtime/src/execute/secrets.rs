@@ -143,7 +143,7 @@ fn not_listed(name: &str) -> Problem {
 fn not_set(source: &Source) -> Problem {
     Problem(match source.root {
         Root::Secrets => format!(
-            "`{source}` is not set; it is the variable `{PREFIX}{}` of the process that drives the run",
+            "`{source}` is not set; set the variable `{PREFIX}{}` of the process that drives the run",
             source.name
         ),
         Root::Env => format!("`{source}` is not set"),

@@ -47,7 +47,7 @@ pub(crate) async fn accepted(
     let tasks = shared.store.tasks(run).await?;
     let holds = |task: &Task| task.key == report.key && task.worker.as_ref() == Some(&report.worker);
     if !tasks.iter().any(holds) {
-        return refused(what, format!("`{}` is not held by it any more", report.key));
+        return refused(what, format!("`{}` is no longer held by it", report.key));
     }
     let event = serde_json::from_str(&report.event).map_err(|error| error.to_string());
     match event.and_then(|event| accept(&loaded.plan.0, &loaded.state, &report.key, event)) {

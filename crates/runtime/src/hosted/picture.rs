@@ -197,7 +197,7 @@ fn message(handed: &HandedStep, loaded: &Loaded, now: i64) -> String {
         HostStatus::Waiting => waits(loaded),
         HostStatus::Succeeded => "the run has succeeded".to_owned(),
         HostStatus::Failed => {
-            format!("the run has failed: {}", handed.error.as_deref().unwrap_or("nobody said why"))
+            format!("the run has failed: {}", handed.error.as_deref().unwrap_or("no reason is recorded"))
         }
         HostStatus::Cancelled => "the run was cancelled".to_owned(),
     }
@@ -211,11 +211,11 @@ fn many(count: usize) -> String {
 fn waits(loaded: &Loaded) -> String {
     let at_work: Vec<String> = loaded.state.open_attempts().map(|step| format!("`{}`", step.path)).collect();
     if !at_work.is_empty() {
-        return format!("the engine is running on {}; ask again", at_work.join(", "));
+        return format!("the engine is running {}; ask again", at_work.join(", "));
     }
     let why: Vec<String> =
         longhaul_core::explain::explain(&loaded.plan.0, &loaded.state).into_iter().map(|why| why.text).collect();
-    if why.is_empty() { "the run has not begun; ask again".to_owned() } else { why.join("; ") }
+    if why.is_empty() { "the run has not started; ask again".to_owned() } else { why.join("; ") }
 }
 
 /// The steps that a client holds.

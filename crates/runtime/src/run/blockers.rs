@@ -89,7 +89,7 @@ fn silent(task: &Task, workers: &[Listed], now: i64) -> Option<Explanation> {
     let (path, _) = attempt_of(&task.key)?;
     let place = if worker.host.is_empty() { String::new() } else { format!(" on `{}`", worker.host) };
     let text = format!(
-        "`{path}` is held by {}{place}, of which nothing was heard since {}; it is made again after {}, when its lease ends",
+        "`{path}` is held by {}{place}, silent since {}; another worker may run it after {}, when its lease ends",
         worker.name,
         moment(worker.seen_ms / 1000 * 1000),
         moment(task.lease_until_ms / 1000 * 1000)

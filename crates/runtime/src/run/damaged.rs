@@ -110,18 +110,18 @@ impl Engine {
             )));
         }
         if serde_json::from_str::<longhaul_core::Json>(&row.head.summary).is_err() {
-            return Ok(Some(format!("run {run}: what lists show of it cannot be read")));
+            return Ok(Some(format!("run {run}: its row in lists cannot be read")));
         }
         let store = self.shared.store.as_ref();
         let tasks: BTreeSet<String> = store.tasks(run).await?.into_iter().map(|task| task.key).collect();
         if tasks != open_tasks(state) {
-            return Ok(Some(format!("run {run}: its tasks are not those that its events began")));
+            return Ok(Some(format!("run {run}: its tasks do not match its events")));
         }
         let timers: BTreeSet<(String, i64)> =
             store.timers(run).await?.into_iter().map(|timer| (timer.id, timer.due_ms)).collect();
         let wanted: BTreeSet<(String, i64)> =
             state.timers(plan).into_iter().map(|(id, due)| (id.to_string(), due)).collect();
-        Ok((timers != wanted).then(|| format!("run {run}: its timers are not those that its events set")))
+        Ok((timers != wanted).then(|| format!("run {run}: its timers do not match its events")))
     }
 }
 

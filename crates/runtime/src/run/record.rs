@@ -89,7 +89,7 @@ pub(crate) fn prepared(
 pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
     match run.is_reserved() {
         true => {
-            let taken = Rejection::invalid(format!("`{run}` is a name for Longhaul itself"));
+            let taken = Rejection::invalid(format!("`{run}` is reserved for Longhaul"));
             Err(taken.say("choose an id without `longhaul-` in front").into())
         }
         false => Ok(()),

@@ -113,8 +113,9 @@ async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<St
             if let Event::RunStarted(started) = &envelope.event {
                 plan = Some(shared.plan(&started.plan).await?);
             }
-            let known =
-                plan.as_ref().ok_or_else(|| Error::Damaged("the run does not begin with its start".to_owned()))?;
+            let known = plan
+                .as_ref()
+                .ok_or_else(|| Error::Damaged("the first event is not the start of the run".to_owned()))?;
             state.apply(&known.0, &known.1, &envelope).map_err(|illegal| Error::Damaged(illegal.0))?;
         }
         if last {

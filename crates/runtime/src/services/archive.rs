@@ -81,7 +81,7 @@ impl Engine {
         let read = read::read(&file, u64::MAX, None)?;
         match read.events.len() as u64 == row.last_seq {
             true => Ok((file, row.last_seq)),
-            false => Err(Error::Damaged(format!("{} does not have all of {run}", file.display()))),
+            false => Err(Error::Damaged(format!("{} does not have all events of {run}", file.display()))),
         }
     }
 
@@ -101,7 +101,7 @@ impl Engine {
         refuse_reserved(&run)?;
         if self.shared.store.run(&run).await?.is_some() {
             return Err(Rejection::conflict(format!("{run} is there already"))
-                .say("prune it first to take the file's")
+                .say("prune the run first, then import the file again")
                 .into());
         }
         // The store does not know this run, so files under its name belong to no run.

@@ -367,7 +367,7 @@ async fn write(shared: &Shared, mut entry: impl FnMut(&Ledger) -> Result<Entry, 
             Err(error) => return Err(error),
         }
     }
-    Err(Rejection::busy("too many others write consent at this moment").into())
+    Err(Rejection::busy("too many processes write consent at the same time; try again").into())
 }
 
 fn head() -> Head {

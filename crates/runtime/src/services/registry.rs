@@ -53,7 +53,7 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        Err(Rejection::busy("too many others write to the shelf at this moment").into())
+        Err(Rejection::busy("too many processes write to the registry at the same time; try again").into())
     }
 }
 

@@ -159,7 +159,7 @@ enum Said {
 pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
     let body: Answering = call.body()?;
     if body.answer == Answer::TimedOut {
-        return Err(Problem::unreadable("Only time can say that nobody answered."));
+        return Err(Problem::unreadable("`timed_out` is not an answer that a caller can give."));
     }
     let path = path_of(&body.path)?;
     let caller = Caller { overrides: body.overrides, ..call.caller() };

@@ -44,7 +44,7 @@ pub(super) async fn answer(
             (Some(_), Some(visitor)) => {
                 protocol(&site, &visitor, request).await.unwrap_or_else(IntoResponse::into_response)
             }
-            _ => Problem::missing("The protocol of editors is not served here.").into_response(),
+            _ => Problem::missing("This server does not serve MCP.").into_response(),
         },
         Ok(visitor) => handled(&site, client.ip(), visitor, request).await.unwrap_or_else(IntoResponse::into_response),
     };
@@ -101,16 +101,13 @@ fn let_in(site: &Inner, client: IpAddr, request: &Request) -> Result<Option<Visi
     let Access::Role(least) = access else { return Ok(visitor) };
     let Some(visitor) = visitor else { return Err(Problem::unknown_caller()) };
     if visitor.role < least {
-        let title = format!("This takes the role `{least}`, and the token has `{}`.", visitor.role);
+        let title = format!("This needs the role `{least}`; the token has `{}`.", visitor.role);
         return Err(Problem::forbidden(&title, "`longhaul serve token --role …` makes another token."));
     }
     let is_protocol = request.uri().path() == PROTOCOL;
     let is_ours = request.headers().get("x-longhaul").is_some_and(|value| value == "1");
     if is_protocol && visitor.is_page {
-        return Err(Problem::forbidden(
-            "The protocol takes a token, not a cookie.",
-            "Send `Authorization: Bearer TOKEN`.",
-        ));
+        return Err(Problem::forbidden("MCP needs a token, not a cookie.", "Send `Authorization: Bearer TOKEN`."));
     }
     if !is_protocol && !is_ours && ![Method::GET, Method::HEAD].contains(request.method()) {
         return Err(Problem::forbidden(

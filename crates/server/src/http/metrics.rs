@@ -69,10 +69,10 @@ fn page(numbers: &Numbers, seconds: f64, streams: usize) -> String {
         (format!("{{status=\"{status}\"}}"), count.to_string())
     };
     add("runs", "Runs that the store keeps, by status.", RunStatus::WORDS.iter().map(by_status).collect());
-    add("steps_succeeded", "Steps of those runs that ended well.", one(numbers.steps.to_string()));
+    add("steps_succeeded", "Steps of those runs that succeeded.", one(numbers.steps.to_string()));
     add("attempts", "Attempts of those runs.", one(numbers.attempts.to_string()));
     add("tokens", "Tokens that those runs have read and written.", one(numbers.tokens.to_string()));
-    add("usd", "What those runs have cost.", one(numbers.usd.to_string()));
+    add("usd", "The cost of those runs in US dollars.", one(numbers.usd.to_string()));
     add("questions_open", "Questions that wait for an answer.", one(numbers.questions.to_string()));
     add("streams", "Streams that are open.", one(streams.to_string()));
     add("store_seconds", "How long the store took to list all runs.", one(format!("{seconds:.6}")));

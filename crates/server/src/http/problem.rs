@@ -123,15 +123,15 @@ impl Problem {
 
     /// The files are on another machine.
     pub(super) fn elsewhere(run: &RunId, path: &StepPath, host: &str) -> Self {
-        let title = format!("`{path}` was made on {host}; what it said and printed is there, not here.");
+        let title = format!("`{path}` ran on {host}; its transcript and output are there, not here.");
         let detail = format!("There: longhaul logs {run} {path}; or ask a server on {host}.");
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, &detail)
     }
 
     /// The path does not support this method.
     pub(crate) fn method() -> Self {
-        let detail = "docs/reference/api.md lists what there is.";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "LH0703", "This address does not take that method.", detail)
+        let detail = "docs/reference/api.md lists all routes.";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "LH0703", "This address does not support that method.", detail)
     }
 
     /// The request cannot be read.
@@ -153,7 +153,7 @@ impl Problem {
 
     /// A token has too many streams.
     pub(crate) fn too_many_streams(most: usize) -> Self {
-        let title = format!("This token has {most} streams open, and that is the most.");
+        let title = format!("This token has {most} open streams, which is the limit.");
         let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, "Close one of them first.");
         problem.0.retry_after = Some(5);
         problem

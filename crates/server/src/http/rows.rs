@@ -75,12 +75,14 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
     if let Some(unknown) = statuses.iter().find(|word| word.parse::<RunStatus>().is_err()) {
         return Err(Problem::unreadable(format!(
-            "`{unknown}` is no status; there are: {}.",
+            "`{unknown}` is not a status; there are: {}.",
             RunStatus::WORDS.join(", ")
         )));
     }
     let before = match call.query("before") {
-        Some(id) => Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is no run."))?),
+        Some(id) => {
+            Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is not a run."))?)
+        }
         None => None,
     };
     let workflow = call.query("workflow").map(str::to_owned);

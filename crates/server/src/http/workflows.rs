@@ -197,7 +197,7 @@ pub(super) async fn aside<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let desk = desk.clone();
     let done = tokio::task::spawn_blocking(move || work(&desk)).await;
-    done.unwrap_or_else(|_| Err(Problem::failing("the work came to no end")))
+    done.unwrap_or_else(|_| Err(Problem::failing("the work did not finish")))
 }
 
 async fn refreshed(desk: &AppState) -> Result<(), Problem> {

@@ -34,7 +34,7 @@ pub(crate) fn answer(
             Some(value) => Ok(Answer::Value { value }),
             None => Err(Problem::new(format!("`{decision}` needs a `value`; {}", takes(asked)))),
         },
-        _ => Err(Problem::new(format!("`{decision}` is no decision; {}; the gate still waits", takes(asked)))),
+        _ => Err(Problem::new(format!("`{decision}` is not a decision; {}; the gate still waits", takes(asked)))),
     }
 }
 
@@ -103,7 +103,10 @@ mod tests {
     #[test]
     fn what_is_no_decision_says_what_is_one() {
         let said = told(QuestionKind::Review, "maybe", None);
-        assert_eq!(said, "`maybe` is no decision; `decision` takes: approve, deny, edit, later; the gate still waits");
+        assert_eq!(
+            said,
+            "`maybe` is not a decision; `decision` takes: approve, deny, edit, later; the gate still waits"
+        );
         assert!(told(QuestionKind::Review, "edit", None).starts_with("`edit` needs a `value`"));
         assert!(told(QuestionKind::Review, "edit", Some(json!("  "))).starts_with("`edit` needs a `value`"));
         assert!(told(QuestionKind::Question, "", None).starts_with("what is the answer?"));

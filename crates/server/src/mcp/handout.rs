@@ -68,7 +68,7 @@ fn is_others(handed: &HandedStep, held: &Held) -> bool {
 }
 
 fn others(held: &Held) -> String {
-    let silent = if held.stale { ", and nothing was heard of it for long" } else { "" };
+    let silent = if held.stale { ", silent for a long time" } else { "" };
     format!("`{}` is with {}{silent}", held.path, held.by)
 }
 
@@ -122,11 +122,11 @@ fn footer(handed: &HandedStep, work: &HostedWork) -> String {
         format!("\n- Results of earlier steps: tool `output` with {call}. There are: {}.", outputs.join(", "))
     };
     format!(
-        "---\nThis is step `{path}`, attempt {attempt}, of the Longhaul run {run}. Whoever does it closes it, a subagent too:\n\
+        "---\nThis is step `{path}`, attempt {attempt}, of the Longhaul run {run}. The agent that does it also closes it, even a subagent:\n\
          - When it is done: tool `submit` with {}. If it cannot be done: \"error\": \"<why>\" in the place of \"output\".\n\
          - While it takes long: tool `heartbeat` with {}, every 3 to 5 minutes.{earlier}{review}",
         with(&format!("\"output\": {result}")),
-        with("\"hint\": \"<what you are at>\""),
+        with("\"hint\": \"<what you are doing>\""),
     )
 }
 

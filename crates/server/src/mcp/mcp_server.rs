@@ -19,9 +19,9 @@ use crate::mcp::tool::{Call, Caller, TokenOf, response};
 use crate::mcp::tools::{self, per_workflow};
 use crate::mcp::{answers, compat, complete, prompts, resources};
 
-const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
-Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
-hand its result in with `submit`, and continue until the status is `succeeded` or `failed`; `next` hands out again whatever is open, also after \
+const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses no result. \
+Hosted: call `start` with a workflow and a task, do each step that you get exactly as its prompt says (a subagent per step is fine), \
+submit its result with `submit`, and continue until the status is `succeeded` or `failed`; `next` returns all open steps again, also after \
 an interruption. Engine-driven: `run` lets the engine call agents itself. \
 At a gate a human decides: show what is to be approved, end your turn, and pass on their words with `answer`. Never decide yourself.";
 

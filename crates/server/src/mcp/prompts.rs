@@ -17,7 +17,7 @@ pub(crate) fn list(desk: &AppState) -> Vec<Prompt> {
 
 fn prompt(name: &str, plan: &Plan) -> Prompt {
     let unit = plan.main();
-    let task = PromptArgument::new(TASK).with_description("What is to be done").with_required(false);
+    let task = PromptArgument::new(TASK).with_description("The task").with_required(false);
     let inputs = unit.inputs.iter().map(|(name, input)| {
         let about = input.description.clone().unwrap_or_else(|| input.value_type().to_string());
         PromptArgument::new(name.as_str()).with_description(about).with_required(input.is_required())

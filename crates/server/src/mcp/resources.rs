@@ -49,12 +49,12 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     };
     vec![
         template("workflow/{name}", "workflow", "The text of a workflow", "application/yaml"),
-        template("run/{run}", "run", "What a run is doing, step by step", "application/json"),
-        template("run/{run}/output/{step}", "output", "What a step left, all of it", "text/plain"),
+        template("run/{run}", "run", "The state of a run, step by step", "application/json"),
+        template("run/{run}/output/{step}", "output", "The whole output of a step", "text/plain"),
         template(
             "run/{run}/artifact/{step}/{attempt}/{file}",
             "artifact",
-            "A file that an attempt left: stdout, stderr, prompt.md or transcript.jsonl",
+            "A file of an attempt: stdout, stderr, prompt.md or transcript.jsonl",
             "text/plain",
         ),
     ]
@@ -116,7 +116,7 @@ async fn artifact(
 ) -> Result<(String, &'static str), Problem> {
     let (run, loaded) = desk.load(run).await?;
     let path: StepPath = step.parse().map_err(Problem::new)?;
-    let attempt: u32 = attempt.parse().map_err(|_| Problem::new(format!("`{attempt}` is no attempt")))?;
+    let attempt: u32 = attempt.parse().map_err(|_| Problem::new(format!("`{attempt}` is not an attempt")))?;
     if loaded.state.find(&path).is_none() {
         return Err(Problem::new(format!("no step `{step}` was reached in {run}")));
     }

@@ -59,7 +59,7 @@ fn request(attempt: &Attempt) -> Result<Request, String> {
         Some(Json::String(text)) => request.body(text.clone()),
         Some(value) => request.json(value),
     };
-    request.build().map_err(|error| format!("this is no request: {}", follow::reason(error)))
+    request.build().map_err(|error| format!("the request is invalid: {}", follow::reason(error)))
 }
 
 async fn read(attempt: &Attempt, mut response: Response) -> Done {
@@ -81,7 +81,7 @@ async fn read(attempt: &Attempt, mut response: Response) -> Done {
         Ok(value) => Done::with(value),
         Err(Unread::NotJson(_)) => Done::with(Json::String(text)),
         Err(Unread::Lossy(why)) => {
-            return Done::failed(ErrorClass::Invalid, format!("the answer cannot be kept: {why}"));
+            return Done::failed(ErrorClass::Invalid, format!("the response cannot be stored: {why}"));
         }
     };
     done.result.exit_code = Some(i32::from(status.as_u16()));

@@ -96,7 +96,7 @@ impl<'a> Notice<'a> {
         let mut failed: Vec<Failure> = Vec::new();
         for name in channels {
             if let Err(mut failure) = self.in_time(name).await {
-                failure.message = format!("the channel `{name}` was not told: {}", failure.message);
+                failure.message = format!("the channel `{name}` failed: {}", failure.message);
                 failed.push(failure);
             }
         }

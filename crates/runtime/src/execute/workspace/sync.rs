@@ -60,7 +60,7 @@ pub(crate) async fn arrive(attempt: &Attempt) -> Result<Option<PathBuf>, Box<Don
         Err(Trouble::Stopped) => Err(Box::new(Done::unspent(ErrorClass::Failed, "stopped"))),
         Err(trouble) => Err(Box::new(Done::unspent(
             ErrorClass::Transient,
-            format!("the files of the run cannot be made again from commit {}: {trouble}", carried.commit),
+            format!("the files of the run cannot be rebuilt from commit {}: {trouble}", carried.commit),
         ))),
     }
 }
@@ -69,7 +69,7 @@ async fn rebuilt(attempt: &Attempt, carried: &Carried, left_at: u64) -> Result<P
     let remote = attempt.shared.options.member.carry.as_deref();
     let remote = remote.ok_or_else(|| Trouble::Git("`fleet.carry` is not set on this machine".to_owned()))?;
     if !is_sound(carried) {
-        return Err(Trouble::Git(format!("`{}` is no record of files", carried.name)));
+        return Err(Trouble::Git(format!("`{}` is not a record of files", carried.name)));
     }
     let _lock = lock(attempt).await?;
     let tree = tree(attempt, &attempt.shared.options.workspace, "rebuild").await?;

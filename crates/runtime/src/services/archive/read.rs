@@ -21,8 +21,9 @@ const LINE_BYTES_MAX: u64 = 4 << 28;
 
 /// Reads a file of at most `bytes_max` bytes when unpacked. Writes the files of the run to `folder`, if one is given.
 pub(super) fn read(file: &Path, bytes_max: u64, folder: Option<&Path>) -> Result<Archive, Error> {
-    let named =
-        |why: &str| Error::Rejected(Rejection::invalid(format!("{} is no archive of a run: {why}", file.display())));
+    let named = |why: &str| {
+        Error::Rejected(Rejection::invalid(format!("{} is not an archive of a run: {why}", file.display())))
+    };
     let opened = File::open(file).map_err(|error| named(&error.to_string()))?;
     let mut reading = Reading::default();
     let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(opened)));

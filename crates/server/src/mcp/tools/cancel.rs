@@ -11,7 +11,7 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "cancel",
     title: "Cancel a run",
-    about: "Ends a run: nothing new is begun, what is under way is stopped. What is done stays; `retry` can take it up again.",
+    about: "Cancels a run: no new step starts, and running steps stop. Finished results stay; `retry` starts the run again.",
     nature: Nature::Ends,
     schema: schema::<Args>,
     call: |call| Box::pin(cancel(call)),

@@ -12,8 +12,8 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "heartbeat",
-    title: "Say that a step is still worked on",
-    about: "Tells the run that you still work on a step, so that it is not handed to somebody else: every 3 to 5 minutes while a step takes long.",
+    title: "Report that you are still working on a step",
+    about: "Tells the run that you are still working on a step, so that no other client gets it. Call it every 3 to 5 minutes during a long step.",
     nature: Nature::Takes,
     schema: schema::<Args>,
     call: |call| Box::pin(heartbeat(call)),

@@ -45,7 +45,7 @@ pub(crate) async fn next(call: &Call, run: &RunId) -> Result<Reply, Problem> {
 pub(crate) fn asked<'q>(questions: &'q [Asked], step: Option<&str>) -> Result<&'q Asked, Problem> {
     let open = || questions.iter().map(|asked| format!("`{}`", asked.path)).collect::<Vec<_>>().join(", ");
     match (step, questions) {
-        (_, []) => Err(Problem::new("this run asks nothing at the moment; `status` shows how it stands")),
+        (_, []) => Err(Problem::new("this run asks nothing at the moment; `status` shows its state")),
         (None, [one]) => Ok(one),
         (None, _) => Err(Problem::new(format!("several steps ask: {}; name one as `step`", open()))),
         (Some(step), _) => questions

@@ -14,9 +14,9 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "output",
-    title: "What a step left",
-    about: "What a step left, whole, also where a prompt showed only its beginning: by the name of the output or the step. \
-            With `key`, one part of it. Without a step, what the run returned.",
+    title: "Output of a step",
+    about: "The whole output of a step, even if a prompt showed only its beginning. Name the output or the step. \
+            With `key`, one part of it. Without a step, the outputs that the run returned.",
     nature: Nature::Looks,
     schema: schema::<Args>,
     call: |call| Box::pin(output(call)),

@@ -77,10 +77,7 @@ fn tool(name: &str, plan: &Plan) -> Tool {
 
 fn schema(plan: &Plan) -> JsonObject {
     let mut properties = JsonObject::new();
-    properties.insert(
-        "task".to_owned(),
-        json!({"type": "string", "description": "What is to be done, in the user's words."}),
-    );
+    properties.insert("task".to_owned(), json!({"type": "string", "description": "The task, in the user's words."}));
     for (name, input) in &plan.main().inputs {
         let mut schema = input.schema.clone();
         if let Some(object) = schema.as_object_mut() {

@@ -22,10 +22,10 @@ const WAIT_S_MAX: u64 = 3600;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "run",
-    title: "Run a workflow by the engine",
-    about: "Runs a workflow unattended: the ENGINE calls agents for its steps. Waits a while and answers how it stands; the run continues by \
-            itself after that, `status` and `output` look at it. With `run` in the place of `workflow` it continues with a run that stands still. \
-            Cancelling the call ends the waiting only; the tool `cancel` ends a run.",
+    title: "Run a workflow with the engine",
+    about: "Runs a workflow unattended: the ENGINE calls agents for its steps. Waits a while and returns the state of the run; the run continues by \
+            itself after that, and `status` and `output` show it. With `run` instead of `workflow` it continues a run that has stopped. \
+            Cancelling the call only stops the waiting; the tool `cancel` cancels a run.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(run(call)),
@@ -60,7 +60,9 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
         }
         (None, Some(run)) => going_on(&call, run).await?,
         _ => {
-            return Err(Problem::new("give either `workflow`, what to run, or `run`, the id of what to continue with"));
+            return Err(Problem::new(
+                "give either `workflow`, the workflow to run, or `run`, the id of the run to continue",
+            ));
         }
     };
     call.desk.drive(&run);
@@ -72,7 +74,7 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
 async fn going_on(call: &Call, id: &str) -> Result<RunId, Problem> {
     let (run, loaded) = call.desk.load(id).await?;
     if loaded.state.is_hosted() {
-        return Err(Problem::new(format!("{run} is hosted: its steps are yours to do; `next` hands them out")));
+        return Err(Problem::new(format!("{run} is hosted: you do its steps; `next` returns them")));
     }
     Ok(run)
 }

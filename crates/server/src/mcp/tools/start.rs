@@ -15,9 +15,9 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "start",
     title: "Start a workflow, hosted",
-    about: "Starts a workflow whose steps YOU do: answers with the first steps, each with its prompt and how to close it. \
+    about: "Starts a workflow whose steps YOU do: returns the first steps, each with its prompt and how to close it. \
             Do them (a subagent each, side by side, is fine), `submit` each result, and continue until the status is `succeeded` or `failed`. \
-            Commands and other fixed steps are done by the engine in between.",
+            The engine does commands and other fixed steps in between.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(start(call)),

@@ -16,8 +16,8 @@ use crate::mcp::{decision, handout};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "status",
-    title: "How a run stands",
-    about: "How a run stands: status, steps, what it waits for, and what a human is asked. Takes and changes nothing.",
+    title: "State of a run",
+    about: "The state of a run: status, steps, what it waits for, and the questions to a human. Claims and changes nothing.",
     nature: Nature::Looks,
     schema: schema::<Args>,
     call: |call| Box::pin(status(call)),

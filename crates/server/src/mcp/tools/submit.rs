@@ -13,8 +13,8 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "submit",
     title: "Submit the result of a step",
-    about: "Hands in the result of a step that was handed out, then answers like `next`. Give the attempt that the step was handed out under. \
-            A result that does not fit leaves the step open and says why; nothing else is harmed by a wrong call.",
+    about: "Submits the result of a step that you got, then answers like `next`. Give the attempt that you got with the step. \
+            If a result does not fit, the step stays open and the answer says why; a wrong call does no other harm.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(submit(call)),

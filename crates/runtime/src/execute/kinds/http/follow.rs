@@ -42,7 +42,7 @@ pub(crate) async fn send(
         *next.timeout_mut() = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         request = next;
     }
-    Err(Failure::new(ErrorClass::Failed, format!("the server sends us on more than {HOPS_MAX} times")))
+    Err(Failure::new(ErrorClass::Failed, format!("the server redirects more than {HOPS_MAX} times")))
 }
 
 /// Sends a request to one address. Repeats it while files or memory for a connection are short.
@@ -96,8 +96,8 @@ fn send_on(request: &mut Request, to: Url, status: StatusCode, secrets: &Redacti
     if !is_same_origin(request.url(), &to) {
         let body = request.body().and_then(|body| body.as_bytes()).unwrap_or_default();
         if secrets.finds(&String::from_utf8_lossy(body)) {
-            let message = format!("the server sends us on to {}, and the body has a secret in it", host(&to));
-            return Err(Failure::new(ErrorClass::Failed, format!("{message}; set `url` to where it really is")));
+            let message = format!("the server redirects to {}, and the body has a secret in it", host(&to));
+            return Err(Failure::new(ErrorClass::Failed, format!("{message}; set `url` to the final address")));
         }
         keep_harmless(request.headers_mut(), secrets);
     }
@@ -183,6 +183,6 @@ mod tests {
         let secrets = Redaction::new(["canary-1".to_owned()]);
         let to = "https://two.example/".parse().unwrap();
         let failure = send_on(&mut next, to, StatusCode::TEMPORARY_REDIRECT, &secrets).unwrap_err();
-        assert!(failure.message.starts_with("the server sends us on to two.example, and the body has a secret"));
+        assert!(failure.message.starts_with("the server redirects to two.example, and the body has a secret"));
     }
 }

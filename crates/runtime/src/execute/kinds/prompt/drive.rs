@@ -70,7 +70,7 @@ pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: 
 }
 
 fn unplaced(error: &io::Error) -> Done {
-    Done::unspent(ErrorClass::Failed, format!("the turn has no place: {error}"))
+    Done::unspent(ErrorClass::Failed, format!("the folder of the turn cannot be created: {error}"))
 }
 
 /// The turn for the agent.

@@ -67,12 +67,12 @@ fn unkept(trouble: &Trouble) -> Done {
         Trouble::NoWorkTree(_) => "; `git init` makes it one, or write `on_interrupt: continue`",
         Trouble::Git(_) => "",
     };
-    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` cannot be held to: {trouble}{remedy}"))
+    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` is not possible: {trouble}{remedy}"))
 }
 
 /// The failure if the files cannot be restored. It counts as another interruption, so the next attempt restores them
 /// first.
 fn stuck(trouble: &Trouble) -> Done {
     let class = if *trouble == Trouble::Stopped { ErrorClass::Failed } else { ErrorClass::Lost };
-    Done::unspent(class, format!("the files cannot be put back: {trouble}"))
+    Done::unspent(class, format!("the files cannot be restored: {trouble}"))
 }

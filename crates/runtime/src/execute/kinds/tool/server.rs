@@ -44,7 +44,7 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(ToolCall, Vec<Strin
     let options = &attempt.shared.options;
     if configured.is_checkout && !trust::is_trusted(&options.workspace, &options.backends.trusted) {
         return Err(format!(
-            "the tool server `{name}` came with the project, and nobody has looked at it as it is now; look at .mcp.json and what it \
+            "the tool server `{name}` came with the project, and you have not trusted its current version; read .mcp.json and what it \
              names, then run `longhaul trust`"
         ));
     }

@@ -55,7 +55,7 @@ pub(crate) enum Trouble {
     #[error("stopped")]
     Stopped,
     /// The files are in no work tree.
-    #[error("{} is in no git work tree", .0.display())]
+    #[error("{} is not in a git work tree", .0.display())]
     NoWorkTree(PathBuf),
     /// The message of git.
     #[error("{0}")]
@@ -133,7 +133,7 @@ impl Git {
             ProcessEnd::Signalled(_) | ProcessEnd::TimedOut => return Err(Trouble::Git("git was ended".to_owned())),
         };
         if output.stdout.is_cut() {
-            return Err(Trouble::Git("git said more than can be read".to_owned()));
+            return Err(Trouble::Git("the output of git is too large".to_owned()));
         }
         let complaint = output.stderr.text_lossy().trim().to_owned();
         Ok(Said { code, stdout: [output.stdout.head, output.stdout.tail].concat(), complaint })

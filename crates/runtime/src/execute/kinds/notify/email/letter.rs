@@ -27,7 +27,7 @@ impl Letter {
     /// The whole e-mail, or why it is refused.
     pub(super) fn text(&self) -> Result<String, String> {
         if self.to.is_empty() {
-            return Err("nobody is named as recipient".to_owned());
+            return Err("no recipient is named".to_owned());
         }
         self.to.iter().chain([&self.from]).try_for_each(|address| checked(address))?;
         if self.subject.chars().any(char::is_control) {

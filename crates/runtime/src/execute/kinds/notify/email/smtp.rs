@@ -20,7 +20,9 @@ const ANSWER_BYTES_MAX: u64 = 64 << 10;
 /// Sends an e-mail. `Letter::text` has already checked that its addresses fit into a command.
 pub(super) async fn send(server: &MailServer, letter: &Letter, text: &str) -> Result<(), Failure> {
     if server.login.is_some() && server.privacy == MailPrivacy::Open {
-        return Err(invalid("a password is not sent in the open; set `tls` of the channel to `starttls` or `tls`"));
+        return Err(invalid(
+            "Longhaul does not send a password without TLS; set `tls` of the channel to `starttls` or `tls`",
+        ));
     }
     let stream = TcpStream::connect(&server.address).await.map_err(|error| broken(&error))?;
     match server.privacy {
@@ -63,7 +65,7 @@ impl Talk<TcpStream> {
         self.say("STARTTLS", 220).await?;
         if !self.stream.buffer().is_empty() {
             // An attacker may have added this text, so that it looks like an answer under TLS.
-            return Err(Failure::new(ErrorClass::Failed, "the mail server continued in the open after STARTTLS"));
+            return Err(Failure::new(ErrorClass::Failed, "the mail server sent text without TLS after STARTTLS"));
         }
         Ok(self.stream.into_inner())
     }

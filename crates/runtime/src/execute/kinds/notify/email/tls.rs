@@ -23,9 +23,7 @@ pub(super) async fn wrap(stream: TcpStream, server: &MailServer) -> Result<TlsSt
     let name = ServerName::try_from(host).map_err(|_| invalid(format!("`{}` names no host", server.address)))?;
     let config = config(server.trust.as_deref())?;
     let wrapped = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
-    wrapped.map_err(|error| {
-        Failure::new(ErrorClass::Failed, format!("the mail server cannot be talked to in private: {error}"))
-    })
+    wrapped.map_err(|error| Failure::new(ErrorClass::Failed, format!("TLS with the mail server failed: {error}")))
 }
 
 fn config(trust: Option<&Path>) -> Result<ClientConfig, Failure> {
