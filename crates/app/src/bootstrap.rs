@@ -240,7 +240,7 @@ fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
 }
 
 #[cfg(not(debug_assertions))]
-#[expect(clippy::unnecessary_wraps, reason = "debug builds can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "debug builds can return an error")]
 fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
     Ok(store)
 }

@@ -706,7 +706,7 @@ fn unknown_input(unit: &Unit, name: &str) -> Rejection {
 }
 
 /// A new run id: short, sortable by time, easy to type, without letters that look alike.
-#[expect(clippy::expect_used, reason = "only letters of the grammar are put together here")]
+#[expect(clippy::expect_used, reason = "the text has only letters of the grammar")]
 pub(crate) fn new_run_id(now_ms: i64) -> RunId {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     // Six letters hold the seconds since 2025 until the 2050s. Four more letters separate the runs of one second.

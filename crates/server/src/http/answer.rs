@@ -147,7 +147,7 @@ pub(super) struct Answering {
 /// The possible answers.
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "the schema of `Answer`, without what only time can say")]
+#[expect(dead_code, reason = "the schema of `Answer`, without `timed_out`")]
 enum Said {
     Approve,
     Skip,

@@ -52,7 +52,7 @@ mod tests {
 
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only whether it can be read is of interest")]
+    #[expect(dead_code, reason = "the test only checks that it parses")]
     struct Args {
         /// The name of the workflow.
         workflow: String,
