@@ -21,23 +21,23 @@ pub const PATIENCE: Duration = Duration::from_millis(1500);
 pub enum RunCommand {
     /// Answer the question of a step.
     Answer(GivenAnswer),
-    /// Send it a signal.
+    /// Send a signal to the run.
     Signal {
         /// The name that a step waits for.
         name: String,
         /// The data of the signal.
         data: Json,
     },
-    /// Stop it.
+    /// Cancel the run.
     Cancel {
         /// The reason, as others read it.
         reason: Option<String>,
     },
-    /// Start nothing new.
+    /// Start no new steps.
     Pause,
     /// Start new steps again.
     Unpause,
-    /// Start it again after a failure.
+    /// Start the run again after a failure.
     Retry {
         /// The first step to run again; `None` means the steps that failed.
         from: Option<StepPath>,

@@ -27,7 +27,7 @@ pub struct App {
 }
 
 impl App {
-    /// The application on an engine.
+    /// Creates the application on top of an engine.
     pub fn new(engine: Engine) -> Self {
         Self { engine }
     }
@@ -49,7 +49,7 @@ impl App {
         Ok((run, loaded))
     }
 
-    /// Runs, newest first.
+    /// Lists runs, newest first.
     pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
         self.engine.list(query).await
     }

@@ -1,4 +1,4 @@
-//! Starting and forking runs.
+//! Starts and forks runs.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;

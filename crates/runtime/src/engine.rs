@@ -135,7 +135,7 @@ pub enum Error {
     /// There is no such run.
     #[error("there is no run `{0}`")]
     UnknownRun(String),
-    /// More than one run begins like this.
+    /// More than one run has an id that begins like this.
     #[error("`{0}` is not unique: {1}")]
     Ambiguous(String, String),
     /// The command was rejected; the kind says why.
@@ -238,7 +238,7 @@ pub struct StartRequest {
     pub driver: Driver,
 }
 
-/// Drives runs of a store.
+/// Drives the runs of a store.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<Shared>,
@@ -269,7 +269,7 @@ pub(crate) struct Shared {
 }
 
 impl Engine {
-    /// An engine on a store. Must be made inside a Tokio runtime.
+    /// Creates an engine on a store. Must run inside a Tokio runtime.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, options: EngineOptions) -> Self {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
@@ -421,7 +421,7 @@ impl Engine {
         Ok(rows)
     }
 
-    /// A run's plan and state.
+    /// Loads a run's plan and state.
     pub async fn load(&self, run: &RunId) -> Result<Loaded, Error> {
         run_loop::load(&self.shared, run).await
     }
@@ -438,7 +438,7 @@ impl Engine {
         Ok(is_settled && self.shared.store.inbox(run).await?.is_empty())
     }
 
-    /// Events of a run after a seq.
+    /// Reads at most `limit` events of a run after the number `after`.
     pub async fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Envelope>, Error> {
         let rows = self.shared.store.read(run, after, limit).await?;
         let mut events = Vec::with_capacity(rows.len());
@@ -539,7 +539,7 @@ impl Engine {
         }
     }
 
-    /// The login with which the store was opened: with one, an engine can do nothing but [`Engine::work`].
+    /// The login that opened the store. With a login, an engine can only do [`Engine::work`].
     pub fn login(&self) -> Option<&str> {
         self.shared.store.scope().map(longhaul_store::LoginScope::login)
     }

@@ -35,7 +35,7 @@ pub use picture::{HandedStep, HostStatus, HostedWork};
 pub const PATIENCE: Duration = Duration::from_secs(50);
 /// How long a client that already has work waits for more.
 const HASTE: Duration = Duration::from_secs(2);
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 1000;
 
 /// A result from a client.
@@ -51,7 +51,7 @@ pub struct Submission {
     pub attempt: Option<u32>,
 }
 
-/// A sign of life.
+/// A sign of life from a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heartbeat {
     /// What the client is doing, in words.
@@ -280,7 +280,8 @@ impl Engine {
     }
 }
 
-/// Takes the value of a step out of the submission. If the step is not open, it rejects every submission.
+/// Takes the value of a step out of the submission. If the step is not open, the value stays unchecked, because the
+/// caller then rejects the submission.
 fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Result<Json, Error> {
     let open = loaded.state.find(path).filter(|step| step.phase.is_hosted() && step.attempts == attempt);
     let Some(inst) = open.filter(|_| !loaded.state.is_finished()) else { return Ok(sent.clone()) };
@@ -303,5 +304,5 @@ fn has_work(state: &State, client: &str) -> bool {
 }
 
 pub(crate) fn busy(run: &RunId) -> Error {
-    Rejection::busy(format!("others move {run} on all the time")).into()
+    Rejection::busy(format!("other processes keep changing {run}; try again")).into()
 }

@@ -1,7 +1,7 @@
 //! The HTTP API: runs, workflows and questions for pages and programs, with streams of events.
 //!
 //! ```text
-//! request ─▶ guard: host, origin, rate, who, role ─▶ table ─▶ handler ─▶ desk ─▶ engine
+//! request ─▶ guard: host, origin, rate, who, role ─▶ table ─▶ handler ─▶ app state ─▶ engine
 //!                                                                   └─▶ stream ◀─ journal
 //! ```
 //!

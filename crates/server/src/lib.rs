@@ -1,7 +1,7 @@
 //! The server: the Model Context Protocol over pipes and HTTP, and the HTTP API.
 //!
 //! ```text
-//! client ─▶ mcp ─▶ desk ─▶ engine, project
+//! client ─▶ mcp ─▶ app state ─▶ engine, project
 //! ```
 //!
 //! **Invariant:** the server keeps no state of its own that a client relies on. The store has the result of a call

@@ -2,8 +2,8 @@
 //!
 //! `<dir>/<run>/run.json`, `context.json`, and for each attempt
 //! `<dir>/<run>/steps/<path>/@<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
-//! and visit, so nothing overwrites anything. What has nothing to tell is not made: no folder for an attempt that left
-//! nothing, no file for a stream on which nothing came. Making files is what costs most about a small step.
+//! and visit, so no file overwrites another. Empty files and folders are not created, because creating files is the most
+//! expensive part of a small step.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -48,7 +48,7 @@ pub struct Applied {
     pub run: RunId,
     /// The outcome in one word: `approved`, `denied`, `cancelled`.
     pub what: &'static str,
-    /// The step it was about.
+    /// The step that the command is about.
     pub step: Option<StepPath>,
     /// The caller who gave the command.
     pub by: Option<String>,
@@ -56,7 +56,7 @@ pub struct Applied {
     pub at: i64,
     /// The event that records it; 0 while nothing is recorded.
     pub seq: u64,
-    /// What becomes of the run.
+    /// How the run continues.
     pub then: Follow,
 }
 

@@ -48,7 +48,7 @@ impl Engine {
         }
     }
 
-    /// The next events; with an error, those before it.
+    /// The next events. An error comes with the events before it.
     async fn next_events(&self, run: &RunId, after: u64) -> Result<Vec<Envelope>, (Vec<Envelope>, Error)> {
         let store = self.shared.store.as_ref();
         let rows = match store.read(run, after, PAGE).await {

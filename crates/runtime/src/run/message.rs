@@ -17,7 +17,7 @@ use crate::run::run_loop::Loaded;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum Message {
-    /// An answer to a question.
+    /// Answer a question.
     Answer {
         /// The step that asks.
         path: StepPath,
@@ -38,7 +38,7 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
-    /// A signal.
+    /// Send a signal to the run.
     Signal {
         /// The name of the signal.
         name: String,

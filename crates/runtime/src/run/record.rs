@@ -36,7 +36,7 @@ pub(crate) struct Extras {
     pub(crate) given_up: Vec<(StepPath, u32)>,
 }
 
-/// One commit: events and everything in the store that follows from them.
+/// Records one commit: events, and all rows of the store that follow from them.
 pub(crate) async fn record(
     shared: &Shared,
     run: &RunId,
@@ -56,7 +56,7 @@ pub(crate) async fn append(shared: &Shared, append: Append) -> Result<(), Error>
     }
 }
 
-/// A commit as the store takes it.
+/// Builds a commit for the store.
 pub(crate) fn prepared(
     shared: &Shared,
     run: &RunId,

@@ -37,7 +37,7 @@ impl Orphans {
     }
 }
 
-/// Whether the worker of a task is gone. The answer is about other processes, not this one.
+/// Whether no other process works on a task: it has no worker, the worker is dead or this process, or its lease ended.
 pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     match &task.worker {
         Some(worker) if *worker == shared.worker => true,

@@ -1,4 +1,4 @@
-//! Runs as lists show them.
+//! Lists runs.
 
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};

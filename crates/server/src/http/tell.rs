@@ -1,4 +1,4 @@
-//! Commands to a run.
+//! Sends commands to a run.
 
 use axum::http::StatusCode;
 use longhaul_app::{CommandOutcome, RunCommand};

@@ -2,7 +2,7 @@
 //! Longhaul.
 //!
 //! ```text
-//! agent007_* | wb_* | workflows_* ─▶ arguments of theirs ─▶ desk, engine ─▶ answers of theirs
+//! agent007_* | wb_* | workflows_* ─▶ their arguments ─▶ app state, engine ─▶ their answers
 //! ```
 //!
 //! **Invariant:** a set only translates. The engine decides, records and rejects, and a wrong call does no harm.

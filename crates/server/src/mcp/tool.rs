@@ -44,7 +44,7 @@ pub struct Tool {
 pub enum Nature {
     /// Changes nothing.
     Looks,
-    /// Changes something, and nothing more when called again.
+    /// Changes something. A repeated call changes nothing more.
     Takes,
     /// Adds something each time.
     Adds,

@@ -1,4 +1,4 @@
-//! `http`: one request.
+//! `http`: sends one request.
 
 pub(crate) mod follow;
 

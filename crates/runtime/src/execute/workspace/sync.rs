@@ -117,8 +117,8 @@ async fn sent_as(attempt: &Attempt, remote: &str, name: &str, sent: &str) -> Res
     Ok(Carried { commit, name: name.to_owned(), number })
 }
 
-/// Removes the sent files of a run, here and from the remote; with `all`, also the records on this machine. If
-/// something cannot be removed now, `prune` removes it.
+/// Removes the sent files of a run from the remote, and the note that they were sent; with `all`, also the records on
+/// this machine. If something cannot be removed now, `prune` removes it.
 pub(crate) async fn forget(shared: &Shared, run: &RunId, all: bool) -> Result<(), Trouble> {
     let Some(remote) = &shared.options.member.carry else { return Ok(()) };
     let mark = Mark { engine: shared.worker.as_str().to_owned(), attempt: format!("{run}/carry") };

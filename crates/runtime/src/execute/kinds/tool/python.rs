@@ -1,7 +1,7 @@
-//! `python.call`: a function of work-buddy's package, in a process of its own.
+//! `python.call`: a function of work-buddy's package, in a separate process.
 //!
-//! It is asked with `{"callable", "kwargs", "session_id"}` on stdin and answers `{"success": true, "value"}` or
-//! `{"success": false, "error", "traceback"}` on stdout. What the function prints goes to stderr.
+//! The process gets `{"callable", "kwargs", "session_id"}` on stdin and answers `{"success": true, "value"}` or
+//! `{"success": false, "error", "traceback"}` on stdout. The output of the function goes to stderr.
 
 use std::time::Duration;
 

@@ -54,7 +54,7 @@ pub(crate) enum Trouble {
     /// The caller stopped it.
     #[error("stopped")]
     Stopped,
-    /// The files are in no work tree.
+    /// The files are not in a work tree.
     #[error("{} is not in a git work tree", .0.display())]
     NoWorkTree(PathBuf),
     /// The message of git.
@@ -76,7 +76,7 @@ impl Said {
     }
 }
 
-/// Git in a folder.
+/// Calls git in a folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     pub(crate) cwd: PathBuf,
