@@ -1,4 +1,4 @@
-//! Opening a project: its store, its files, its settings, and the engine on them.
+//! Opens a project: its store, its files, its settings, and an engine on top of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use tokio_util::sync::CancellationToken;
 
 use crate::open_store;
 
-/// Long enough for a machine that is busy, short enough for people who wait for a takeover.
+/// The length of a lease. A busy machine can renew in time, and people do not wait long for a takeover.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// How long a machine may be silent before a run that needs it asks what to do, where the settings do not say.
+/// How long a machine may be silent before a run that needs it asks a person. The settings can change it.
 const HOST_GRACE_MS: i64 = 10 * 60 * 1000;
 
-/// Tells the user of an interface something that is no result: a warning, a hint.
+/// Shows the user a warning or a hint that is not part of the result.
 pub type Say = dyn Fn(String) + Sync;
 
-/// How prompts are made, for those who may start work.
+/// Options for interfaces that start work.
 #[derive(Debug, Clone, Default)]
 pub struct AgentChoice {
-    /// Who makes prompts that name no backend.
+    /// The agent for prompts that name none.
     pub agent: Option<String>,
     /// The file with the replies of the scripted agent.
     pub script: Option<PathBuf>,
-    /// Attempts at once, over all runs.
+    /// The most attempts that run at once, over all runs.
     pub slots: usize,
     /// Whether cached results are ignored.
     pub no_cache: bool,
@@ -47,23 +47,23 @@ impl AgentChoice {
     }
 }
 
-/// What a worker is among several.
+/// Options of this worker.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerChoice {
-    /// What it can do beside what its machine says.
+    /// Labels in addition to those of its machine.
     pub labels: Vec<String>,
-    /// What lists call it.
+    /// The worker's name in lists.
     pub name: Option<String>,
 }
 
-/// How a project is opened.
+/// Options for opening a project.
 #[derive(Debug, Clone, Default)]
 pub struct Opening {
-    /// The store that somebody named: a file or an address.
+    /// The store that the user named: a file or an address.
     pub store: Option<String>,
-    /// How prompts are made.
+    /// Options for agents.
     pub agents: AgentChoice,
-    /// What this process is among several.
+    /// Options for this process as a worker.
     pub worker: WorkerChoice,
 }
 
@@ -74,8 +74,8 @@ pub fn open(project: Project, how: &Opening, say: &Say) -> Result<Engine> {
     assemble(project, &place, opened, how, say)
 }
 
-/// Opens the engine of a project for a worker, who may have a login, and waits for its store; `None` if `stop` came first. Must
-/// run inside a Tokio runtime.
+/// Opens the engine of a project for a worker, which may have a login. Waits for the store; `None` if `stop` came
+/// first. Must run inside a Tokio runtime.
 pub async fn open_patiently(
     project: Project,
     how: &Opening,
@@ -87,7 +87,7 @@ pub async fn open_patiently(
     assemble(project, &place, opened, how, say).map(Some)
 }
 
-/// Where the store of a project is, in or beside a folder that is there.
+/// The address of the project's store. Creates the folder of the state if it is missing.
 pub fn made_ready(project: &Project, store: Option<&str>) -> Result<StoreAddress> {
     let place = place::of(project, store)?;
     if store.is_none() || place.file().is_none() {
@@ -96,25 +96,26 @@ pub fn made_ready(project: &Project, store: Option<&str>) -> Result<StoreAddress
     Ok(place)
 }
 
-/// The folder that holds the files about runs, where it is or would be.
+/// The folder with the files of runs. It need not exist yet.
 pub fn files_dir(project: &Project, store: Option<&str>) -> Result<PathBuf> {
     let place = place::of(project, store)?;
     Ok(beside(&place, &home(project, &place)?))
 }
 
-/// The workflows of a project, with the registry of the store that is meant.
+/// The workflows of a project, with the registry of the given store.
 pub fn disk(project: Project, store: Option<&str>) -> Result<Disk> {
     let store = place::of(&project, store)?;
     Ok(Disk::new(project).with_registry(RegistryReader::of(Some(store), longhaul_runtime::registry_of)))
 }
 
-/// Earlier versions kept the store in the project, where a checkout could bring one along. It is not opened unless a person says so.
+/// Warns about a store inside the project, where earlier versions kept it. A checkout could bring one along, so
+/// Longhaul opens it only if the user names it.
 fn hint_at_earlier(project: &Project, place: &StoreAddress, say: &Say) {
     let earlier = project.root.join(".longhaul").join(place::FILE);
     let is_own = state::of(project).is_ok_and(|state| place.file().is_some_and(|file| file.starts_with(state)));
     if is_own && earlier.is_file() {
         say(format!(
-            "{} is not used: runs are kept outside of the project, in {place}; `longhaul store adopt` takes it over",
+            "{} is not used: runs are outside of the project, in {place}; `longhaul store adopt` takes it over",
             earlier.display()
         ));
     }
@@ -130,7 +131,7 @@ fn assemble(
     let agents = &how.agents;
     hint_at_earlier(&project, place, say);
     let home = home(&project, place)?;
-    // Strays of engines that were killed go before anything new begins.
+    // Stop leftover processes of killed engines before anything new starts.
     process::sweep(is_dead);
     let runs_dir = runs_dir(&beside(place, &home))?;
     let settings = Settings::of(&project)?;
@@ -162,17 +163,17 @@ fn assemble(
     Ok(Engine::new(failing(store)?, clock, options))
 }
 
-/// What this process is among several. A file is never shared by machines.
+/// This process as a member of the fleet. Machines never share a store that is a file.
 fn member(place: &StoreAddress, root: &Path, worker: &WorkerChoice, fleet: Fleet) -> Membership {
     let (machine, host) = (process::host_name(), spot(root));
     let project = place.file().is_none().then(|| fleet.project.clone().or_else(|| identity(root).ok())).flatten();
-    // The machine alone is what runs of earlier versions ask for.
+    // Runs of earlier versions ask for the machine's label only.
     let hosts = [host_label(&machine), host_label(&host)];
     let usual = [std::env::consts::OS.to_owned(), std::env::consts::ARCH.to_owned(), machine.clone()];
     let mut labels: Vec<String> = worker.labels.clone();
     let of_project = project.as_deref().map_or_else(no_project_label, project_label);
     labels.extend(usual.into_iter().chain(hosts).chain([of_project]));
-    // Who may count the turns of an agent may take them.
+    // A worker that may count the turns of an agent may also take them.
     labels.extend(fleet.caps.labels.keys().filter(|label| agent_of_label(label).is_some()).cloned());
     labels.sort();
     labels.dedup();
@@ -188,7 +189,7 @@ fn member(place: &StoreAddress, root: &Path, worker: &WorkerChoice, fleet: Fleet
     }
 }
 
-/// A checkout on a machine: files of one are not in another.
+/// The name of a checkout on a machine. Another checkout has other files.
 pub fn spot(root: &Path) -> String {
     match process::told_host_name() {
         Some(told) => told,
@@ -199,7 +200,7 @@ pub fn spot(root: &Path) -> String {
     }
 }
 
-/// The folder of the project's state. Who names a file for the store needs no home folder.
+/// The folder of the project's state. A store that is a named file needs no home folder.
 fn home(project: &Project, place: &StoreAddress) -> Result<PathBuf> {
     match (state::of(project), place.file().and_then(|file| file.parent())) {
         (Err(_), Some(folder)) => Ok(folder.to_owned()),
@@ -207,31 +208,31 @@ fn home(project: &Project, place: &StoreAddress) -> Result<PathBuf> {
     }
 }
 
-/// The folder for files about runs. It is known by a path without links, so that none below it is taken for one of ours.
+/// The folder for files of runs, as a path without links. So no link below it passes for one of our files.
 fn runs_dir(beside: &Path) -> Result<PathBuf> {
     let folder = std::path::absolute(beside).and_then(|beside| beside.canonicalize());
     let folder = folder.unwrap_or_else(|_| beside.to_owned()).join("runs");
     if folder.is_symlink() {
         anyhow::bail!(
-            "{} is a link, and files about runs are not written through one; remove it, or name another --store",
+            "{} is a link, and Longhaul writes no files of runs through a link; remove it, or name another --store",
             folder.display()
         );
     }
     Ok(folder)
 }
 
-/// Files about runs are beside the file of the store; those of a database are in the project, each machine's its own.
+/// The folder next to the store's file. With a database, it is the state folder on this machine.
 fn beside(place: &StoreAddress, home: &Path) -> PathBuf {
     place.file().and_then(|file| file.parent()).unwrap_or(home).to_owned()
 }
 
-/// How long an attempt is held without being renewed. Debug builds can be told, to test what happens after.
+/// The length of a lease. In debug builds `LONGHAUL_LEASE_MS` changes it, for tests.
 fn lease() -> Duration {
     let told = std::env::var("LONGHAUL_LEASE_MS").ok().filter(|_| cfg!(debug_assertions));
     told.and_then(|ms| ms.parse().ok()).map_or(LEASE, Duration::from_millis)
 }
 
-/// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process dies, to test coming back.
+/// In debug builds `LONGHAUL_FAILPOINT` names a write at which this process exits, to test recovery.
 #[cfg(debug_assertions)]
 fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
     let Ok(point) = std::env::var("LONGHAUL_FAILPOINT") else { return Ok(store) };
@@ -239,7 +240,7 @@ fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
 }
 
 #[cfg(not(debug_assertions))]
-#[expect(clippy::unnecessary_wraps, reason = "debug builds can refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "debug builds can return an error")]
 fn failing(store: Arc<dyn Store>) -> Result<Arc<dyn Store>> {
     Ok(store)
 }

@@ -1,4 +1,4 @@
-//! Commands to a run: who may give them is decided by the engine, from the caller that each of them names.
+//! Commands to a run. Each command names its caller, and the engine decides whether the caller may give it.
 
 use std::time::Duration;
 
@@ -13,51 +13,51 @@ use longhaul_runtime::{Applied, Error, Message, key_of};
 
 use crate::App;
 
-/// How long an engine may take to show itself after a command.
+/// How long to wait for an engine to react to a command.
 pub const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// What somebody wants of a run.
+/// A command to a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunCommand {
-    /// Answer what it asks.
+    /// Answer the question of a step.
     Answer(GivenAnswer),
-    /// Send it a signal.
+    /// Send a signal to the run.
     Signal {
         /// The name that a step waits for.
         name: String,
-        /// What it carries.
+        /// The data of the signal.
         data: Json,
     },
-    /// Stop it.
+    /// Cancel the run.
     Cancel {
-        /// The reason, for others to read.
+        /// The reason, as others read it.
         reason: Option<String>,
     },
-    /// Start nothing new.
+    /// Start no new steps.
     Pause,
     /// Start new steps again.
     Unpause,
-    /// Start it again after a failure.
+    /// Start the run again after a failure.
     Retry {
-        /// From this step on; without one, from what failed.
+        /// The first step to run again; `None` means the steps that failed.
         from: Option<StepPath>,
     },
-    /// Continue elsewhere, without the files on its machine.
+    /// Continue on another machine, without the files on the lost one.
     Abandon,
 }
 
-/// An answer.
+/// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenAnswer {
-    /// The step that asks; without one, the only step that does.
+    /// The step that asks. `None` means the only step that asks.
     pub step: Option<StepPath>,
-    /// What is said.
+    /// The decision, or the text.
     pub answer: Answer,
-    /// What is said beside it.
+    /// A comment on the answer.
     pub comment: Option<String>,
-    /// The hash of what the caller was shown, where the interface knows it.
+    /// The hash of the text that the caller saw, if the interface knows it.
     pub shown: Option<String>,
-    /// The secret of the question, where the caller was given it.
+    /// The secret of the question, if the caller has it.
     pub secret: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl GivenAnswer {
 }
 
 impl RunCommand {
-    /// The command as a run takes it in. The step that asks is looked for where none is named.
+    /// The message for the run's inbox. If the command names no step, this finds the one that asks.
     pub fn message(self, state: &State, caller: &Caller) -> Result<Message, Rejection> {
         let by = caller.by().map(str::to_owned);
         Ok(match self {
@@ -86,12 +86,12 @@ impl RunCommand {
             Self::Retry { from } => Message::Retry { from, by },
             Self::Abandon => match &state.placement.host {
                 Some(host) => Message::Leave { host: host.clone(), by },
-                None => return Err(Rejection::untimely("its files are on no machine of several")),
+                None => return Err(Rejection::untimely("its files are not tied to a machine")),
             },
         })
     }
 
-    /// Whether it holds for a run that cannot be read, too.
+    /// Whether the command also works on a run whose history cannot be read.
     fn needs_no_state(&self) -> bool {
         matches!(self, Self::Cancel { .. })
     }
@@ -128,12 +128,12 @@ fn nothing_asked() -> Rejection {
 }
 
 impl App {
-    /// Carries a command out in the name of a caller, and says what came of it.
+    /// Carries out a command for a caller, and returns its outcome.
     pub async fn command(&self, run: &RunId, command: RunCommand, caller: &Caller) -> Result<Applied, Error> {
         self.command_within(run, command, caller, PATIENCE).await
     }
 
-    /// The same, for an interface that drives the run itself afterwards, or has waited enough.
+    /// Like `command`, with the caller's own limit for waiting.
     pub async fn command_within(
         &self,
         run: &RunId,
@@ -154,7 +154,7 @@ impl App {
         self.engine().command(run, message, &caller.who, patience).await
     }
 
-    /// Carries out a command that an interface has put together itself.
+    /// Carries out a message that the interface has built itself.
     pub async fn send(&self, run: &RunId, message: Message, caller: &Caller) -> Result<Applied, Error> {
         self.engine().command(run, message, &caller.who, PATIENCE).await
     }

@@ -1,9 +1,9 @@
-//! What every interface does, once: open a project, find a workflow, start it, command a run, list and load runs.
+//! The actions that all interfaces share: open a project, find a workflow, start it, command a run, list and load runs.
 //!
-//! The command line, HTTP, MCP and triggers translate a request into a call here, and what comes back into their own words.
+//! The command line, HTTP, MCP and triggers translate a request into a call here, and translate the result back.
 //!
-//! **Invariant:** every call that changes something names its caller, and what the caller may do is decided below this line. No
-//! interface checks a rule of its own.
+//! **Invariant:** every call that changes something names its caller. The engine decides what the caller may do. No
+//! interface has rules of its own.
 
 pub mod bootstrap;
 pub mod command;
@@ -27,29 +27,29 @@ pub struct App {
 }
 
 impl App {
-    /// The application on an engine.
+    /// Creates the application on top of an engine.
     pub fn new(engine: Engine) -> Self {
         Self { engine }
     }
 
-    /// The engine below, for those who watch or drive runs.
+    /// The engine, for interfaces that watch or drive runs.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The run that an id or the beginning of one stands for.
+    /// Finds a run by its id or by the beginning of its id.
     pub async fn find(&self, id: &str) -> Result<RunId, Error> {
         self.engine.find(id).await
     }
 
-    /// A run by its id or the beginning of one, with its plan and state.
+    /// Loads a run by its id or by the beginning of its id.
     pub async fn load(&self, id: &str) -> Result<(RunId, Loaded), Error> {
         let run = self.find(id).await?;
         let loaded = self.engine.load(&run).await?;
         Ok((run, loaded))
     }
 
-    /// Runs, newest first.
+    /// Lists runs, newest first.
     pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
         self.engine.list(query).await
     }

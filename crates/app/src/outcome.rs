@@ -1,38 +1,39 @@
-//! What came of a command, as data and as a sentence.
+//! The outcome of a command, as data and as a sentence.
 
 use longhaul_core::plan::Outcome;
 use longhaul_runtime::{Applied, Follow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What came of a command that was applied.
+/// The outcome of a command that was applied.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CommandOutcome {
     /// The run it changed.
     pub run: String,
     /// `approved`, `denied`, `edited`, `answered`, `skipped`, `signalled`, `cancelled`, `paused`, `unpaused`, `restarted`, `abandoned`.
     pub outcome: String,
-    /// The step it was about.
+    /// The step that the command is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Who did it.
+    /// The name of the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
     /// The event that records it; 0 while it is only stored.
     pub seq: u64,
-    /// What becomes of the run: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`, `cancelled`, `stored`.
+    /// How the run continues: `continues`, `needs_engine`, `waits`, `paused`, `client`, `succeeded`, `failed`,
+    /// `cancelled`, `stored`.
     pub then: String,
-    /// Why the run ended, where it did.
+    /// Why the run ended, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The same in a sentence or two.
+    /// The outcome in one or two sentences.
     pub text: String,
 }
 
 impl CommandOutcome {
-    /// What came of a command.
+    /// Builds the outcome of an applied command.
     pub fn of(applied: &Applied) -> Self {
         Self {
             run: applied.run.to_string(),
@@ -55,7 +56,7 @@ fn message(then: &Follow) -> Option<&str> {
     }
 }
 
-/// What came of a command, in a sentence or two.
+/// Describes the outcome of a command in one or two sentences.
 pub fn sentence(applied: &Applied) -> String {
     let Applied { run, what, then, .. } = applied;
     let done = capital(what);

@@ -1,4 +1,4 @@
-//! Starting and forking runs.
+//! Starts and forks runs.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -11,36 +11,36 @@ use longhaul_runtime::{Error, ForkRequest, StartRequest, Startable};
 
 use crate::App;
 
-/// What a run is started with, beside its workflow.
+/// The values that a run starts with, in addition to its workflow.
 #[derive(Debug, Clone, Default)]
 pub struct StartOrder {
     /// The text of the task.
     pub task: String,
     /// Inputs by name.
     pub inputs: IndexMap<String, Json>,
-    /// The id, where the caller chooses it.
+    /// The id, if the caller chooses one.
     pub run: Option<RunId>,
-    /// What started it.
+    /// The trigger that starts it.
     pub trigger: Option<RunTrigger>,
-    /// Who makes the turns of its agents.
+    /// The driver of its agents' turns: the engine or a client.
     pub driver: Driver,
 }
 
-/// Where a run departs from another one.
+/// Where a run departs from the run that it is forked from.
 #[derive(Debug, Clone, Default)]
 pub struct Forking {
-    /// The first step that runs again; without one, the first of all.
+    /// The first step that runs again. `None` means the first step of the run.
     pub at: Option<StepPath>,
     /// Inputs that differ.
     pub inputs: IndexMap<String, Json>,
-    /// The id, where the caller chooses it.
+    /// The id, if the caller chooses one.
     pub run: Option<RunId>,
-    /// What made it, where that is not the run it comes from.
+    /// The trigger that starts it. `None` means the trigger of the original run.
     pub trigger: Option<RunTrigger>,
 }
 
 impl App {
-    /// Records the beginning of a run, which belongs to the caller. An engine does the rest.
+    /// Records the start of a run. The caller owns the run. An engine does the rest.
     pub async fn start(&self, what: &Startable, order: StartOrder, caller: &Caller) -> Result<RunId, Error> {
         let StartOrder { task, inputs, run, trigger, driver } = order;
         let (owner, workflow_dir) = (Some(caller.who.clone()), what.dir.clone());
@@ -48,7 +48,7 @@ impl App {
         self.engine().start(&what.plan, request).await
     }
 
-    /// Records a run that shares the past of another one, and belongs to the caller.
+    /// Records a run that shares the past of another one. The caller owns the new run.
     pub async fn fork(&self, from: &RunId, forking: Forking, caller: &Caller) -> Result<RunId, Error> {
         let at = match forking.at {
             Some(at) => at,

@@ -1,4 +1,4 @@
-//! Workflows that can be started: found by name, checked, planned.
+//! Finds, checks and plans workflows so that they can start.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use longhaul_lang::{CheckReport, CheckRequest};
 use longhaul_project::{Disk, WorkflowEntry};
 use longhaul_runtime::{Startable, Wanted};
 
-/// Why a workflow cannot be started.
+/// Why a workflow cannot start.
 #[derive(Debug)]
 pub enum Unplanned {
-    /// There is none of this name.
+    /// There is no workflow of this name.
     Unknown {
-        /// The name that was given.
+        /// The name that the caller gave.
         name: String,
-        /// The names that there are.
+        /// The names of all workflows.
         known: Vec<String>,
     },
     /// Its file cannot be read.
@@ -26,7 +26,7 @@ pub enum Unplanned {
 }
 
 impl Unplanned {
-    /// The same as every interface rejects it.
+    /// The rejection that all interfaces show.
     pub fn rejection(&self, name: &str) -> Rejection {
         match self {
             Self::Unknown { name, .. } => Rejection::not_found(format!("there is no workflow `{name}`")),
@@ -42,7 +42,7 @@ pub fn scripts_dir(entry: &WorkflowEntry) -> PathBuf {
     std::path::absolute(here).unwrap_or_default()
 }
 
-/// A workflow of the library, by its name alone, with what the checker says: a client does not choose files.
+/// Finds and checks a workflow of the library by its name. A client cannot choose files.
 pub fn named(disk: &Disk, name: &str) -> Result<(WorkflowEntry, CheckReport), Unplanned> {
     let Some(entry) = disk.library.find(name) else {
         let known = disk.library.all().into_iter().map(|entry| entry.name).collect();
@@ -52,7 +52,7 @@ pub fn named(disk: &Disk, name: &str) -> Result<(WorkflowEntry, CheckReport), Un
     Ok((entry, report))
 }
 
-/// What the checker says about a workflow.
+/// Checks a workflow.
 pub fn checked(disk: &Disk, entry: &WorkflowEntry, dialect: Option<Dialect>) -> Result<CheckReport, Unplanned> {
     disk.check(entry, dialect).map_err(|error| Unplanned::Unreadable(format!("{error:#}")))
 }
@@ -72,7 +72,7 @@ pub fn startable(disk: &Disk, name: &str) -> Result<Startable, Unplanned> {
     planned(&entry, report)
 }
 
-/// The plan of a text that is no file.
+/// The plan of a workflow text that is not in a file.
 pub fn of_text(disk: &Disk, name: &str, text: &str) -> Result<Plan, Unplanned> {
     let request = CheckRequest {
         file: format!("{name}.yaml"),
@@ -85,7 +85,7 @@ pub fn of_text(disk: &Disk, name: &str, text: &str) -> Result<Plan, Unplanned> {
     plan.ok_or_else(|| Unplanned::Mistakes(Box::new(report)))
 }
 
-/// What a trigger starts: nothing, if its workflow is gone.
+/// The workflow that a trigger starts; `None` if it is gone.
 pub fn wanted(disk: &Disk, wanted: Wanted<'_>) -> Result<Option<Startable>, String> {
     let name = match wanted {
         Wanted::Workflow(name) => name,
@@ -96,7 +96,7 @@ pub fn wanted(disk: &Disk, wanted: Wanted<'_>) -> Result<Option<Startable>, Stri
     startable.map(Some).map_err(|why| why.rejection(name).to_string())
 }
 
-/// A plan of one prompt, which is the task.
+/// A plan with one prompt: the task.
 fn prompt(disk: &Disk) -> Result<Startable, String> {
     let text = "name: scheduled-prompt\ndo:\n  - id: answer\n    prompt: '{{ task }}'\n";
     let plan = of_text(disk, "scheduled-prompt", text);

@@ -1,4 +1,4 @@
-//! The clock, behind an interface so that tests can own it.
+//! The clock, as a trait so that tests can replace it.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use longhaul_store::Store;
 use tokio_util::task::AbortOnDropHandle;
 
-/// What time it is.
+/// Tells the time.
 pub trait Clock: Send + Sync {
     /// Milliseconds since 1970, UTC.
     fn now_ms(&self) -> i64;
 
-    /// Where it is that time: notices speak of hours without saying whose.
+    /// The time zone. Messages of agents name hours without a zone.
     fn zone(&self) -> jiff::tz::TimeZone {
         jiff::tz::TimeZone::UTC
     }
@@ -32,7 +32,8 @@ impl Clock for System {
     }
 }
 
-/// The clock that all who share a store go by: that of the store, or of this machine if the store is never shared by machines.
+/// The clock for all engines that share a store: the store's own clock, or this machine's clock if machines never share
+/// the store.
 pub async fn clock_of(store: &Arc<dyn Store>) -> Result<Arc<dyn Clock>, longhaul_store::Error> {
     Ok(match measure(store.as_ref()).await? {
         Some((mark, _)) => Arc::new(Following::start(store, mark)),
@@ -40,19 +41,19 @@ pub async fn clock_of(store: &Arc<dyn Store>) -> Result<Arc<dyn Clock>, longhaul
     })
 }
 
-/// How often the store is asked. Between two answers clocks drift apart by a few milliseconds at the most.
+/// How often to ask the store. Between two answers the clocks drift apart by a few milliseconds at most.
 const ASK_EVERY: Duration = Duration::from_secs(15);
-/// What took longer says too little about when it was answered.
+/// An answer that took longer is too imprecise, so the clock ignores it.
 const TOO_LONG: Duration = Duration::from_secs(1);
 
-/// Goes by the clock of a store: a lease then means the same to everybody, whatever the machines think what time it is, and
-/// a jump of this machine's clock moves nothing, because only the time since the last answer is counted here.
+/// Follows the clock of a store, so a lease means the same on all machines. It counts only the time since the last
+/// answer, so a jump of this machine's clock changes nothing.
 struct Following {
     mark: Arc<Mutex<Mark>>,
     _asking: AbortOnDropHandle<()>,
 }
 
-/// What time it was, and when.
+/// The store's time, and the local moment of the answer.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     store_ms: i64,
@@ -71,7 +72,7 @@ async fn ask(store: Weak<dyn Store>, mark: Arc<Mutex<Mark>>) {
     loop {
         tokio::time::sleep(ASK_EVERY).await;
         let Some(store) = store.upgrade() else { return };
-        // One that does not answer now is asked again; until then the last answer holds.
+        // If the store does not answer, ask again later. Until then the last answer counts.
         if let Ok(Some((answer, took))) = measure(store.as_ref()).await
             && took < TOO_LONG
             && let Ok(mut mark) = mark.lock()
@@ -81,7 +82,8 @@ async fn ask(store: Weak<dyn Store>, mark: Arc<Mutex<Mark>>) {
     }
 }
 
-/// The time of the store, taken for that of the middle between question and answer; and how long that took.
+/// Reads the store's time, which counts for the middle between question and answer; also returns how long the answer
+/// took.
 async fn measure(store: &dyn Store) -> Result<Option<(Mark, Duration)>, longhaul_store::Error> {
     let asked = Instant::now();
     let Some(store_ms) = store.now_ms().await? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The one door for every face: start, tell, look, drive.
+//! The engine: interfaces use it to start, command, watch and drive runs.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -55,49 +55,49 @@ use crate::services::registry;
 use crate::services::upkeep;
 use longhaul_config::{Backends, Channel, ToolServer, Values};
 
-/// How often a run that somebody waits for is looked at although nothing was heard of it: word of other processes can be lost.
+/// How often to check a run without a wake-up. Wake-ups from other processes can get lost.
 const LOOK_ANYWAY: Duration = Duration::from_secs(2);
-/// Changes of the store within this time are looked at together.
+/// Collects changes of the store within this time and handles them together.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// How an engine works.
+/// The options of an engine.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Where files about runs go.
+    /// The folder for files of runs.
     pub runs_dir: PathBuf,
-    /// Where commands run that say nothing else.
+    /// The folder for commands that name none.
     pub workspace: PathBuf,
-    /// What the scripted agent says.
+    /// The replies of the scripted agent.
     pub script: Arc<Script>,
-    /// Who does prompts that name nobody; `scripted` does all of them.
+    /// The agent for prompts that name none. `scripted` answers all prompts.
     pub agent: String,
-    /// The agents that are configured.
+    /// The configured agents.
     pub backends: Backends,
-    /// Attempts at once, over all runs.
+    /// The most attempts that run at once, over all runs.
     pub attempts_max: usize,
-    /// Prompts at once, by backend; the others have no limit of their own.
+    /// The most prompts that run at once, by backend. Other backends have no limit of their own.
     pub backends_max: IndexMap<String, usize>,
-    /// How long an attempt is held without being renewed.
+    /// How long a claim lasts without a renewal.
     pub lease: Duration,
-    /// Whether earlier results are done again instead of being used.
+    /// Whether to ignore cached results and run the steps again.
     pub refresh_cache: bool,
-    /// Channels that the project has configured, by name.
+    /// The project's notification channels, by name.
     pub channels: IndexMap<String, Channel>,
-    /// Tool servers that are configured, by name.
+    /// The configured tool servers, by name.
     pub tools: IndexMap<String, ToolServer>,
-    /// What the settings say about answers; runs keep what held when they were started.
+    /// The rules for answers in the settings. A run keeps the rules from its start.
     pub approvals: Option<Approvals>,
-    /// Who is what, by role.
+    /// The members of each role.
     pub roles: IndexMap<String, Vec<String>>,
-    /// What may be done without asking, what must be asked for, what is denied.
+    /// The actions that are allowed, that need a question, or that are denied.
     pub policy: Policy,
-    /// How long the consent of a run holds at the most, whoever started it.
+    /// The longest time that the consent of a run lasts, for all callers.
     pub run_ceiling_ms: Option<i64>,
-    /// Bounds of values.
+    /// Size limits of values.
     pub values: Values,
-    /// What it is among several.
+    /// This engine as a member of the fleet.
     pub member: Membership,
-    /// The program whose `__guard` clears up after an engine that was killed.
+    /// The program whose `__guard` command cleans up after a killed engine.
     pub guard: Option<PathBuf>,
 }
 
@@ -126,7 +126,7 @@ impl Default for EngineOptions {
     }
 }
 
-/// What went wrong, by what the caller can do.
+/// Errors, by what the caller can do about them.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The store refused.
@@ -135,21 +135,21 @@ pub enum Error {
     /// There is no such run.
     #[error("there is no run `{0}`")]
     UnknownRun(String),
-    /// More than one run begins like this.
+    /// More than one run has an id that begins like this.
     #[error("`{0}` is not unique: {1}")]
     Ambiguous(String, String),
     /// The command was rejected; the kind says why.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// What was submitted is not what the step promises; the step stays open.
+    /// The submitted value does not fit the step's schema; the step stays open.
     #[error("`{step}` stays open: {why}")]
     Misfit {
-        /// Which step.
+        /// The address of the step.
         step: String,
         /// Why it does not fit.
         why: String,
     },
-    /// The history of a run makes no sense.
+    /// The events of a run contradict each other.
     #[error("the history is damaged: {0}; `longhaul export` prints what can be read, `longhaul cancel` ends the run")]
     Damaged(String),
     /// A newer version of this program wrote an event that this one does not know.
@@ -161,12 +161,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the history of one run is at fault: that must not keep anybody from the others.
+    /// Whether the history of this one run is at fault. Other runs must not suffer from it.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_) | Self::Newer(_) | Self::Store(longhaul_store::Error::Corrupt(_)))
     }
 
-    /// The error as every interface sees it. Its kind decides what follows.
+    /// The error as all interfaces show it, with its kind.
     pub fn rejection(&self) -> Rejection {
         use longhaul_store::Error as Stored;
         match self {
@@ -191,7 +191,7 @@ impl Error {
     }
 }
 
-/// Something that happened in a run this engine drives, for whoever shows it.
+/// Something that happened in a run of this engine, for interfaces that show it.
 #[derive(Debug, Clone)]
 pub enum EngineEvent {
     /// Events were recorded.
@@ -200,45 +200,45 @@ pub enum EngineEvent {
     Output(RunId, StepPath, Arc<str>),
     /// An agent said or did something.
     Entry(RunId, Arc<TranscriptLine>),
-    /// How an agent is doing that says nothing.
+    /// A sign of life of an agent that prints nothing.
     Alive(RunId, StepPath, Arc<str>),
-    /// Somebody is to be told something.
+    /// A step has a message for people.
     Notice(RunId, StepPath, Arc<str>),
 }
 
-/// Something that an agent said or did.
+/// One entry of an agent's transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptLine {
-    /// In which step.
+    /// The step.
     pub path: StepPath,
-    /// In which attempt.
+    /// The attempt.
     pub attempt: u32,
     /// Its number in the transcript, from 0.
     pub number: u64,
-    /// What.
+    /// The words or the action of the agent.
     pub entry: TranscriptEntry,
 }
 
-/// What a run is started with.
+/// The values that a run starts with.
 #[derive(Debug, Clone, Default)]
 pub struct StartRequest {
     /// The text of the task.
     pub task: String,
     /// Inputs by name.
     pub inputs: IndexMap<String, Json>,
-    /// The id, where the caller wants to choose it.
+    /// The id, if the caller chooses one.
     pub run: Option<RunId>,
-    /// What started it.
+    /// The trigger that starts it.
     pub trigger: Option<RunTrigger>,
-    /// Who starts it.
+    /// The caller who starts it.
     pub owner: Option<Origin>,
-    /// Where the workflow's scripts are.
+    /// The folder of the workflow's scripts.
     pub workflow_dir: PathBuf,
-    /// Who makes the turns of its agents.
+    /// The driver of its agents' turns: the engine or a client.
     pub driver: Driver,
 }
 
-/// Drives runs of a store.
+/// Drives the runs of a store.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<Shared>,
@@ -251,7 +251,7 @@ pub(crate) struct Shared {
     pub(crate) artifacts: Artifacts,
     pub(crate) worker: WorkerId,
     pub(crate) slots: Slots,
-    /// Who makes prompts where nobody is named, once that is known.
+    /// The agent for prompts that name none, once it is known.
     pub(crate) first_agent: OnceCell<&'static str>,
     pub(crate) pulse: broadcast::Sender<EngineEvent>,
     pub(crate) mailroom: Notifier,
@@ -260,16 +260,16 @@ pub(crate) struct Shared {
     pub(crate) turns: Turns,
     pub(crate) taken: ClaimedTasks,
     pub(crate) secrets: Secrets,
-    /// What is known of consent so far.
+    /// The consents that this engine has read so far.
     pub(crate) ledger: Mutex<Ledger>,
-    /// What is known of the shelf so far.
+    /// The part of the registry that this engine has read so far.
     pub(crate) shelf: Mutex<Registry>,
     guard: OnceCell<Option<Guard>>,
     plans: Mutex<HashMap<String, Arc<(Plan, Index)>>>,
 }
 
 impl Engine {
-    /// An engine on a store. Must be made inside a Tokio runtime.
+    /// Creates an engine on a store. Must run inside a Tokio runtime.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, options: EngineOptions) -> Self {
         let (pulse, _) = broadcast::channel(4096);
         let shared = Shared {
@@ -297,27 +297,27 @@ impl Engine {
         Self { shared }
     }
 
-    /// Follows what happens in runs that this engine drives.
+    /// Follows the events of the runs that this engine drives.
     pub fn pulse(&self) -> broadcast::Receiver<EngineEvent> {
         self.shared.pulse.subscribe()
     }
 
-    /// How many attempts it makes at once, over all runs.
+    /// The most attempts that this engine runs at once, over all runs.
     pub fn attempts_max(&self) -> usize {
         self.shared.options.attempts_max
     }
 
-    /// What time it is for this engine.
+    /// The current time of this engine's clock.
     pub fn now_ms(&self) -> i64 {
         self.shared.clock.now_ms()
     }
 
-    /// The mark of this engine in the environment of what it starts.
+    /// The mark of this engine in the environment of its child processes.
     pub fn mark(&self) -> &str {
         self.shared.worker.as_str()
     }
 
-    /// Records the beginning of a run. Nothing is begun until it is driven.
+    /// Records the start of a run. Nothing else happens until an engine drives the run.
     pub async fn start(&self, plan: &Plan, request: StartRequest) -> Result<RunId, Error> {
         let inputs = inputs(plan, &request.inputs)?;
         let owner = match request.owner {
@@ -348,7 +348,7 @@ impl Engine {
         let index = Index::of(plan);
         let mut state = State::default();
         let planner = Planner { plan, index: &index };
-        // The first event alone: whoever drives the run decides what follows.
+        // Record only the first event. The engine that drives the run decides what follows.
         let envelope = Envelope {
             v: longhaul_core::event::VERSION,
             seq: 1,
@@ -371,7 +371,7 @@ impl Engine {
 
     fn context(&self, run: &RunId, plan: &Plan, workflow_dir: &std::path::Path) -> RunContext {
         let member = &self.shared.options.member;
-        // On another machine the same folder may lie elsewhere.
+        // On another machine the same folder may have another path.
         let workspace = member.host.as_ref().map(|_| self.shared.options.workspace.display().to_string());
         let is_counted = plan.main().compat.contains(&Compat::CountedRecovery);
         RunContext {
@@ -389,9 +389,9 @@ impl Engine {
         }
     }
 
-    /// The run that an id or the beginning of one stands for.
+    /// Finds a run by its id or by the beginning of its id.
     pub async fn find(&self, id: &str) -> Result<RunId, Error> {
-        // A whole id is itself, however many others begin with it.
+        // A full id is exact, even if longer ids begin with it.
         if let Some(run) = RunId::new(id)
             && let Some(row) = self.shared.store.run(&run).await?.filter(is_run)
         {
@@ -413,7 +413,7 @@ impl Engine {
     /// Runs, newest first.
     pub async fn list(&self, query: Query) -> Result<Vec<RunRow>, Error> {
         let limit = query.limit;
-        // Whoever gets fewer than they asked for takes that for the end.
+        // Ask for more, because a caller that gets fewer runs than its limit assumes the end of the list.
         let query = Query { limit: limit.saturating_add(JOURNALS.len()), ..query };
         let mut rows = self.shared.store.runs(query).await?;
         rows.retain(is_run);
@@ -421,12 +421,12 @@ impl Engine {
         Ok(rows)
     }
 
-    /// A run's plan and state.
+    /// Loads a run's plan and state.
     pub async fn load(&self, run: &RunId) -> Result<Loaded, Error> {
         run_loop::load(&self.shared, run).await
     }
 
-    /// Whether a run is over, nothing is left to do because of that, and it has been told nothing that could change it.
+    /// Whether a run is over, has nothing left to do, and has no message that could change that.
     pub async fn is_over(&self, run: &RunId) -> Result<bool, Error> {
         let state = match self.load(run).await {
             Err(error) if error.is_damage() => {
@@ -438,7 +438,7 @@ impl Engine {
         Ok(is_settled && self.shared.store.inbox(run).await?.is_empty())
     }
 
-    /// Events of a run after a seq.
+    /// Reads at most `limit` events of a run after the number `after`.
     pub async fn events(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Envelope>, Error> {
         let rows = self.shared.store.read(run, after, limit).await?;
         let mut events = Vec::with_capacity(rows.len());
@@ -448,17 +448,17 @@ impl Engine {
         Ok(events)
     }
 
-    /// Where the files of an attempt are: `stdout`, `stderr`, and for agents `prompt.md` and `transcript.jsonl`.
+    /// The folder of an attempt's files: `stdout`, `stderr`, and for agents `prompt.md` and `transcript.jsonl`.
     pub fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
         self.shared.artifacts.attempt_dir(run, path, attempt)
     }
 
-    /// Tells a run something. What does not fit is refused here, with the reason.
+    /// Sends a message to a run. Rejects a message that does not fit, with the reason.
     pub async fn tell(&self, run: &RunId, message: Message, dedup: Option<String>) -> Result<Posted, Error> {
         self.shared.tell(run, message, dedup).await
     }
 
-    /// Drives a run until it is over or `stop` says so; waits for timers and messages in between, as long as
+    /// Drives a run until it is over or `stop` is cancelled. In between it waits for timers and messages, while
     /// `patient` says that waiting makes sense.
     pub async fn drive(
         &self,
@@ -471,7 +471,7 @@ impl Engine {
         let mut has_waited = false;
         loop {
             let (idle, state) = match self.until_idle(run, &stop).await {
-                // Whoever waits anyway waits for the store, too.
+                // This caller waits anyway, so wait for the store as well.
                 Err(error) if has_waited && run_loop::is_away(&error) && !stop.is_cancelled() => {
                     tokio::time::sleep(run_loop::LOOK_AT_OTHERS).await;
                     continue;
@@ -488,7 +488,7 @@ impl Engine {
             }
             let timer =
                 next_due.map(|due| Duration::from_millis(u64::try_from(due - self.shared.clock.now_ms()).unwrap_or(0)));
-            // Who does the work may die without a word.
+            // A worker may die without a message.
             let others = state.open_attempts().chain(state.queued()).next().map(|_| run_loop::LOOK_AT_OTHERS);
             let pause = timer.into_iter().chain(others).chain([LOOK_ANYWAY]).min();
             tokio::select! {
@@ -500,7 +500,7 @@ impl Engine {
         }
     }
 
-    /// Waits until another process has recorded something after an event: a command records beside whoever drives the run.
+    /// Waits until another process records an event after `seq`. Commands record events beside the engine.
     async fn moved_by_others(&self, run: &RunId, seq: u64) {
         let mut changes = self.shared.store.watch();
         changes.mark_changed();
@@ -514,8 +514,8 @@ impl Engine {
         std::future::pending().await
     }
 
-    /// As a task of its own: there its attempts are beside it, on the same thread as often as not, and a step need not
-    /// wait for another thread to wake up.
+    /// Drives the run in a task of its own. The attempts of the run are tasks beside it, often on the same thread, so a
+    /// step need not wait until another thread wakes up.
     async fn until_idle(&self, run: &RunId, stop: &CancellationToken) -> Result<(Idle, State), Error> {
         let (shared, run, stop) = (Arc::clone(&self.shared), run.clone(), stop.clone());
         let task = tokio::spawn(async move { run_loop::until_idle(&shared, &run, &stop).await });
@@ -539,12 +539,12 @@ impl Engine {
         }
     }
 
-    /// The login with which the store was opened: with one, an engine can do nothing but [`Engine::work`].
+    /// The login that opened the store. With a login, an engine can only do [`Engine::work`].
     pub fn login(&self) -> Option<&str> {
         self.shared.store.scope().map(longhaul_store::LoginScope::login)
     }
 
-    /// Keeps the leases of this engine alive until the answer is dropped.
+    /// Renews the leases of this engine until the handle is dropped.
     pub(crate) fn keep_leases(&self) -> AbortOnDropHandle<()> {
         let waits = self.shared.store.wait_for_room();
         let (shared, same) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
@@ -553,12 +553,12 @@ impl Engine {
         }))
     }
 
-    /// A new run that shares the past of another one up to the first start of a step.
+    /// Starts a new run that shares the past of another one up to the first start of a step.
     pub async fn fork(&self, from: &RunId, request: ForkRequest) -> Result<RunId, Error> {
         crate::run::fork::fork(&self.shared, from, request).await
     }
 
-    /// Lets the worker of this engine, if it has one, look at a run now.
+    /// Asks the worker of this engine, if there is one, to check a run now.
     pub fn poke(&self, run: &RunId) {
         self.shared.mailroom.tell(run);
     }
@@ -568,23 +568,23 @@ impl Engine {
         Ok(self.shared.store.run(run).await?.filter(is_run))
     }
 
-    /// A number that changes whenever something was written to the store: by this process at once, by others soon.
+    /// A number that changes with each write to the store: at once for writes of this process, soon for others.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.store.watch()
     }
 
-    /// Somebody with everything that the settings and the runs they come from say about them.
+    /// Adds to a caller the roles from the settings and the runs that it comes from.
     pub async fn identified(&self, caller: Caller) -> Result<Caller, Error> {
         approvals::identified(&self.shared, caller).await
     }
 
-    /// Where the files of a run are.
+    /// The folder of a run's files.
     pub fn run_dir(&self, run: &RunId) -> PathBuf {
         self.shared.artifacts.run(run)
     }
 }
 
-/// Journals that are none of the runs.
+/// Journals of Longhaul itself, which are not runs.
 const JOURNALS: [&str; 3] = [consent::LEDGER, registry::REGISTRY, upkeep::UPKEEP];
 
 fn is_run(row: &RunRow) -> bool {
@@ -617,7 +617,7 @@ impl Shared {
         Ok(posted)
     }
 
-    /// Whether a run that nobody drives has been told to pause or to continue, and has not heard it yet.
+    /// For a pause or an unpause: what the newest such message in the inbox will set. The run has not recorded it yet.
     async fn told_to_pause(&self, run: &RunId, message: &Message) -> Result<Option<bool>, Error> {
         if !matches!(message, Message::Pause { .. } | Message::Unpause { .. }) {
             return Ok(None);
@@ -630,7 +630,7 @@ impl Shared {
         }))
     }
 
-    /// Makes sure that somebody clears up if this process is killed; begun with the first command.
+    /// Starts the process that cleans up if this one is killed. The first command starts it.
     pub(crate) async fn guarded(&self) -> Result<(), process::Error> {
         let start = || async {
             let Some(program) = self.options.guard.as_deref() else { return Ok(None) };
@@ -642,7 +642,7 @@ impl Shared {
         self.guard.get_or_try_init(start).await.map(drop)
     }
 
-    /// The plan with a content hash, remembered.
+    /// The plan with this content hash, from a cache if possible.
     pub(crate) async fn plan(&self, hash: &str) -> Result<Arc<(Plan, Index)>, Error> {
         let mut plans = self.plans.lock().await;
         if let Some(plan) = plans.get(hash) {
@@ -658,7 +658,7 @@ impl Shared {
     }
 }
 
-/// Inputs with their defaults, each held to its schema.
+/// The inputs with their defaults. Checks each one against its schema.
 fn inputs(plan: &Plan, given: &IndexMap<String, Json>) -> Result<IndexMap<String, Json>, Error> {
     let unit = plan.main();
     let mut inputs = IndexMap::new();
@@ -705,11 +705,11 @@ fn unknown_input(unit: &Unit, name: &str) -> Rejection {
     })
 }
 
-/// Short, sortable by time, easy to type: no letters that look like others.
-#[expect(clippy::expect_used, reason = "only letters of the grammar are put together here")]
+/// A new run id: short, sortable by time, easy to type, without letters that look alike.
+#[expect(clippy::expect_used, reason = "the text has only letters of the grammar")]
 pub(crate) fn new_run_id(now_ms: i64) -> RunId {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    // Seconds since 2025 in six letters last until the 2050s; four more tell runs of one second apart.
+    // Six letters hold the seconds since 2025 until the 2050s. Four more letters separate the runs of one second.
     let seconds = u64::try_from(now_ms / 1000 - 1_735_689_600).unwrap_or(0);
     let random = u64::from(Uuid::new_v4().as_fields().0);
     let letters = |value: u64, count: u32| -> String {

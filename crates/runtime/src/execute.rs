@@ -1,4 +1,4 @@
-//! One attempt: what each kind of work does, where it does it, and how many run at once.
+//! Runs attempts: the kinds of work, the files that they work on, and how many run at once.
 
 pub(crate) mod agent_defaults;
 pub(crate) mod artifacts;

@@ -1,4 +1,4 @@
-//! Several engines that share a store: workers, machines, and who does what.
+//! Several engines that share a store: workers, machines, and which worker does which step.
 
 pub(crate) mod host_lost;
 pub(crate) mod import;

@@ -1,9 +1,9 @@
-//! Hosted runs: a client asks for the next steps, does them itself, and submits what came of them.
+//! Hosted runs: a client asks for the next steps, does them itself, and submits the results.
 //!
-//! The run is the same, and so is its journal. What no agent does is done here in between, by the same loop.
+//! A hosted run has the same journal as any other. The usual loop does the steps that need no agent.
 //!
-//! **Invariant:** between two calls nothing is held in memory: whoever asks next, and whichever process answers, finds the
-//! same picture. What does not fit is told to the caller, and the run is untouched.
+//! **Invariant:** between two calls nothing is held in memory. Every process gives every client the same view. A
+//! submission that does not fit gets an error and does not change the run.
 
 mod picture;
 
@@ -31,57 +31,58 @@ use picture::{Onlooker, picture};
 
 pub use picture::{HandedStep, HostStatus, HostedWork};
 
-/// How long a client is kept waiting for steps that the engine does.
+/// How long a client waits for steps that the engine does.
 pub const PATIENCE: Duration = Duration::from_secs(50);
-/// How long a client that has something to do is kept waiting for the rest.
+/// How long a client that already has work waits for more.
 const HASTE: Duration = Duration::from_secs(2);
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 1000;
 
-/// What a client has come to.
+/// A result from a client.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Submission {
     /// The result: a value, or the text of an answer that holds it.
     pub output: Json,
-    /// Why there is none.
+    /// Why there is no result.
     pub error: Option<String>,
-    /// What it cost, as far as the client knows.
+    /// The cost, as far as the client knows it.
     pub usage: Option<Usage>,
-    /// The attempt that it is of; without one, the client must hold the step.
+    /// The attempt that the result belongs to. Without it, the client must hold the step.
     pub attempt: Option<u32>,
 }
 
-/// A sign of life.
+/// A sign of life from a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// What the client is at, in words.
+    /// What the client is doing, in words.
     pub hint: Option<String>,
-    /// The attempt that it is about; without one, the client must hold the step.
+    /// The attempt that this is about. Without it, the client must hold the step.
     pub attempt: Option<u32>,
 }
 
 impl Engine {
-    /// The next steps of a hosted run for a client: what is free is taken, what the client has is told again. Steps that no
-    /// agent does are done first, as long as that does not take too long.
+    /// Gives a client the next steps of a hosted run: it claims all free steps and repeats the steps that the client
+    /// already holds. First the engine does the steps that need no agent, within a time limit.
     pub async fn next(&self, run: &RunId, client: &str) -> Result<HandedStep, Error> {
         self.next_within(run, client, PATIENCE).await
     }
 
-    /// The same, with a limit to how long the engine's own steps are waited for. They continue after that.
+    /// Like `next`, with a limit for waiting for the engine's own steps. They continue after that.
     pub async fn next_within(&self, run: &RunId, client: &str, patience: Duration) -> Result<HandedStep, Error> {
         self.hosted(run).await?;
         self.advance_hosted(run, client, patience).await?;
         self.deliver(run, client, None).await
     }
 
-    /// How a hosted run stands. Nothing is taken, and nothing is done.
+    /// Shows a hosted run. It claims no step and does nothing.
     pub async fn peek(&self, run: &RunId) -> Result<HandedStep, Error> {
         let loaded = self.hosted(run).await?;
         let onlooker = Onlooker { client: None, events: &[], done: None };
         picture(run, &loaded, &onlooker, self.now_ms())
     }
 
-    /// Takes the result of a step, then answers like [`Engine::next`]. A value that does not fit leaves the step open.
+    /// Records the result of a step, then answers like [`Engine::next`]. If the value does not fit, the step stays
+    /// open.
     pub async fn submit(
         &self,
         run: &RunId,
@@ -92,7 +93,7 @@ impl Engine {
         self.submit_within(run, step, submission, client, PATIENCE).await
     }
 
-    /// The same, with a limit to how long the engine's own steps are waited for.
+    /// Like `submit`, with a limit for waiting for the engine's own steps.
     pub async fn submit_within(
         &self,
         run: &RunId,
@@ -107,7 +108,7 @@ impl Engine {
         self.deliver(run, client, Some(path)).await
     }
 
-    /// A sign of life of whoever works on a step; its claim lasts longer.
+    /// Extends the claim of a client that works on a step.
     pub async fn heartbeat(&self, run: &RunId, step: &str, heartbeat: Heartbeat, client: &str) -> Result<Held, Error> {
         let until = held_until(self.now_ms());
         let seen = |loaded: &Loaded| {
@@ -120,7 +121,8 @@ impl Engine {
         held.into_iter().find(|held| held.path == path).ok_or_else(gone)
     }
 
-    /// Gives back everything that a client has taken, so that nobody waits for one that is gone; answers how much that was.
+    /// Gives back all steps that a client holds, so that no run waits for a client that is gone. Returns how many
+    /// steps.
     pub async fn give_back(&self, run: &RunId, client: &str) -> Result<usize, Error> {
         for _ in 0..TRIES {
             let mut loaded = self.hosted(run).await?;
@@ -140,17 +142,18 @@ impl Engine {
         Err(busy(run))
     }
 
-    /// A run whose turns a client makes.
+    /// Loads a run and checks that a client drives it.
     async fn hosted(&self, run: &RunId) -> Result<Loaded, Error> {
         let loaded = self.load(run).await?;
         if !loaded.state.is_hosted() {
-            let why = format!("the engine drives {run}; only a run that was started for a client hands its steps out");
+            let why = format!("the engine drives {run}; only a hosted run gives its steps to clients");
             return Err(Rejection::invalid(why).into());
         }
         Ok(loaded)
     }
 
-    /// Does what no agent does, until something is to be done by a client or the time is up. What is under way then continues.
+    /// Does the steps that need no agent, until the client has work or the time is up. Steps that are running then
+    /// continue.
     async fn advance_hosted(&self, run: &RunId, client: &str, patience: Duration) -> Result<(), Error> {
         let (engine, of) = (self.clone(), run.clone());
         let mut drive =
@@ -169,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Takes what is free, and tells the client what it has.
+    /// Claims the free steps, and tells the client all steps that it holds.
     async fn deliver(&self, run: &RunId, client: &str, done: Option<StepPath>) -> Result<HandedStep, Error> {
         let loaded = self.claim(run, client).await?;
         let since = loaded.state.submitted.get(client).copied().unwrap_or_default();
@@ -180,17 +183,17 @@ impl Engine {
         Ok(handed)
     }
 
-    /// For people; the journal does not depend on it.
+    /// Writes the prompt to a file for people. The journal does not depend on it.
     fn keep_prompt(&self, run: &RunId, work: &HostedWork) {
         let Ok(folder) = self.shared.artifacts.attempt(run, &work.path, work.attempt) else { return };
         let file = folder.join("prompt.md");
         if !file.exists() {
-            // For people; whoever has the step got the prompt itself.
+            // The client already has the prompt.
             let _ = private::replace(&file, self.shared.secrets.redact(work.prompt.clone()).as_bytes());
         }
     }
 
-    /// For people; the journal has it anyway.
+    /// Writes the output to a file for people. The journal has it, too.
     fn keep_output(&self, run: &RunId, event: &Event) {
         if let Event::AttemptSucceeded { path, attempt, result } = event {
             Artifacts::write_output(&self.attempt_dir(run, path, *attempt), &result.output);
@@ -213,7 +216,8 @@ impl Engine {
         Err(busy(run))
     }
 
-    /// Records what a client says, or tells it why not. If somebody else was faster, it is held against what they left.
+    /// Records an event of a client, or tells the client why not. If another process wrote first, it decides again on
+    /// the new state.
     async fn tell_hosted(
         &self,
         run: &RunId,
@@ -239,7 +243,7 @@ impl Engine {
         Err(busy(run))
     }
 
-    /// The end of an attempt, as its client says it.
+    /// The event that ends an attempt, from the client's submission.
     fn submission(
         &self,
         loaded: &Loaded,
@@ -276,7 +280,8 @@ impl Engine {
     }
 }
 
-/// The value that a step promises, out of what its client sent. What is not open is refused for that, whatever was sent.
+/// Takes the value of a step out of the submission. If the step is not open, the value stays unchecked, because the
+/// caller then rejects the submission.
 fn accepted(loaded: &Loaded, path: &StepPath, attempt: u32, sent: &Json) -> Result<Json, Error> {
     let open = loaded.state.find(path).filter(|step| step.phase.is_hosted() && step.attempts == attempt);
     let Some(inst) = open.filter(|_| !loaded.state.is_finished()) else { return Ok(sent.clone()) };
@@ -293,11 +298,11 @@ fn given_back(state: &State, client: &str) -> Vec<Event> {
     held.map(|step| Event::HostedReturned { path: step.path.clone(), attempt: step.attempts }).collect()
 }
 
-/// Whether there is something for a client: free, or its own.
+/// Whether a client has work: a free step, or one that it holds.
 fn has_work(state: &State, client: &str) -> bool {
     state.is_finished() || state.hosted().any(|step| step.lease().is_none_or(|lease| lease.by == client))
 }
 
 pub(crate) fn busy(run: &RunId) -> Error {
-    Rejection::busy(format!("others move {run} on all the time")).into()
+    Rejection::busy(format!("other processes keep changing {run}; try again")).into()
 }

@@ -1,7 +1,7 @@
-//! Carries decisions out. The only crate that reads the clock.
+//! The engine: it carries out decisions. Only this crate reads the clock.
 //!
-//! **Invariant:** intent is stored before the act, the result after it. What is done here was decided in
-//! `core` and recorded by `store` first.
+//! **Invariant:** the store records the intent before the act, and the result after it. `core` makes each decision, and
+//! `store` records it before this crate acts.
 
 mod clock;
 mod engine;

@@ -1,4 +1,4 @@
-//! One run: its loop, and what the loop records, believes and tells.
+//! One run: its loop, its commits, its leases and its messages.
 
 pub(crate) mod admission;
 pub(crate) mod approvals;

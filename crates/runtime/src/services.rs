@@ -1,4 +1,4 @@
-//! Work beside runs: triggers, the registry, consent, archives and traces.
+//! Services of the engine besides runs: triggers, the registry, consent, archives and traces.
 
 pub(crate) mod archive;
 pub(crate) mod consent;

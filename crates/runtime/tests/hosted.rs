@@ -198,10 +198,7 @@ steps:
     assert_eq!(bench::prompts(&first), ["look around"]);
     // The engine is running, and takes the result in all the same.
     let next = engine.submit_within(&run, "look", said("seen"), "ed", Duration::ZERO).await.unwrap();
-    assert_eq!(
-        (next.status, next.message.as_str()),
-        (HostStatus::Waiting, "the engine is running on `build`; ask again")
-    );
+    assert_eq!((next.status, next.message.as_str()), (HostStatus::Waiting, "the engine is running `build`; ask again"));
     std::fs::write(bench.dir.path().join("go"), "").unwrap();
     let last = engine.next(&run, "ed").await.unwrap();
     assert_eq!(bench::prompts(&last), ["close"]);

@@ -1,4 +1,4 @@
-//! What every call works on: the engine, the project, and the runs that this process drives.
+//! The state that all calls share: the engine, the project, and the runs that this process drives.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -26,25 +26,25 @@ use crate::mcp::tool::{Caller, Problem};
 use crate::mcp::tools::workflow_check::in_words;
 use crate::mcp::watch;
 
-/// What a server is opened with.
+/// The values that a server starts with.
 pub struct ServerSetup {
-    /// Drives runs.
+    /// The engine that drives runs.
     pub engine: Engine,
-    /// Who started the server.
+    /// The user who started the server.
     pub origin: origin::Origin,
-    /// Whose workflows are offered.
+    /// The project whose workflows the server offers.
     pub project: Project,
-    /// Where the server keeps what is its own.
+    /// The folder for the server's own files.
     pub data_dir: PathBuf,
-    /// Whether each workflow is a tool, too.
+    /// Whether each workflow is also a tool.
     pub tool_per_workflow: bool,
-    /// Tool sets of other systems that are there, too.
+    /// Tool sets of other systems that the server also offers.
     pub compat: Vec<ToolSet>,
-    /// Ends everything.
+    /// Cancel it to stop the server.
     pub stop: CancellationToken,
 }
 
-/// What every call works on.
+/// The state that all calls share.
 #[derive(Clone)]
 pub struct AppState {
     inner: Arc<Inner>,
@@ -54,9 +54,9 @@ struct Inner {
     setup: ServerSetup,
     drives: TaskTracker,
     driven: Mutex<HashSet<RunId>>,
-    /// As it was when the call came.
+    /// The registry, as it was at the beginning of the call.
     shelf: Mutex<Arc<Registry>>,
-    /// What ships inside the binary, as lists show it: that does not change while it runs.
+    /// The workflows inside the binary, as lists show them. They do not change while it runs.
     shipped: Mutex<HashMap<String, Listed>>,
 }
 
@@ -65,23 +65,23 @@ struct Inner {
 pub(crate) struct Listed {
     pub(crate) entry: WorkflowEntry,
     pub(crate) description: String,
-    /// Those of the same name that are found later.
+    /// Later workflows with the same name, which this one hides.
     pub(crate) hides: Vec<WorkflowEntry>,
     /// `None` if it has errors.
     pub(crate) plan: Option<Arc<Plan>>,
 }
 
-/// What a run is to be about.
+/// The task and the inputs of a new run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Order {
     pub(crate) task: String,
     pub(crate) inputs: IndexMap<String, Json>,
-    /// The id, where the client chooses it.
+    /// The id, if the client chooses one.
     pub(crate) run: Option<RunId>,
 }
 
 impl AppState {
-    /// A desk with nothing on it.
+    /// A state without running runs.
     pub fn new(setup: ServerSetup) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -127,35 +127,35 @@ impl AppState {
         &self.inner.setup.compat
     }
 
-    /// The project as it is now: files change while a server runs.
+    /// The project as it is now. Files change while a server runs.
     pub(crate) fn disk(&self) -> Disk {
         let shelf = Arc::clone(&self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner));
         Disk::new(self.inner.setup.project.clone()).with_registry(RegistryReader::known(&shelf))
     }
 
-    /// Reads the shelf: workflows are looked up in many places that cannot wait for it.
+    /// Reads the registry now, because many places that look up workflows cannot wait for it.
     pub(crate) async fn refresh_shelf(&self) -> Result<(), Problem> {
         let shelf = Arc::new(self.engine().registry().await?);
         *self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner) = shelf;
         Ok(())
     }
 
-    /// The run that an id or the beginning of one stands for.
+    /// Finds a run by its id or by the beginning of its id.
     pub(crate) async fn run(&self, id: &str) -> Result<RunId, Problem> {
         Ok(self.engine().find(id).await?)
     }
 
-    /// A run with its plan and state.
+    /// Loads a run with its plan and state.
     pub(crate) async fn load(&self, id: &str) -> Result<(RunId, Loaded), Problem> {
         Ok(self.app().load(id).await?)
     }
 
-    /// A workflow of the library, by name alone: a client does not choose files.
+    /// Finds and checks a workflow of the library by its name. A client cannot choose files.
     pub(crate) fn workflow(&self, name: &str) -> Result<(WorkflowEntry, CheckReport), Problem> {
         workflow::named(&self.disk(), name).map_err(|why| unplanned(name, &why))
     }
 
-    /// Every workflow that can be found, one a name: the first place in which it is found wins.
+    /// All workflows, one for each name. The first place in which a name is found wins.
     pub(crate) fn listed(&self) -> Vec<Listed> {
         let disk = self.disk();
         let mut names: IndexMap<String, Vec<WorkflowEntry>> = IndexMap::new();
@@ -167,7 +167,7 @@ impl AppState {
         names.into_values().filter_map(|entries| self.listed_one(&disk, entries)).collect()
     }
 
-    /// A workflow by its name, with all that lists show.
+    /// A workflow by its name, with everything that lists show.
     pub(crate) fn listed_named(&self, name: &str) -> Option<Listed> {
         let disk = self.disk();
         let entries = disk.library.all().into_iter().filter(|entry| entry.name == name).collect();
@@ -199,7 +199,7 @@ impl AppState {
         Ok((entry, startable))
     }
 
-    /// The plan of a text that is no file.
+    /// The plan of a workflow text that is not in a file.
     pub(crate) fn plan_of(&self, name: &str, text: &str) -> Result<Plan, Problem> {
         workflow::of_text(&self.disk(), name, text).map_err(|why| match why {
             Unplanned::Mistakes(report) => Problem::new(in_words(&report)),
@@ -207,7 +207,7 @@ impl AppState {
         })
     }
 
-    /// Records the beginning of a run of a workflow.
+    /// Records the start of a run of a workflow.
     pub(crate) async fn start(
         &self,
         workflow: &str,
@@ -219,7 +219,7 @@ impl AppState {
         self.start_plan(&startable, order, driver, caller).await
     }
 
-    /// Records the beginning of a run of a plan.
+    /// Records the start of a run of a plan.
     pub(crate) async fn start_plan(
         &self,
         startable: &Startable,
@@ -233,34 +233,34 @@ impl AppState {
         Ok(self.app().start(startable, order, &caller.known()).await?)
     }
 
-    /// Drives a run for as long as this server lives, unless it does already.
+    /// Drives a run until the server stops, unless this server already drives it.
     pub(crate) fn drive(&self, run: &RunId) {
         if !self.driven().insert(run.clone()) {
             return;
         }
         let (desk, run) = (self.clone(), run.clone());
         self.inner.drives.spawn(async move {
-            // A failed machine is told to whoever looks at the run next: everything that is known is in its history.
+            // An error needs no handling here: the history has everything for the next reader of the run.
             let _ = desk.engine().drive(&run, desk.stop().clone(), |_| true).await;
             desk.driven().remove(&run);
         });
     }
 
-    /// Carries a command out. A run that the engine drives has moved on because of it by then, unless that takes too long.
+    /// Carries out a command. If this engine drives the run, waits until the run has reacted, within a time limit.
     pub(crate) async fn command(&self, run: &RunId, command: RunCommand, caller: &Caller) -> Result<Applied, Problem> {
         let applied = self.app().command_within(run, command, &caller.known(), Duration::ZERO).await?;
         self.go_on(&applied).await?;
         Ok(applied)
     }
 
-    /// The same for a command that is put together already.
+    /// Like `command`, for a message that is already built.
     pub(crate) async fn send(&self, run: &RunId, message: Message, caller: &Caller) -> Result<Applied, Problem> {
         let applied = self.engine().command(run, message, &caller.who, Duration::ZERO).await?;
         self.go_on(&applied).await?;
         Ok(applied)
     }
 
-    /// Drives a run that has something to do, and waits until it has begun to.
+    /// Drives a run that has something to do, and waits until it has started.
     async fn go_on(&self, applied: &Applied) -> Result<(), Problem> {
         match applied.then {
             Follow::Finished { .. } | Follow::Client => return Ok(()),
@@ -273,7 +273,7 @@ impl AppState {
         watch::moved_on(self, &applied.run, applied.seq).await
     }
 
-    /// Lets what is under way come to an end that is recorded.
+    /// Waits until the running attempts have stopped and their end is recorded.
     pub(crate) async fn close(&self) {
         self.stop().cancel();
         self.inner.drives.close();
@@ -285,7 +285,7 @@ impl AppState {
     }
 }
 
-/// Why nothing can be started, for a model to read.
+/// Why a workflow cannot start, in words for a model.
 fn unplanned(name: &str, why: &Unplanned) -> Problem {
     match why {
         Unplanned::Unknown { name, known } => Problem::unknown("workflow", name, known),

@@ -1,12 +1,12 @@
-//! Connections: how many there are, and how long a client may take with a request.
+//! Limits connections: how many there are, and how long a client may take with a request.
 //!
 //! ```text
 //! accept ─▶ seat ─▶ head, in time ─▶ body, in time ─▶ answer, taken in time
-//!             └─ none is free: whoever has waited longest for their client makes room
+//!             └─ none is free: the connection that has waited longest for its client is closed
 //! ```
 //!
-//! **Invariant:** a client that sends nothing, half a request, or does not take its answer holds a seat only until somebody else needs
-//! it, and never for longer than the limits say. Accepting never waits for a client.
+//! **Invariant:** a client that sends nothing, sends half a request, or does not read its answer holds a seat only
+//! until another client needs it, and never longer than the limits. Accepting never waits for a client.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -32,28 +32,28 @@ use tokio_util::task::TaskTracker;
 use crate::ending::Ending;
 use crate::patient::{Patient, Signs};
 
-/// Bytes of a request without its body.
+/// The most bytes of a request without its body.
 const HEAD_BYTES_MAX: usize = 64 << 10;
-/// How long to wait when the machine cannot take another connection.
+/// How long to wait if the machine cannot take another connection.
 const REST: Duration = Duration::from_millis(100);
 
 /// How long clients may take, and how many there may be.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
-    /// For the head of a request, from the opening of the connection or the end of the answer before.
+    /// The time for the head of a request, from the opening of the connection or the end of the previous answer.
     pub(crate) head: Duration,
-    /// For the body of a request.
+    /// The time for the body of a request.
     pub(crate) body: Duration,
-    /// For taking what they are sent, since they took something last.
+    /// The time between two reads of a client that gets an answer.
     pub(crate) answer: Duration,
-    /// For the rest of what is under way when the server is told to leave.
+    /// The time for running requests when the server stops.
     pub(crate) leaving: Duration,
-    /// Connections at once.
+    /// The most connections at once.
     pub(crate) connections: usize,
 }
 
 impl Limits {
-    /// What holds, unless a test of a debug build says otherwise.
+    /// The usual limits. Tests of debug builds can change them.
     pub(crate) fn usual() -> Self {
         let told = |name: &str| std::env::var(name).ok().filter(|_| cfg!(debug_assertions))?.parse::<u64>().ok();
         let patience = told("LONGHAUL_HTTP_PATIENCE_MS").map(Duration::from_millis);
@@ -76,7 +76,7 @@ pub(crate) enum Unread {
     TooSlow,
 }
 
-/// A whole body, if it is short enough and arrives in time.
+/// Reads a whole body, if it is short enough and arrives in time.
 pub(crate) async fn whole(body: Body, bytes_max: usize, limits: &Limits) -> Result<Bytes, Unread> {
     match tokio::time::timeout(limits.body, to_bytes(body, bytes_max)).await {
         Ok(read) => read.map_err(|_| Unread::TooLarge),
@@ -84,7 +84,7 @@ pub(crate) async fn whole(body: Body, bytes_max: usize, limits: &Limits) -> Resu
     }
 }
 
-/// Answers until it is told to stop. Requests then have a moment to come to their end.
+/// Answers requests until `stop`. Running requests then have a moment to finish.
 pub(crate) async fn serve(listener: TcpListener, app: Router, stop: CancellationToken) {
     let (limits, seats, tasks) = (Limits::usual(), Seats::default(), TaskTracker::new());
     loop {
@@ -97,7 +97,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, stop: Cancellation
                 let Some(seat) = seats.take(limits.connections) else { continue };
                 tasks.spawn(connection(stream, client, app.clone(), limits.clone(), seat, stop.clone()));
             }
-            // No descriptors, no memory: others may leave, and whoever only waits does.
+            // There are no descriptors or no memory: close a connection that only waits.
             Err(_) => {
                 seats.make_room();
                 tokio::time::sleep(REST).await;
@@ -112,7 +112,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, stop: Cancellation
     }
 }
 
-/// One connection, until it ends, its seat is taken away, or the server leaves.
+/// Serves one connection until it ends, loses its seat, or the server stops.
 async fn connection(
     stream: TcpStream,
     client: SocketAddr,
@@ -121,7 +121,7 @@ async fn connection(
     seat: Seat,
     stop: CancellationToken,
 ) {
-    // Streams are small pieces, and each is to arrive when it is said.
+    // Streams send small pieces, and each must arrive at once.
     let _ = stream.set_nodelay(true);
     let sitter = Arc::clone(&seat.sitter);
     let io = TokioIo::new(Patient::new(stream, limits.answer, Arc::clone(&sitter)));
@@ -143,7 +143,7 @@ async fn connection(
     }
 }
 
-/// Has a request answered. Its connection is busy until the answer is sent.
+/// Answers a request. Its connection is busy until the answer is sent.
 async fn answered(
     app: Router,
     client: SocketAddr,
@@ -156,7 +156,7 @@ async fn answered(
     Ok(response.map(|body| Body::new(Ending::new(body, CancellationToken::new(), busy))))
 }
 
-/// Whoever has a seat, and since when they wait for their client: zero if they do not.
+/// A connection with a seat, and since when it waits for its client; zero if it does not wait.
 #[derive(Debug)]
 struct Sitter {
     began: Instant,
@@ -166,12 +166,12 @@ struct Sitter {
 }
 
 impl Sitter {
-    /// Microseconds since some moment that is the same for all, and never zero.
+    /// Microseconds since a common start. Never zero.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Since when it waits for its client, if it does.
+    /// Since when the connection waits for its client, if it does.
     fn waits_since(&self) -> Option<u64> {
         let since = |of: &AtomicU64| Some(of.load(Ordering::Acquire)).filter(|since| *since > 0);
         match (since(&self.idle_since), since(&self.stuck_since)) {
@@ -191,7 +191,7 @@ impl Signs for Arc<Sitter> {
     }
 }
 
-/// A request is being answered.
+/// Marks a connection as busy while a request is answered.
 struct Busy(Arc<Sitter>);
 
 impl Busy {
@@ -226,7 +226,7 @@ impl Default for Taken {
     }
 }
 
-/// A seat, given back when it is left.
+/// A seat. Dropping it gives it back.
 struct Seat {
     number: u64,
     sitter: Arc<Sitter>,
@@ -234,7 +234,8 @@ struct Seat {
 }
 
 impl Seats {
-    /// A seat; if all are taken, that of whoever has waited longest for their client. None if all are busy.
+    /// Takes a seat. If all are taken, takes the seat of the connection that has waited longest for its client. `None`
+    /// if all are busy.
     fn take(&self, most: usize) -> Option<Seat> {
         let mut taken = self.taken();
         if taken.sitters.len() >= most && !taken.make_room() {
@@ -250,12 +251,12 @@ impl Seats {
         Some(Seat { number, sitter, seats: self.clone() })
     }
 
-    /// Takes the seat of whoever has waited longest for their client.
+    /// Closes the connection that has waited longest for its client.
     fn make_room(&self) {
         self.taken().make_room();
     }
 
-    /// Takes all seats.
+    /// Closes all connections.
     fn clear(&self) {
         self.taken().sitters.values().for_each(|sitter| sitter.taken.cancel());
     }

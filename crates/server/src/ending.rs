@@ -1,4 +1,4 @@
-//! A body that ends early when it is told to.
+//! A body that ends early on a signal.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// A body that ends early when it is told to. It keeps something for as long as it is sent.
+/// A body that ends early on a signal. It keeps a value alive until it is sent.
 pub(crate) struct Ending<K> {
     body: Body,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,

@@ -1,11 +1,12 @@
-//! The HTTP API: runs, workflows and questions for pages and programs, with streams of what happens.
+//! The HTTP API: runs, workflows and questions for pages and programs, with streams of events.
 //!
 //! ```text
-//! request ─▶ guard: host, origin, rate, who, role ─▶ table ─▶ handler ─▶ desk ─▶ engine
+//! request ─▶ guard: host, origin, rate, who, role ─▶ table ─▶ handler ─▶ app state ─▶ engine
 //!                                                                   └─▶ stream ◀─ journal
 //! ```
 //!
-//! **Invariant:** what is not in the [`table`](table::ROUTES) cannot be reached, and what is there says who may.
+//! **Invariant:** only routes in the [`table`](table::ROUTES) can be reached, and each of them names the role that it
+//! needs.
 
 mod about;
 mod answer;

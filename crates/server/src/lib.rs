@@ -1,11 +1,11 @@
-//! The engine over the wire: the Model Context Protocol, over pipes and HTTP.
+//! The server: the Model Context Protocol over pipes and HTTP, and the HTTP API.
 //!
 //! ```text
-//! client ─▶ mcp ─▶ desk ─▶ engine, project
+//! client ─▶ mcp ─▶ app state ─▶ engine, project
 //! ```
 //!
-//! **Invariant:** nothing that a client is told is kept only here. Whatever a call answered is in the store before the answer
-//! leaves, so the process can be killed between any two calls.
+//! **Invariant:** the server keeps no state of its own that a client relies on. The store has the result of a call
+//! before the answer leaves, so the process can be killed between any two calls.
 
 mod app_state;
 mod connections;

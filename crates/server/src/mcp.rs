@@ -1,7 +1,7 @@
 //! The Model Context Protocol, over pipes and HTTP.
 //!
 //! ```text
-//! client ─pipes | http─▶ face ─▶ tools, resources, prompts ─▶ desk
+//! client ─pipes | http─▶ server ─▶ tools, resources, prompts ─▶ app state
 //! ```
 
 pub(crate) mod answers;

@@ -1,7 +1,7 @@
-//! Which requests are meant for this server: what they name, and which pages sent them.
+//! Checks that a request is meant for this server: the host that it names, and the page that sent it.
 //!
-//! **Invariant:** a page of another site reaches nothing. A request names one of our hosts, and no `Origin` that is not ours; that
-//! is looked at before anything else of it is.
+//! **Invariant:** a page of another site reaches nothing. A request must name one of our hosts, and must not have a
+//! foreign `Origin`. This check comes before all others.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,17 +10,17 @@ use axum::http::{HeaderMap, header};
 /// The names of a server, and the pages that may call it.
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) address: SocketAddr,
-    /// Names of this machine, beside those of its loopback.
+    /// Names of this machine, in addition to those of its loopback.
     pub(crate) hosts: Vec<String>,
-    /// Pages of others that may call.
+    /// Foreign pages that may call it.
     pub(crate) origins: Vec<String>,
-    /// Whether this server has pages of its own, which may call it.
+    /// Whether this server has its own pages, which may call it.
     pub(crate) own_pages: bool,
 }
 
-/// Why a request is not for us.
+/// Why a request is not meant for this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Foreign {
     /// It names another server.
@@ -30,7 +30,7 @@ pub(crate) enum Foreign {
 }
 
 impl Door {
-    /// Why a request is sent away, if it is.
+    /// Why the server refuses a request; `None` if it accepts it.
     pub(crate) fn foreign(&self, authority: Option<&str>, headers: &HeaderMap) -> Option<Foreign> {
         let hosts: Vec<Option<&str>> =
             headers.get_all(header::HOST).iter().map(|host| host.to_str().ok()).chain(authority.map(Some)).collect();
@@ -46,7 +46,7 @@ impl Door {
         (!fits).then_some(Foreign::Origin)
     }
 
-    /// Whether a request to a server that listens on every address names one of them.
+    /// Whether the server listens on all addresses and the request names one of them.
     pub(crate) fn is_asked_by_address(&self, headers: &HeaderMap) -> bool {
         let is_address = |host: &str| {
             let name = without_port(host);
@@ -68,7 +68,7 @@ impl Door {
         loopback.contains(&name) || is_own || self.hosts.iter().any(|known| known == host || known == name)
     }
 
-    /// A page of ours comes from the very host that the request names.
+    /// Whether a page may call. Our own pages come from the host that the request names.
     fn may_call(&self, origin: &str, hosts: &[Option<&str>]) -> bool {
         let own = || origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         let is_own = || own().is_some_and(|page| hosts.iter().all(|host| *host == Some(page)));
@@ -76,7 +76,7 @@ impl Door {
     }
 }
 
-/// The token of a header; the name of the scheme may be written in any case.
+/// The token in the `Authorization` header. The scheme's name is not case-sensitive.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())

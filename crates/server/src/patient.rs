@@ -1,6 +1,7 @@
-//! A connection that waits only so long for a client to take what it is sent.
+//! A connection with a limit on how long a write waits for the client.
 //!
-//! **Invariant:** a write that makes no progress for the given time fails, so nobody holds a connection by not reading.
+//! **Invariant:** a write without progress for the given time fails, so a client that does not read cannot hold a
+//! connection.
 
 use std::io;
 use std::pin::Pin;
@@ -16,15 +17,15 @@ pub(crate) struct Patient<S> {
     stream: TcpStream,
     limit: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Told when it begins and ends to wait.
+    /// Gets a signal when a wait starts and ends.
     signs: S,
 }
 
-/// Whoever wants to know whether a connection waits for its client.
+/// Gets signals about whether a connection waits for its client.
 pub(crate) trait Signs: Unpin {
-    /// The client does not take what it is sent.
+    /// The client does not read.
     fn stuck(&self);
-    /// It does again.
+    /// The client reads again.
     fn moves(&self);
 }
 
@@ -33,7 +34,7 @@ impl<S: Signs> Patient<S> {
         Self { stream, limit, waiting: None, signs }
     }
 
-    /// What became of a write, or that it took too long.
+    /// The result of a write, or an error if it took too long.
     fn judged<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             if self.waiting.take().is_some() {

@@ -1,6 +1,7 @@
-//! The token that a client shows: minted once, kept in a file that only its owner can read.
+//! The token of a client. It is created once, and kept in a file that only its owner can read.
 //!
-//! **Invariant:** an empty token is no token, and two are compared in a time that does not tell how much of them is alike.
+//! **Invariant:** an empty token is not a token. Comparing two tokens takes a time that does not show how much of them
+//! is equal.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -9,19 +10,19 @@ use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-/// Letters that a token has at least: less is no secret.
+/// The fewest characters of a token. A shorter one is not secret enough.
 const CHARS_MIN: usize = 32;
 
 /// A token.
 pub struct Token {
     text: String,
     file: PathBuf,
-    /// Whether it was made just now.
+    /// Whether it was just created.
     pub is_new: bool,
 }
 
 impl Token {
-    /// The token in a file; made if there is none.
+    /// Reads the token from a file. Creates one if there is none.
     pub fn of(file: &Path) -> std::io::Result<Self> {
         let mut options = std::fs::OpenOptions::new();
         match options.write(true).create_new(true).mode(0o600).open(file) {
@@ -54,17 +55,17 @@ impl Token {
         Ok(Self { text, file: file.to_owned(), is_new: false })
     }
 
-    /// The token itself, to be shown once.
+    /// The token itself, to show it once.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// Whether its file still holds it: removing or changing that takes the token back.
+    /// Whether the file still has this token. Removing or changing the file revokes the token.
     pub(crate) fn is_kept(&self) -> bool {
         std::fs::read(&self.file).is_ok_and(|kept| self.is(String::from_utf8_lossy(&kept).trim()))
     }
 
-    /// Whether this is what was shown.
+    /// Whether this is the token that the client sent.
     pub(crate) fn is(&self, shown: &str) -> bool {
         bool::from(self.text.as_bytes().ct_eq(shown.as_bytes()))
     }

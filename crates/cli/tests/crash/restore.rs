@@ -147,5 +147,5 @@ fn without_a_work_tree_the_step_fails_and_says_what_to_do() {
     let events = bench.events();
     let failed = events.iter().find(|event| event["event"] == "attempt_failed").unwrap();
     let message = failed["error"]["message"].as_str().unwrap();
-    assert!(message.contains("is in no git work tree; `git init` makes it one"), "{message}");
+    assert!(message.contains("is not in a git work tree; `git init` makes it one"), "{message}");
 }

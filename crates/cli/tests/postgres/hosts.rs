@@ -139,7 +139,7 @@ fn a_worker_waits_for_a_database_that_is_down_and_not_for_one_that_does_not_exis
         let mut command = trial.command(&["worker"], None);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let said = said_until(&mut lines, "it is waited for");
+        let said = said_until(&mut lines, "waiting for it");
         assert!(said.len() == 1 && !said[0].contains("hunter2"), "{said:?}");
         (child, lines)
     };

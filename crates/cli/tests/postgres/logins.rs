@@ -252,7 +252,7 @@ fn a_login_that_is_taken_back_ends_its_worker_with_a_sentence() {
     assert!(told.stderr.contains("the-run long: taken"), "{}", told.stderr);
     until("the loss", || pair.count("attempt_failed") == 1);
     let told = pair.as_box(&["worker"]);
-    assert!(told.code == 2 && told.stderr.contains("or its login was taken back"), "{}", told.stderr);
+    assert!(told.code == 2 && told.stderr.contains("or the login was revoked"), "{}", told.stderr);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn what_was_printed_on_another_machine_is_said_to_be_there() {
     for what in ["printed", "transcript"] {
         let got = node.client.get(&format!("/api/v1/runs/{run}/{what}?path=one&attempt=1"));
         assert_eq!(got.status, 404, "{}", got.body);
-        assert!(got.body.contains("`one` was made on alpha"), "{}", got.body);
+        assert!(got.body.contains("`one` ran on alpha"), "{}", got.body);
         assert!(got.body.contains(&format!("longhaul logs {run} one")), "{}", got.body);
     }
     assert_eq!(there.client.json(&format!("/api/v1/runs/{run}/printed?path=one&attempt=1"))["text"], "one");

@@ -61,11 +61,11 @@ fn a_file_that_is_not_what_was_written_is_refused() {
         assert_eq!(project.longhaul(&["status", RUN]).code, 2);
         assert!(!project.state("runs").join(RUN).exists());
     };
-    refused(&whole[..whole.len() / 2], "is no archive of a run");
-    refused(b"hello", "is no archive of a run: it is damaged");
+    refused(&whole[..whole.len() / 2], "is not an archive of a run");
+    refused(b"hello", "is not an archive of a run: it is damaged");
     let mut other = whole.clone();
     other[whole.len() / 2] ^= 1;
-    refused(&other, "is no archive of a run");
+    refused(&other, "is not an archive of a run");
     std::fs::write(&file, whole).unwrap();
     // What is wrong with one file keeps no other from coming back.
     std::fs::write(project.path("bad"), "hello").unwrap();

@@ -1,6 +1,6 @@
-//! What the person who started a run said about its agents, beside the workflow.
+//! The defaults for a run's agents from its start, in addition to the workflow.
 //!
-//! **Invariant:** a run keeps what it was started with; whoever resumes it can say something else, and then that counts.
+//! **Invariant:** a run keeps the defaults from its start. `resume` can set others, and those count from then on.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use longhaul_config::AUTO;
 /// What was said about the agents of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AgentDefaults {
-    /// Who does prompts that name nobody.
+    /// The agent for prompts that name none.
     pub(crate) agent: String,
-    /// Which model does them.
+    /// The model for prompts that name none.
     pub(crate) model: Option<String>,
-    /// How long a turn may take where the step does not say.
+    /// The time limit of a turn, if the step has none.
     pub(crate) turn: Option<Duration>,
 }
 
 impl AgentDefaults {
-    /// What holds for a run: what this engine was told, else what the run was started with.
+    /// The defaults for a run: the option of this engine, otherwise the value from the start of the run.
     pub(crate) fn of(started: Option<&RunStarted>, now: &str, counted: bool) -> Self {
         let context = started.map(|started| &*started.context);
         let before = context.and_then(|context| context.agent.as_deref()).filter(|before| *before != AUTO);
@@ -36,7 +36,7 @@ impl AgentDefaults {
         told
     }
 
-    /// What holds for a step of a run.
+    /// The defaults for a step of a run.
     pub(crate) fn for_step(shared: &Shared, plan: &Plan, started: Option<&RunStarted>, step: StepIx) -> Self {
         let unit = plan.unit(plan.body(plan.step(step).body).unit);
         Self::of(started, &shared.options.agent, unit.compat.contains(&Compat::CountedRecovery))

@@ -1,9 +1,9 @@
-//! Files about a run, for people and scripts. Never read back: the journal is the truth.
+//! Writes files of a run for people and scripts. The engine never reads them; it reads the journal.
 //!
 //! `<dir>/<run>/run.json`, `context.json`, and for each attempt
 //! `<dir>/<run>/steps/<path>/@<attempt>/{prompt.md,output.json,stdout,stderr}`. The path of an instance holds its item, round
-//! and visit, so nothing overwrites anything. What has nothing to tell is not made: no folder for an attempt that left
-//! nothing, no file for a stream on which nothing came. Making files is what costs most about a small step.
+//! and visit, so no file overwrites another. Empty files and folders are not created, because creating files is the most
+//! expensive part of a small step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use longhaul_core::state::State;
 use serde::Serialize;
 use serde_json::json;
 
-/// Where the files of runs are.
+/// The folder with the files of runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifacts {
     root: PathBuf,
@@ -27,7 +27,7 @@ impl Artifacts {
         Self { root }
     }
 
-    /// Where results are that may be used again: beside the runs, which come and go.
+    /// The folder of cached results. It is beside the runs, so it stays when runs are removed.
     pub(crate) fn cache(&self) -> PathBuf {
         self.home().join("cache")
     }
@@ -41,19 +41,19 @@ impl Artifacts {
         self.root.join(run.as_str())
     }
 
-    /// Where the files of a run are made again that were on another machine; of several times, each has its own.
+    /// The folder for a run's files from another machine. Each move has its own folder.
     pub(crate) fn carried(&self, run: &RunId, left_at: u64) -> PathBuf {
         self.run(run).join("carried").join(left_at.to_string())
     }
 
-    /// The folder of an attempt, made.
+    /// The folder of an attempt. Creates it.
     pub(crate) fn attempt(&self, run: &RunId, path: &StepPath, attempt: u32) -> io::Result<PathBuf> {
         let folder = self.attempt_dir(run, path, attempt);
         private::create_dir_all(&folder)?;
         Ok(folder)
     }
 
-    /// Where the folder of an attempt is, or would be.
+    /// The path of an attempt's folder. It need not exist.
     pub(crate) fn attempt_dir(&self, run: &RunId, path: &StepPath, attempt: u32) -> PathBuf {
         let mut folder = self.run(run).join("steps");
         folder.extend(path.to_string().split('/'));
@@ -61,15 +61,15 @@ impl Artifacts {
         folder
     }
 
-    /// The folder that an agent's shim has in the folder of its attempt.
+    /// The shim's folder inside the folder of an attempt.
     pub(crate) const AGENT: &'static str = "agent";
 
-    /// Whether an agent was started for an attempt, under a shim that outlives its engine.
+    /// Whether an attempt has an agent under a shim that outlives the engine.
     pub(crate) fn has_agent(&self, run: &RunId, path: &StepPath, attempt: u32) -> bool {
         self.attempt_dir(run, path, attempt).join(Self::AGENT).join("spec.json").is_file()
     }
 
-    /// Writes what a run is and how it stands, and the names that it has set. For people: what cannot be written is not.
+    /// Writes the description, the status and the names of a run. The files are for people, so errors are ignored.
     pub(crate) fn write_run(&self, run: &RunId, state: &State) {
         let started = state.started.as_ref();
         let finished = state.finished.as_ref();
@@ -87,7 +87,7 @@ impl Artifacts {
         }
     }
 
-    /// Writes what an attempt came to, if that is anything. For people: the journal has it anyway.
+    /// Writes the output of an attempt, if there is one. The file is for people; the journal has the output.
     pub(crate) fn write_output(folder: &Path, output: &Json) {
         let nothing = output.is_null() || output.as_str() == Some("");
         if !nothing && private::create_dir_all(folder).is_ok() {
@@ -95,7 +95,7 @@ impl Artifacts {
         }
     }
 
-    /// Writes a file of a run as JSON, whole or not at all.
+    /// Writes a JSON file of a run. The file is complete or not there.
     pub(crate) fn write_json(&self, run: &RunId, name: &str, value: &impl Serialize) -> io::Result<()> {
         let folder = self.run(run);
         private::create_dir_all(&folder)?;

@@ -1,4 +1,4 @@
-//! Begins attempts: finds who does the work, waits for a slot, and reports what came of it.
+//! Starts attempts: finds the agent, waits for a permit, and reports the result.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ use crate::execute::workspace::sync::{self, WorkspaceSync};
 use crate::run::leases::Leases;
 use crate::run::run_loop::Loaded;
 
-/// Begins an attempt, or takes one over that another process began. Its end is sent to `done`, whatever it is.
+/// Starts an attempt, or adopts one that another process started. Sends its end to `done` in every case.
 pub(crate) fn begin(
     shared: &Arc<Shared>,
     run: &RunId,
@@ -88,23 +88,23 @@ pub(crate) fn begin(
         let clean = attempt.secrets.clone();
         let Done { result, mut failure } = make(attempt).await;
         if let Some(failure) = &mut failure {
-            // Also of what failed beside the work itself, such as git.
+            // Also redact errors of other parts, such as git.
             failure.message = clean.redact(std::mem::take(&mut failure.message));
         }
-        // Before anybody hears of the end: what follows from it may need the slot.
+        // Give the permit back before the end is known: the next step may need it.
         drop(slot);
         let event = match failure {
             None => Event::AttemptSucceeded { path, attempt: number, result },
-            // It was stopped for its lease, whatever that looked like from inside.
+            // The lease stopped it, even if the error looks different.
             Some(_) if held.is_released() => Event::AttemptStopped { path, attempt: number, usage: result.usage },
             Some(error) => Event::AttemptFailed { path, attempt: number, error, result },
         };
-        // Nobody listens any more only if the run's loop has ended; the attempt is then found lost.
+        // This fails only if the run's loop has ended. The attempt then counts as lost.
         let _ = done.send(event);
     });
 }
 
-/// A folder of the project, where it is on this machine.
+/// The path of a project's folder on this machine.
 fn here(shared: &Shared, started: Option<&RunStarted>, dir: PathBuf) -> PathBuf {
     let root = started.and_then(|started| started.context.workspace.as_deref());
     match root.and_then(|root| dir.strip_prefix(root).ok()) {
@@ -134,7 +134,7 @@ async fn make(mut attempt: Attempt) -> Done {
     let mut done = kinds::make(&attempt).await;
     done.redact(&secrets);
     if attempt.start.turn.compact {
-        // A shorter conversation is no answer: nothing was promised about it, and nothing is kept of it.
+        // A compacted conversation is no answer: it has no schema, and its text is not kept.
         done.result = done.result.without_repetition();
         return done;
     }
@@ -152,16 +152,16 @@ async fn make(mut attempt: Attempt) -> Done {
     done
 }
 
-/// How a value is taken out of a text.
+/// How to find a value in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// A program prints JSON and nothing else.
     Program,
-    /// An agent writes around it.
+    /// An agent writes text around the value.
     Agent,
-    /// From the first brace of an agent's answer to the last.
+    /// As workhorse reads the output of agents.
     BetweenBraces,
-    /// The first complete object of an agent's answer.
+    /// As Valet reads the output of agents.
     FirstObject,
 }
 
@@ -194,7 +194,7 @@ impl Reading {
     }
 }
 
-/// The value that a step promises, out of what the client sent that did it.
+/// The value that fits a step, from a client's submission.
 pub(crate) fn accepted(output: &Output, compat: &[Compat], sent: Json) -> Result<Json, String> {
     let done = accept(output, Reading::of(true, compat), Done::with(sent));
     match done.failure {
@@ -203,7 +203,7 @@ pub(crate) fn accepted(output: &Output, compat: &[Compat], sent: Json) -> Result
     }
 }
 
-/// Text becomes the value that the step promises, or the attempt has failed.
+/// Turns text into the value that the step promises, or fails the attempt.
 fn accept(output: &Output, reading: Reading, mut done: Done) -> Done {
     let text = match &done.result.output {
         Json::String(text) => text.clone(),
@@ -241,7 +241,7 @@ fn check(output: &Output, mut done: Done) -> Done {
     done
 }
 
-/// One JSON value: the whole text, a fenced block, or the outermost braces.
+/// Finds one JSON value: the whole text, a fenced block, or the outermost braces.
 fn parse(text: &str) -> Result<Json, Unread> {
     let whole = match value::read(text.trim()) {
         Err(Unread::NotJson(why)) => Unread::NotJson(why),

@@ -1,9 +1,10 @@
-//! Results that are used again instead of being made again.
+//! Reuses earlier results instead of running the work again.
 //!
-//! A result is kept under the hash of everything it depends on, in a file beside the runs. Only what succeeded is kept.
+//! A result is in a file beside the runs, under the hash of everything it depends on. Only successful results are
+//! stored.
 //!
-//! **Invariant:** a file that is not whole, not ours or too old is as good as none. Whatever goes wrong here, the work is
-//! done.
+//! **Invariant:** a file that is damaged, foreign or too old counts as missing. If the cache fails, the work still
+//! runs.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,16 +20,16 @@ use uuid::Uuid;
 
 use crate::execute::kinds::{Attempt, files};
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// The hash again: a file under another name is not ours.
+    /// The hash again. If it differs from the file's name, the file is not ours.
     key: String,
     created_at: i64,
     result: event::Result,
 }
 
-/// The place of one result.
+/// The file of one result.
 pub(crate) struct Entry {
     file: PathBuf,
     key: String,
@@ -37,7 +38,7 @@ pub(crate) struct Entry {
     refresh: bool,
 }
 
-/// The place of an attempt's result; `None` if it is not to be kept. The error is a pattern of files that makes no sense.
+/// The file of an attempt's result; `None` if the step does not cache. The error names an invalid file pattern.
 pub(crate) async fn entry(attempt: &Attempt) -> Result<Option<Entry>, String> {
     let Some(cache) = &attempt.cache else { return Ok(None) };
     let (root, patterns) = (attempt.cwd(), cache.files.clone());
@@ -54,7 +55,7 @@ pub(crate) async fn entry(attempt: &Attempt) -> Result<Option<Entry>, String> {
     }))
 }
 
-/// Everything but files that a result depends on.
+/// Everything except files that a result depends on.
 fn said(attempt: &Attempt) -> Json {
     let start = &attempt.start;
     json!({
@@ -78,12 +79,12 @@ fn key(said: &Json, root: &Path, patterns: &[String], script: Option<&Path>) -> 
     Ok(hasher.finalize())
 }
 
-/// Adds one thing so that no two lists of things are the same bytes.
+/// Adds one value, with its length, so that two different lists never have the same bytes.
 fn add(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
 }
 
-/// Adds a file by name and content. One that cannot be read is another thing than an empty one.
+/// Adds a file by name and content. A file that cannot be read differs from an empty one.
 fn add_file(hasher: &mut Hasher, name: &str, file: &Path) {
     add(hasher, name.as_bytes());
     let mut content = Hasher::new();
@@ -95,23 +96,23 @@ fn add_file(hasher: &mut Hasher, name: &str, file: &Path) {
 }
 
 impl Entry {
-    /// An earlier result that is still good.
+    /// An earlier result that is still fresh.
     pub(crate) fn known(&self) -> Option<event::Result> {
         let text = std::fs::read(&self.file).ok().filter(|_| !self.refresh)?;
         let kept: Kept = serde_json::from_slice(&text).ok()?;
         let age_ms = u64::try_from(self.now_ms - kept.created_at).ok();
         let fresh = self.ttl_ms.is_none_or(|ttl_ms| age_ms.is_some_and(|age_ms| age_ms < ttl_ms));
-        // What was spent was spent then.
+        // The cost belongs to the attempt that made the result.
         (kept.key == self.key && fresh).then(|| event::Result { cached: true, usage: None, ..kept.result })
     }
 
-    /// Keeps a result. That it cannot be kept costs only doing it again.
+    /// Stores a result. If this fails, the work runs again next time.
     pub(crate) fn keep(&self, result: &event::Result) {
         let kept = Kept { key: self.key.clone(), created_at: self.now_ms, result: result.clone() };
         let _ = self.write(&kept);
     }
 
-    /// Through a file of a name of its own: two processes may keep the same result at once.
+    /// Writes through a temporary file with a unique name: two processes may store the same result at once.
     fn write(&self, kept: &Kept) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         private::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! What each kind of work does, one a file.
+//! The kinds of work, one file each.
 
 pub(crate) mod files;
 pub(crate) mod http;
@@ -31,54 +31,54 @@ use crate::execute::secrets::{Readable, Secrets};
 use crate::execute::workspace::sync::WorkspaceSync;
 use longhaul_config::Choice;
 
-/// An attempt to be made.
+/// An attempt to run.
 pub(crate) struct Attempt {
     pub(crate) shared: Arc<Shared>,
     pub(crate) run: RunId,
     pub(crate) start: Start,
     pub(crate) output: Output,
     pub(crate) workflow_dir: PathBuf,
-    /// Where the files are that its run works on.
+    /// The folder with the files of the run.
     pub(crate) workspace: PathBuf,
-    /// What it has to do with files of other machines.
+    /// How its files move between machines.
     pub(crate) baggage: WorkspaceSync,
-    /// When an earlier result may be used.
+    /// When it may reuse an earlier result.
     pub(crate) cache: Option<Cache>,
     pub(crate) secrets: Secrets,
-    /// Which variables it may read through `env.X`.
+    /// The variables that it may read through `env.X`.
     pub(crate) readable: Readable,
     pub(crate) cancel: CancellationToken,
-    /// Whether another process began it, and its agent may be running.
+    /// Whether another process started it, and its agent may be running.
     pub(crate) adopted: bool,
-    /// The conversation of its agent that the journal knows.
+    /// The conversation of its agent, as the journal has it.
     pub(crate) session: Option<String>,
-    /// Whether the journal knows that its files were recorded.
+    /// Whether the journal says that its files were recorded.
     pub(crate) is_kept: bool,
     pub(crate) news: AttemptSender,
     /// Behaviour of another system that its workflow relies on.
     pub(crate) compat: Vec<Compat>,
-    /// The session of the client that started the run, where one did.
+    /// The session of the client that started the run, if one did.
     pub(crate) owner_session: Option<String>,
-    /// What was said about its agents beside the workflow.
+    /// The defaults for its agents.
     pub(crate) told: AgentDefaults,
-    /// Of a prompt: who makes it.
+    /// The agent and the model of a prompt.
     pub(crate) choice: Option<Choice>,
-    /// What its machine is short of, as it was last told.
+    /// The last reported shortage of its machine.
     pub(crate) delay: Mutex<Option<Shortage>>,
 }
 
-/// How an attempt tells its run something before it is over.
+/// Sends events of an attempt to its run before it ends.
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptSender(pub(crate) mpsc::UnboundedSender<Event>);
 
 impl AttemptSender {
     pub(crate) fn tell(&self, event: Event) {
-        // Nobody listens any more only if the run's loop has ended.
+        // This fails only if the run's loop has ended.
         let _ = self.0.send(event);
     }
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     pub(crate) result: event::Result,
@@ -94,14 +94,14 @@ impl Done {
         Self { result: event::Result::default(), failure: Some(Failure::new(class, message)) }
     }
 
-    /// It cannot be done as it is written, or as this machine is set up. Nothing was asked of anybody.
+    /// The step or the machine is set up wrongly. Nothing was sent to an agent or a server.
     pub(crate) fn unusable(class: ErrorClass, message: impl Into<String>) -> Self {
         let mut done = Self::unspent(class, message);
         done.failure.iter_mut().for_each(|failure| failure.needs_person = true);
         done
     }
 
-    /// It failed before anything was asked of anybody.
+    /// It failed before anything was sent to an agent or a server.
     pub(crate) fn unspent(class: ErrorClass, message: impl Into<String>) -> Self {
         let mut done = Self::failed(class, message);
         done.result.usage = Some(event::Usage::default());
@@ -120,12 +120,12 @@ impl Done {
 }
 
 impl Attempt {
-    /// Where its files go, whether there are any or not.
+    /// The path of its folder. It need not exist.
     pub(crate) fn place(&self) -> PathBuf {
         self.shared.artifacts.attempt_dir(&self.run, &self.start.path, self.start.attempt)
     }
 
-    /// The folder for its files, made.
+    /// The folder for its files. Creates it.
     pub(crate) fn folder(&self) -> io::Result<PathBuf> {
         self.shared.artifacts.attempt(&self.run, &self.start.path, self.start.attempt)
     }
@@ -144,17 +144,17 @@ impl Attempt {
         self.start.cwd.as_ref().map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd))
     }
 
-    /// What it is called among the attempts of all runs: `run/path@attempt`.
+    /// Its name among the attempts of all runs: `run/path@attempt`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.run, TaskKey::new(&self.start.path, self.start.attempt))
     }
 
-    /// What its processes carry in their environment.
+    /// The mark of its processes, in their environment.
     pub(crate) fn mark(&self) -> Mark {
         Mark { engine: self.shared.worker.as_str().to_owned(), attempt: self.name() }
     }
 
-    /// How long it may take; `usual` where the step does not say.
+    /// Its time limit; `usual` if the step has none.
     fn timeout(&self, usual: Option<Duration>) -> Option<Duration> {
         match self.start.timeout {
             Timeout::Kind => usual,
@@ -163,48 +163,48 @@ impl Attempt {
         }
     }
 
-    /// Keeps a text about the attempt for people; the journal does not depend on it.
+    /// Writes a text about the attempt for people. The journal does not depend on it.
     fn keep(&self, name: &str, text: &str) {
         if let Ok(folder) = self.folder() {
             let _ = private::replace(&folder.join(name), self.secrets.redact(text.to_owned()).as_bytes());
         }
     }
 
-    /// An entry of its transcript as it may be kept and shown: without secrets.
+    /// An entry of its transcript without secrets.
     fn cleaned(&self, entry: TranscriptEntry) -> TranscriptEntry {
         if self.secrets.known().is_empty() {
             return entry;
         }
         let cleaned = serde_json::to_value(entry).map(|entry| self.secrets.redact_value(entry));
-        // What cannot be cleaned is not shown.
+        // If an entry cannot be cleaned, do not show it.
         cleaned.and_then(serde_json::from_value).unwrap_or(TranscriptEntry::Alive)
     }
 
-    /// Shows an entry of its transcript to whoever watches.
+    /// Shows an entry of its transcript to all watchers.
     fn show(&self, number: u64, entry: TranscriptEntry) {
         if self.shared.pulse.receiver_count() == 0 {
             return;
         }
         let said = TranscriptLine { path: self.start.path.clone(), attempt: self.start.attempt, number, entry };
         let pulse = EngineEvent::Entry(self.run.clone(), Arc::new(said));
-        // Nobody watching is fine.
+        // No watcher is fine.
         let _ = self.shared.pulse.send(pulse);
     }
 
     fn say(&self, text: &str) {
         let text = self.secrets.redact(text.to_owned());
         let pulse = EngineEvent::Output(self.run.clone(), self.start.path.clone(), text.into());
-        // Nobody watching is fine.
+        // No watcher is fine.
         let _ = self.shared.pulse.send(pulse);
     }
 }
 
-/// Whether people may want to look at what an attempt left.
+/// Whether people may want to see the files of an attempt.
 pub(crate) fn leaves_files(attempt: &Attempt) -> bool {
     attempt.start.kind != WorkKind::Noop
 }
 
-/// Makes an attempt.
+/// Runs an attempt.
 pub(crate) async fn make(attempt: &Attempt) -> Done {
     match &attempt.start.kind {
         WorkKind::Run => run::make(attempt).await,
@@ -220,7 +220,7 @@ pub(crate) async fn make(attempt: &Attempt) -> Done {
     }
 }
 
-/// Nothing at all, with the output that it was given. No workflow file can say it: plans that measure the engine do.
+/// Does nothing, and returns the given output. No workflow file has this kind; plans that measure the engine do.
 fn noop(attempt: &Attempt) -> Done {
     Done::with(attempt.param("output").cloned().unwrap_or_default())
 }
@@ -230,7 +230,7 @@ fn as_text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What is said about something that is larger than a value may be.
+/// The message for a value that is too large.
 fn too_large(what: &str, most: usize) -> String {
     let most = if most.is_multiple_of(1 << 20) { format!("{} MiB", most >> 20) } else { format!("{most} bytes") };
     format!(

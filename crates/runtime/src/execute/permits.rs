@@ -1,8 +1,9 @@
-//! How many attempts run at once: over all runs, and of each backend.
+//! Limits how many attempts run at once: over all runs, and for each backend.
 //!
-//! **Invariant:** a slot of a backend is taken before one of all, by everybody; so nobody who waits for a busy backend keeps
-//! others from working, and no two wait for each other. Between the decision that an attempt is made here and its first breath its slot
-//! is promised, or two runs would count on the same one, and what one of them cannot begin others would wait for.
+//! **Invariant:** an attempt takes the permit of its backend before the permit of the engine. So an attempt that waits
+//! for a busy backend blocks no other, and there is no deadlock. When the engine decides to run an attempt here, it
+//! promises the attempt a permit. Otherwise two runs would count on the same permit, and an attempt that cannot start
+//! here would be kept from other workers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,22 +12,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Attempts that are held at once, for each slot.
+/// How many attempts to hold at once, for each permit.
 const HELD_TIMES: usize = 8;
 
-/// The slots of an engine.
+/// The permits of an engine.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Arc<Semaphore>,
-    /// How many there are.
+    /// How many permits there are.
     max: usize,
-    /// Attempts that wait for one of all.
+    /// Attempts that wait for a permit of the engine.
     waiting: AtomicUsize,
     promised: Arc<Mutex<usize>>,
     backends: HashMap<String, Arc<Semaphore>>,
 }
 
-/// Slots of all that attempts will need which are to be made here and have not asked yet.
+/// Promised permits: for attempts that will run here and have not asked for a permit yet.
 #[derive(Debug, Default)]
 pub(crate) struct Promise {
     count: usize,
@@ -34,19 +35,19 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// How many slots are promised.
+    /// How many permits are promised.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// What one attempt needs, as far as it was promised.
+    /// The permit of one attempt, if it was promised.
     pub(crate) fn one(&mut self) -> Self {
         let count = self.count.min(1);
         self.count -= count;
         Self { count, of: Arc::clone(&self.of) }
     }
 
-    /// Both together; they are of the same slots.
+    /// Adds another promise of the same permits.
     pub(crate) fn join(&mut self, mut other: Self) {
         if self.count == 0 {
             std::mem::swap(self, &mut other);
@@ -63,7 +64,7 @@ impl Drop for Promise {
     }
 }
 
-/// What an attempt holds while it is made.
+/// The permits that an attempt holds while it runs.
 #[derive(Debug)]
 pub(crate) struct Slot {
     _backend: Option<OwnedSemaphorePermit>,
@@ -78,8 +79,9 @@ impl Slots {
         Self { all: Arc::new(Semaphore::new(all)), max: all, waiting: AtomicUsize::new(0), promised, backends }
     }
 
-    /// Asks how many of the slots that could be had now, while so many attempts are `held`, are wanted, and promises those. Attempts that wait
-    /// for a backend take no slot of all, but there is an end to how many of them one process keeps from others.
+    /// Passes the number of permits that are free now to `wanted`, and promises as many as it returns. `held` is how
+    /// many attempts this process holds. An attempt that waits for a backend takes no permit of the engine, but one
+    /// process may hold only a limited number of such attempts.
     pub(crate) fn promise(&self, held: usize, wanted: impl FnOnce(usize) -> usize) -> Promise {
         let mut promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = self.waiting.load(Ordering::SeqCst) + *promised;
@@ -89,12 +91,12 @@ impl Slots {
         Promise { count, of: Arc::clone(&self.promised) }
     }
 
-    /// Waits until an attempt may begin that is made by an agent with one of these names, the first that is limited; by
-    /// no agent, without names. Dropping the future gives its place away.
+    /// Waits until an attempt may start. `agent` has the names of its agent; the first name with a limit counts.
+    /// Without names only the engine's limit counts. Dropping the future gives its place to the next attempt.
     pub(crate) async fn take(&self, agent: &[&str], promise: Promise) -> Slot {
         let limited = agent.iter().find_map(|name| self.backends.get(*name)).cloned();
         let mut promise = Some(promise);
-        // A semaphore that is never closed always answers.
+        // The semaphore is never closed, so this always succeeds.
         let backend = match limited {
             Some(slots) => {
                 drop(promise.take());
@@ -108,7 +110,7 @@ impl Slots {
     }
 }
 
-/// Counts somebody who waits, until it is dropped.
+/// Counts a waiting attempt until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
@@ -132,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// A slot, if there is one now.
+    /// A permit, if one is free now.
     fn now(slots: &Slots, agent: &[&str]) -> Option<Slot> {
         match pin!(slots.take(agent, Promise::default())).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(slot) => Some(slot),
@@ -155,7 +157,7 @@ mod tests {
         assert!(now(&slots, &["mine", "claude"]).is_some());
     }
 
-    /// How many could be had.
+    /// How many permits are free.
     fn room(slots: &Slots, held: usize) -> usize {
         slots.promise(held, |room| room).count
     }
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(room(&slots, 0), 0);
         drop(first);
         assert_eq!(room(&slots, 0), 1);
-        // Whoever has asked for its slot is counted as that, and not twice.
+        // An attempt that has asked for its permit counts once, not twice.
         let slot = match pin!(slots.take(&[], both.one())).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(slot) => slot,
             Poll::Pending => panic!("there was a slot"),

@@ -1,4 +1,4 @@
-//! `env.X` and `secrets.X`: resolved where work is done, and taken out of everything that is kept.
+//! Resolves `env.X` and `secrets.X` just before the work, and removes secrets from everything that is stored.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::engine::EngineOptions;
 use longhaul_config::Channel;
 use longhaul_config::tools;
 
-/// Shorter values would tear holes into ordinary text.
+/// Removing shorter values would damage ordinary text.
 const SECRET_CHARS_MIN: usize = 6;
 
-/// How the variables that hold secrets begin.
+/// The prefix of variables that hold secrets.
 const PREFIX: &str = "LONGHAUL_SECRET_";
 
-/// The secrets of this machine: those that workflows can name, keys of agents, and what channels and tool servers are configured
-/// with. Commands inherit them, so all are taken out, not only those that a step names.
+/// The secrets of this machine: those that workflows can name, the keys of agents, and the secrets of channels and tool
+/// servers. Commands inherit all of them, so all are removed, not only those that a step names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Secrets {
     known: Redaction,
@@ -43,12 +43,12 @@ impl Secrets {
         Self { known: Redaction::new(all.filter(|value| is_long(value))) }
     }
 
-    /// What is taken out of streams.
+    /// The secrets to remove from streams.
     pub(crate) fn known(&self) -> &Redaction {
         &self.known
     }
 
-    /// The same, and some more.
+    /// The secrets of the engine and some more.
     pub(crate) fn with(&self, more: Vec<String>) -> Redaction {
         self.known.with(more.into_iter().filter(|value| is_long(value)).collect())
     }
@@ -58,7 +58,7 @@ impl Secrets {
         self.known.text(text)
     }
 
-    /// A value without secrets, in keys as in texts.
+    /// A value without secrets, in keys and in texts.
     pub(crate) fn redact_value(&self, value: Json) -> Json {
         if self.known.is_empty() {
             return value;
@@ -78,7 +78,7 @@ fn is_long(secret: &str) -> bool {
     secret.chars().count() >= SECRET_CHARS_MIN
 }
 
-/// What the settings of an agent say about keys: variables that hold one, and values that are set.
+/// The keys in the settings of an agent: from variables, and set directly.
 fn of_agent(setup: &AgentSetup) -> Vec<String> {
     let kept = setup.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(_, from)| from));
     let names = setup.key_env.as_deref().into_iter().chain(kept.filter(|name| names_a_secret(name)));
@@ -93,20 +93,21 @@ fn password(address: &str) -> Option<String> {
     Some(before.split_once(':')?.1.to_owned())
 }
 
-/// Variables that every run may read.
+/// Variables that all runs may read.
 const HARMLESS: [&str; 8] = ["HOME", "USER", "LOGNAME", "PATH", "SHELL", "LANG", "TZ", "TMPDIR"];
 
-/// Which variables a run may read through `env.X`.
+/// The variables that a run may read through `env.X`.
 #[derive(Debug, Clone)]
 pub(crate) enum Readable {
-    /// All: its user started it at the command line, where they can read them, too.
+    /// All variables: the user started the run at the command line, and can read them anyway.
     All,
-    /// Those that the settings list, and the harmless ones: whoever started it may not be the user of this process.
+    /// The variables in the settings, and the harmless ones. The caller who started the run may not be the user of this
+    /// process.
     Listed(Arc<[String]>),
 }
 
 impl Readable {
-    /// What a run may read that was started like this.
+    /// The variables that a run may read, depending on how it was started.
     pub(crate) fn of(started: Option<&RunStarted>, listed: &Arc<[String]>) -> Self {
         let by_user = started.is_some_and(|started| started.owner.as_ref().is_none_or(|owner| owner.face == Face::Cli));
         let by_trigger = started.is_some_and(|started| started.trigger.is_some());
@@ -120,7 +121,7 @@ impl Readable {
         }
     }
 
-    /// What a source holds on this machine.
+    /// The value of a source on this machine.
     fn value(&self, source: &OutsideSource) -> Result<String, EvalProblem> {
         let name = &source.name;
         let value = match source.root {
@@ -142,14 +143,14 @@ fn not_listed(name: &str) -> EvalProblem {
 fn not_set(source: &OutsideSource) -> EvalProblem {
     EvalProblem(match source.root {
         Root::Secrets => format!(
-            "`{source}` is not set; it is the variable `{PREFIX}{}` of the process that drives the run",
+            "`{source}` is not set; set the variable `{PREFIX}{}` of the process that drives the run",
             source.name
         ),
         Root::Env => format!("`{source}` is not set"),
     })
 }
 
-/// Fills in what only this machine knows, in the last moment before the work begins.
+/// Fills in the values of this machine, just before the work starts.
 pub(crate) fn resolve(start: &mut Start, readable: &Readable) -> Result<(), EvalProblem> {
     let outside = std::mem::take(&mut start.outside);
     let known = |source: &OutsideSource| readable.value(source);

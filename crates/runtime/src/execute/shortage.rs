@@ -1,7 +1,7 @@
-//! Waits for a machine that is short of something, and says so.
+//! Waits while a machine is short of something, and reports it.
 //!
-//! **Invariant:** only what has no effect when it fails is tried again. The attempt stays open meanwhile: it is neither lost nor failed,
-//! and counts for no `retry`.
+//! **Invariant:** only actions without an effect on failure are repeated. The attempt stays open meanwhile. It is
+//! neither lost nor failed, and does not count as a retry.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::engine::{EngineEvent, Shared};
 use crate::execute::kinds::Attempt;
 use crate::fleet::membership::attempt_of;
 
-/// Says in every run that is running here what the store waits for: it cannot be recorded.
+/// Reports in all runs of this process what the store waits for. The store cannot record it.
 pub(crate) async fn say_what_the_store_waits_for(shared: Arc<Shared>, waits: Option<watch::Receiver<Option<String>>>) {
     let Some(mut waits) = waits else { return };
     while waits.changed().await.is_ok() {
@@ -25,7 +25,7 @@ pub(crate) async fn say_what_the_store_waits_for(shared: Arc<Shared>, waits: Opt
         };
         for (run, key) in shared.leases.keys() {
             if let Some((path, _)) = attempt_of(&key) {
-                // Nobody watching is fine.
+                // No watcher is fine.
                 let _ = shared.pulse.send(EngineEvent::Notice(run, path, Arc::clone(&text)));
             }
         }
@@ -33,7 +33,7 @@ pub(crate) async fn say_what_the_store_waits_for(shared: Arc<Shared>, waits: Opt
 }
 
 impl Attempt {
-    /// Does something, again and again while the machine is short of something; `None` if nobody wants the attempt any more.
+    /// Repeats an action while the machine is short of something; `None` if the attempt was cancelled.
     pub(crate) async fn patiently<T, E: Short>(&self, mut work: impl FnMut() -> Result<T, E>) -> Option<Result<T, E>> {
         let mut backoff = ShortageBackoff::default();
         loop {
@@ -49,7 +49,7 @@ impl Attempt {
         }
     }
 
-    /// Waits before the next try, and says why; false if nobody wants the attempt any more.
+    /// Reports the shortage and waits before the next try; false if the attempt was cancelled.
     pub(crate) async fn wait_for(&self, shortage: Shortage, backoff: &mut ShortageBackoff) -> bool {
         self.delayed(Some(shortage));
         tokio::select! {
@@ -58,7 +58,7 @@ impl Attempt {
         }
     }
 
-    /// Makes sure that somebody clears up if this process is killed.
+    /// Starts the process that cleans up if this one is killed.
     pub(crate) async fn guarded(&self) {
         let mut backoff = ShortageBackoff::default();
         while let Err(error) = self.shared.guarded().await {
@@ -70,7 +70,7 @@ impl Attempt {
         self.delayed(None);
     }
 
-    /// Takes note of what a command says about its machine.
+    /// Notes a shortage that a command reports.
     pub(crate) fn hear(&self, chunk: Chunk<'_>) {
         match chunk {
             Chunk::Short(shortage) => self.delayed(Some(shortage)),
@@ -79,7 +79,7 @@ impl Attempt {
         }
     }
 
-    /// Tells what it waits for, once.
+    /// Reports once what the attempt waits for.
     pub(crate) fn delayed(&self, shortage: Option<Shortage>) {
         let Ok(mut known) = self.delay.lock() else { return };
         if *known != shortage {

@@ -1,4 +1,4 @@
-//! The files that steps work on: recorded in git, put back, and moved between machines.
+//! The files that steps work on: Longhaul records them in git, restores them, and moves them between machines.
 
 pub(crate) mod sync;
 pub(crate) mod tree;

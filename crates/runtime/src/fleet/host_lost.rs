@@ -1,7 +1,7 @@
-//! Machines of which nothing is heard, though a run needs the files that are there.
+//! Detects silent machines that have files which a run needs.
 //!
-//! **Invariant:** a run is told once in each grace at most, and only if it has a use for that. What follows from it is decided
-//! by the run.
+//! **Invariant:** a run gets at most one message per grace period, and only if the message is useful to it. The run
+//! decides what follows.
 
 use std::collections::HashMap;
 
@@ -13,20 +13,20 @@ use crate::engine::{Error, Shared};
 use crate::run::message::Message;
 use crate::run::run_loop::load;
 
-/// Tasks that are looked at together.
+/// How many tasks to check together.
 const TASKS_MAX: usize = 1000;
 
-/// What a worker remembers of machines that are waited for.
+/// The machines that runs wait for, as a worker remembers them.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
-    /// Since when each is waited for.
+    /// Since when a run waits for each machine.
     first: HashMap<String, i64>,
-    /// When runs are looked at again that wait for one.
+    /// When to check each waiting run again.
     next: HashMap<RunId, i64>,
 }
 
 impl Missing {
-    /// Tells runs whose machine has been silent for longer than the grace.
+    /// Sends a message to runs whose machine has been silent for longer than the grace period.
     pub(crate) async fn look(&mut self, shared: &Shared) -> Result<(), Error> {
         let (now, grace) = (shared.clock.now_ms(), shared.options.member.host_grace_ms);
         let Some(own) = shared.options.member.host.as_deref().filter(|_| grace > 0) else { return Ok(()) };
@@ -43,7 +43,8 @@ impl Missing {
             let first = *self.first.entry(host.to_owned()).or_insert(now);
             let since = seen.get(host).copied().unwrap_or(first);
             let is_due = self.next.get(&task.run).is_none_or(|next| *next <= now);
-            // Who was not needed was not missed: a worker that left in peace is not remembered, an older one that died is.
+            // The grace period begins when a run needs the machine. The list has workers that died long ago, but not
+            // workers that left properly.
             if is_due && now.saturating_sub(since.max(first)) > grace {
                 let next = tell(shared, &task.run, (host, since), (now, grace)).await?;
                 self.next.insert(task.run.clone(), next);
@@ -68,7 +69,7 @@ fn host_of(task: &Task) -> Option<&str> {
     task.labels.iter().find_map(|label| host_of_label(label))
 }
 
-/// Tells a run, if it has a use for that; answers when it is looked at again.
+/// Sends a message to a run, if it is useful to it. Returns when to check the run again.
 async fn tell(
     shared: &Shared,
     run: &RunId,
@@ -76,7 +77,7 @@ async fn tell(
     (now, grace): (i64, i64),
 ) -> Result<i64, Error> {
     let loaded = match load(shared, run).await {
-        // It was removed meanwhile.
+        // The run was removed meanwhile.
         Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => return Ok(now + grace),
         loaded => loaded?,
     };

@@ -1,4 +1,4 @@
-//! Runs that come out of a store which no other machine shared.
+//! Prepares runs from a store that only one machine used.
 
 use longhaul_core::status::RunStatus;
 use longhaul_store::{NewMessage, Query, Store};
@@ -6,8 +6,8 @@ use longhaul_store::{NewMessage, Query, Store};
 use crate::engine::Error;
 use crate::run::message::Message;
 
-/// Tells runs that are not over that their files are on this machine: what one has done is here, and of one that has done nothing nobody
-/// knows of which project it is.
+/// Tells unfinished runs that their files are on this machine. The files of a run that has started are here. If a run
+/// has done nothing yet, its project is unknown.
 pub async fn settle(store: &dyn Store, host: String, now_ms: i64) -> Result<(), Error> {
     let body = serde_json::to_string(&Message::HostSettled { host }).map_err(Error::encoding)?;
     let statuses = RunStatus::words_of(RunStatus::OPEN);

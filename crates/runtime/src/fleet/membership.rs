@@ -1,7 +1,7 @@
-//! This engine as one of several: what it can do, and what it takes of the work that waits for a worker.
+//! This engine as a member of a fleet: its labels, and the waiting tasks that it claims.
 //!
-//! **Invariant:** what was taken is begun by the loop of its run, after that is recorded; what was taken and not begun is
-//! found again by whoever looks at the tasks of the run.
+//! **Invariant:** the loop of a run starts a claimed attempt only after it has recorded the claim. The next engine that
+//! reads the tasks of the run finds claimed attempts that did not start.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -23,33 +23,33 @@ use crate::run::run_loop::Loaded;
 /// An attempt by step and number.
 pub(crate) type Attempt = (StepPath, u32);
 
-/// The attempt that a task is about.
+/// The attempt of a task.
 pub(crate) fn attempt_of(key: &str) -> Option<Attempt> {
     key.parse::<TaskKey>().ok()?.of_step()
 }
 
-/// What an engine is among several.
+/// An engine as a member of a fleet.
 #[derive(Debug, Clone, Default)]
 pub struct Membership {
-    /// The machine and the checkout, where several share the store.
+    /// The machine and the checkout, if machines share the store.
     pub host: Option<String>,
-    /// Which project the checkout is of, where several share the store and that is known.
+    /// The project of the checkout, if machines share the store and the project is known.
     pub project: Option<String>,
-    /// What people call this worker.
+    /// The name of this worker for people.
     pub name: String,
-    /// What it can do: steps that ask for a label go to somebody who has it.
+    /// The labels of this worker. A step that asks for a label goes to a worker that has it.
     pub labels: Vec<String>,
-    /// How many attempts all workers together may make at once.
+    /// The most attempts that all workers together run at once.
     pub caps: Caps,
-    /// How long a machine may be silent before a run that needs it asks what to do.
+    /// How long a machine may be silent before a run that needs it asks a person.
     pub host_grace_ms: i64,
-    /// What is done about a machine that is silent for longer.
+    /// What a run does if its machine is silent for longer.
     pub when_gone: OnHostLost,
-    /// The git remote to which the files of runs are sent, so that other machines can continue with them.
+    /// The git remote that gets the files of runs, so that other machines can continue with them.
     pub carry: Option<String>,
 }
 
-/// What was taken and has not begun.
+/// The tasks that this engine claimed and has not started.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimedTasks {
     runs: Mutex<HashMap<RunId, (Vec<Attempt>, Promise)>>,
@@ -57,12 +57,12 @@ pub(crate) struct ClaimedTasks {
 }
 
 impl ClaimedTasks {
-    /// What was taken of a run, and what is promised to it. Whoever asks begins it.
+    /// Removes and returns the claimed attempts of a run and their promised permits. The caller starts them.
     pub(crate) fn of(&self, run: &RunId) -> (Vec<Attempt>, Promise) {
         self.runs.lock().ok().and_then(|mut runs| runs.remove(run)).unwrap_or_default()
     }
 
-    /// Whether nothing was taken that has not begun.
+    /// Whether no claimed task waits to start.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.lock().is_ok_and(|runs| runs.is_empty())
     }
@@ -75,7 +75,7 @@ impl ClaimedTasks {
         }
     }
 
-    /// From now on a worker takes work for all runs.
+    /// Says whether a worker claims the tasks of all runs.
     pub(crate) fn leave_to_worker(&self, is_there: bool) {
         self.has_worker.store(is_there, Ordering::SeqCst);
     }
@@ -85,7 +85,7 @@ impl ClaimedTasks {
     }
 }
 
-/// Takes what waits for a worker like this one, as much as it can begin; answers the runs of what it took.
+/// Claims waiting tasks that fit this worker, as many as it can start. Returns their runs.
 pub(crate) async fn claim_tasks(shared: &Shared, run: Option<&RunId>) -> Result<Vec<RunId>, Error> {
     let mut promise = shared.slots.promise(shared.leases.len(), |room| room);
     let limit = promise.count();
@@ -100,7 +100,7 @@ pub(crate) async fn claim_tasks(shared: &Shared, run: Option<&RunId>) -> Result<
     Ok(runs)
 }
 
-/// The agents of what is about to begin whose turns are counted over all machines.
+/// The agents of the attempts that are about to start, if caps count the turns of these agents on all machines.
 pub(crate) fn counted_agents(shared: &Shared, loaded: &Loaded, starts: &[Start]) -> HashMap<StepPath, String> {
     let caps = &shared.options.member.caps;
     if !counts_agents(caps) {
@@ -118,8 +118,8 @@ fn counts_agents(caps: &Caps) -> bool {
     caps.labels.keys().any(|label| agent_of_label(label).is_some())
 }
 
-/// Decides with where this engine stands, where these agents are counted; `decide` answers how many attempts are made here. Their
-/// slots are promised.
+/// Decides where attempts run. `decide` gets the place of this engine and returns how many attempts start here. Their
+/// permits are promised.
 pub(crate) fn with_placement(
     shared: &Shared,
     agents: &HashMap<StepPath, String>,
@@ -132,7 +132,7 @@ pub(crate) fn with_placement(
     let place = |room| Place { host, labels, room, is_counted: &is_counted, counted_agent: &counted_agent };
     match host {
         Some(_) => shared.slots.promise(shared.leases.len(), |room| decide(place(room))),
-        // On one machine another worker has no more to work with than this one.
+        // On one machine, another worker has no more resources than this one.
         None => {
             decide(place(usize::MAX));
             Promise::default()
@@ -140,7 +140,7 @@ pub(crate) fn with_placement(
     }
 }
 
-/// Finds out who makes prompts that name nobody, where the turns of agents are counted.
+/// Finds the agent for prompts that name none, if caps count the turns of agents.
 pub(crate) async fn know_agents(shared: &Shared) {
     if counts_agents(&shared.options.member.caps) {
         prompt::first_there(shared).await;
@@ -152,7 +152,7 @@ impl Shared {
         i64::try_from(self.options.lease.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// What this engine asks for: so much of what it can do.
+    /// The claim of this engine, for at most `limit` tasks that fit its labels.
     pub(crate) fn as_claim(&self, run: Option<RunId>, limit: usize) -> Claim {
         let member = &self.options.member;
         Claim {
@@ -166,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// This engine as a worker that is there now.
+    /// The entry of this engine in the list of workers.
     pub(crate) fn as_worker(&self, since_ms: i64) -> Worker {
         let member = &self.options.member;
         Worker {

@@ -1,6 +1,7 @@
-//! The other workers of a store, as far as it matters who looks at a run first.
+//! The other workers of a store: decides which worker looks at a run first.
 //!
-//! **Invariant:** this is about who is first, never about who may: what nobody took up is everybody's at the next poll.
+//! **Invariant:** this decides only which worker is first, never which worker may. If no worker took a run, all workers
+//! try at the next poll.
 
 use std::time::Duration;
 
@@ -12,10 +13,10 @@ use tokio::time::Instant;
 use crate::engine::{Error, Shared};
 use crate::fleet::roster;
 
-/// How long it is taken to be known who is there.
+/// How long the list of workers stays valid.
 const KNOWN_FOR: Duration = Duration::from_secs(10);
 
-/// Who looks for work in the same store.
+/// The workers that look for work in the same store.
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
     there: Vec<WorkerId>,
@@ -23,7 +24,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Those of some runs at which this worker looks before others do.
+    /// The runs among these that this worker looks at first.
     pub(crate) async fn share(&mut self, shared: &Shared, mut runs: Vec<RunId>) -> Result<Vec<RunId>, Error> {
         if shared.options.member.host.is_none() || runs.is_empty() {
             return Ok(runs);
@@ -40,7 +41,7 @@ impl Peers {
     }
 }
 
-/// Workers that are there and may continue with a run. One with a login may not.
+/// The workers that are there and may drive a run. A worker with a login may not.
 async fn there(shared: &Shared) -> Result<Vec<WorkerId>, Error> {
     let now = shared.clock.now_ms();
     let listed = shared.store.workers().await?.into_iter().map(|listed| listed.worker);

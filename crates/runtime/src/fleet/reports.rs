@@ -1,7 +1,8 @@
-//! What workers with a login report, as their runs take it in.
+//! Takes in the reports of workers with a login.
 //!
-//! **Invariant:** who speaks, and about which attempt, is what the store says: it lets a worker report only on what it holds, and names it in
-//! the message. What the worker itself has written is one event, which is held against the state of the run.
+//! **Invariant:** the store says which worker reports, and on which attempt. It lets a worker report only on tasks that
+//! it holds, and names the worker in the message. The worker itself writes one event, and the engine checks it against
+//! the state of the run.
 
 use longhaul_core::event::Event;
 use longhaul_core::id::RunId;
@@ -13,7 +14,7 @@ use crate::engine::{Error, Shared};
 use crate::fleet::membership::{Attempt, attempt_of};
 use crate::run::run_loop::Loaded;
 
-/// What the sources of reports begin with; the rest is the login.
+/// The prefix of the sources of reports; the login follows.
 const SOURCE: &str = "login:";
 
 /// A report, as the store puts it into an inbox.
@@ -25,10 +26,10 @@ struct Report {
     event: String,
 }
 
-/// An attempt that somebody else makes, who may not record it.
+/// An attempt of a worker that may not record it, and the worker.
 pub(crate) type Reported = (Attempt, WorkerId);
 
-/// The event that a report becomes, and whose attempt it is about. `None` if the message is no report.
+/// The event of a report, and the attempt and worker that it is about. `None` if the message is not a report.
 pub(crate) async fn accepted(
     shared: &Shared,
     run: &RunId,
@@ -42,11 +43,11 @@ pub(crate) async fn accepted(
         Err(why) => return refused(message.source.clone(), why),
     };
     let what = format!("report of `{}`", report.login);
-    // Somebody else may have it by now.
+    // Another worker may have the task by now.
     let tasks = shared.store.tasks(run).await?;
     let holds = |task: &Task| task.key == report.key && task.worker.as_ref() == Some(&report.worker);
     if !tasks.iter().any(holds) {
-        return refused(what, format!("`{}` is not held by it any more", report.key));
+        return refused(what, format!("`{}` is no longer held by it", report.key));
     }
     let event = serde_json::from_str(&report.event).map_err(|error| error.to_string());
     match event.and_then(|event| accept(&loaded.plan.0, &loaded.state, &report.key, event)) {
@@ -59,7 +60,7 @@ fn parsed(message: &InboxMessage) -> Option<Result<Report, String>> {
     message.source.starts_with(SOURCE).then(|| serde_json::from_str(&message.body).map_err(|error| error.to_string()))
 }
 
-/// Whether somebody who is gone has reported how an attempt ended, and nobody has taken that in.
+/// Whether a worker that is gone has reported the end of an attempt, and no engine has recorded it yet.
 pub(crate) async fn has_ended(shared: &Shared, run: &RunId, task: &Task) -> Result<bool, Error> {
     let Some(worker) = task.worker.as_ref().filter(|worker| worker.login().is_some()) else { return Ok(false) };
     let inbox = shared.store.inbox(run).await?;

@@ -1,7 +1,7 @@
-//! Who works for a store, on what, and what waits for somebody to take it.
+//! Lists the workers of a store, the steps that they hold, and the steps that wait.
 //!
-//! **Invariant:** looking changes nothing. What is said follows from the workers and the tasks of the store at one moment, so commands,
-//! the API and pages say the same.
+//! **Invariant:** listing changes nothing. The list follows from the workers and tasks of the store at one moment, so
+//! commands, the API and pages agree.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,25 +18,25 @@ use serde::Serialize;
 use crate::engine::{Engine, Error};
 use crate::run::blockers::{reached, waits_for_cap};
 
-/// A worker says that it is there every few seconds; after so long it is taken for gone.
+/// A worker that has been silent for this long counts as gone. Workers report every few seconds.
 const SILENT_MS: i64 = 30_000;
-/// How many steps are told of each: under way, and waiting.
+/// The most steps to list: held ones, and waiting ones.
 const TOLD_MAX: usize = 200;
-/// How many runs are read to see what they ask.
+/// The most runs to load for their questions.
 const READ_MAX: usize = 20;
-/// What is added to why a step waits.
+/// The addition to the reason of a step that no worker can do.
 const NOBODY: &str = "; no such worker is there";
 
-/// Who works for a store, and on what.
+/// The workers of a store, and the steps that they hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Roster {
-    /// By the clock that workers are seen by.
+    /// The time of the list, by the clock of the workers.
     pub now: i64,
-    /// In the order of their names, whether they are still there or not; without those that another one stands in for.
+    /// All workers, sorted by name. This includes silent workers, except those that another worker has replaced.
     pub workers: Vec<Present>,
-    /// What is held by somebody who is no worker, such as `longhaul run`.
+    /// Steps of processes that are not workers, such as `longhaul run`.
     pub others: Vec<HeldTask>,
-    /// What nobody has taken yet, what nobody can take first.
+    /// Steps that wait for a worker. Steps that no worker can do come first.
     pub waiting: Vec<OpenTask>,
 }
 
@@ -44,75 +44,75 @@ pub struct Roster {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Worker")]
 pub struct Present {
-    /// One life of one process.
+    /// The id of the worker's process.
     pub id: String,
-    /// What people call it.
+    /// The name of the worker for people.
     pub name: String,
-    /// The machine it is on; empty where no other shares the store.
+    /// The machine of the worker; empty if machines do not share the store.
     pub host: String,
-    /// The login it has, if it can do its work and nothing else.
+    /// Its login, if it only takes and reports steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
-    /// What it can do.
+    /// Its labels.
     pub labels: Vec<String>,
-    /// How many steps it takes at once.
+    /// The most steps that it takes at once.
     pub slots: u32,
-    /// How many it holds.
+    /// How many steps it holds.
     pub busy: u32,
-    /// Its program.
+    /// The version of its program.
     pub version: String,
-    /// Since when it is there.
+    /// When it started.
     pub since: i64,
-    /// When it last said so.
+    /// When it last reported.
     pub seen: i64,
-    /// Whether that is too long ago.
+    /// Whether its last report is too long ago.
     pub silent: bool,
-    /// What it holds.
+    /// The steps that it holds.
     pub holds: Vec<HeldTask>,
 }
 
-/// A step that somebody has to do.
+/// A step that is held or waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HeldTask {
-    /// Of which run.
+    /// The id of the run.
     pub run: String,
-    /// Of which workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// Which step.
+    /// The address of the step.
     pub path: String,
-    /// Which attempt.
+    /// The number of the attempt.
     pub attempt: u32,
 }
 
 /// A step that waits for a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenTask {
-    /// What there is to do.
+    /// The step.
     #[serde(flatten)]
     pub duty: HeldTask,
-    /// What a worker must be able to do.
+    /// The labels that a worker needs.
     pub labels: Vec<String>,
-    /// The machine it must be on, because the files of the run are there.
+    /// The machine that has the files of the run, if the step needs them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Whether no worker that is there can do it.
+    /// Whether none of the workers that are there can do it.
     pub nobody: bool,
-    /// In words.
+    /// The reason for waiting, in words.
     pub text: String,
 }
 
 impl Engine {
-    /// The machine of this engine, where several share the store.
+    /// The machine of this engine, if machines share the store.
     pub fn host(&self) -> Option<&str> {
         self.shared.options.member.host.as_deref()
     }
 
-    /// The project of its checkout, where several machines share the store and that is known.
+    /// The project of its checkout, if machines share the store and the project is known.
     pub fn project(&self) -> Option<&str> {
         self.shared.options.member.project.as_deref()
     }
 
-    /// What it can do, as people say it, and may do where a login says what that is.
+    /// The labels that people gave this worker; with a login, only those that the login allows.
     pub fn labels(&self) -> Vec<String> {
         let mut labels = given(&self.shared.options.member.labels);
         if let Some(may) = self.shared.store.scope().and_then(longhaul_store::LoginScope::labels) {
@@ -121,11 +121,11 @@ impl Engine {
         labels
     }
 
-    /// Who works for the store, on what, and what waits.
+    /// Lists the workers, the steps that they hold, and the steps that wait.
     pub async fn roster(&self) -> Result<Roster, Error> {
         let store = &self.shared.store;
         let (listed, now) = (store.workers().await?, self.now_ms());
-        // Whatever is held has run out by the end of time.
+        // At the end of time all leases have ended, so this lists all held tasks.
         let held = store.expired(i64::MAX, TOLD_MAX).await?;
         let free = store.unheld(TOLD_MAX).await?;
         let mut names = HashMap::new();
@@ -139,13 +139,13 @@ impl Engine {
         Ok(roster(&listed, (&held, &free), &Known { names, asked, caps: &self.shared.options.member.caps }, now))
     }
 
-    /// Of the runs whose machine is not there, those that ask people what to do about that.
+    /// The runs that wait for a silent machine and ask people what to do.
     async fn asked(&self, listed: &[Listed], free: &[Task], now: i64) -> Result<HashSet<RunId>, Error> {
         let is_stuck = |task: &&Task| host_of(task).is_some() && missing(listed, &task.labels, now).is_some();
         let stuck: BTreeSet<&RunId> = free.iter().filter(is_stuck).map(|task| &task.run).collect();
         let mut asked = HashSet::new();
         for run in stuck.into_iter().take(READ_MAX) {
-            // It may have been removed meanwhile.
+            // The run may have been removed meanwhile.
             let Ok(loaded) = self.load(run).await else { continue };
             if loaded.state.questions().any(|(_, question)| question.kind == QuestionKind::Machine) {
                 asked.insert(run.clone());
@@ -155,7 +155,7 @@ impl Engine {
     }
 }
 
-/// What is known beside workers and tasks.
+/// What is known in addition to workers and tasks.
 struct Known<'a> {
     /// The workflow of each run.
     names: HashMap<RunId, String>,
@@ -231,20 +231,20 @@ fn duty(task: &Task, names: &HashMap<RunId, String>) -> HeldTask {
     }
 }
 
-/// The step that a task is about, or what stands in its place.
+/// The step of a task, or a word for other tasks.
 fn task_name(task: &Task) -> String {
     let path = task.key.parse::<TaskKey>().ok().and_then(TaskKey::of_step).map(|(path, _)| path.to_string());
     path.unwrap_or_else(|| task.key.rsplit_once('@').map_or(task.key.as_str(), |(name, _)| name).to_owned())
 }
 
-/// What there is to add if no worker that is there has these labels.
+/// The addition to the reason if no worker that is there has these labels.
 pub(crate) fn missing(listed: &[Listed], labels: &[String], now: i64) -> Option<String> {
     let there = || listed.iter().map(|listed| &listed.worker).filter(|worker| !is_silent(worker.seen_ms, now));
     let has = |worker: &Worker, label: &String| worker.labels.contains(label);
     if there().any(|worker| labels.iter().all(|label| has(worker, label))) {
         return None;
     }
-    // Most often it is the same project, and nobody could know.
+    // Usually it is the same project, but the worker could not find that out.
     let is_lost = |worker: &&Worker| {
         has(worker, &no_project_label())
             && labels.iter().all(|label| has(worker, label) || project_of_label(label).is_some())
@@ -255,8 +255,8 @@ pub(crate) fn missing(listed: &[Listed], labels: &[String], now: i64) -> Option<
     })
 }
 
-/// Whether nobody misses a silent worker: it holds nothing, and one on its machine can do all that it could. Most often that is the
-/// same one, started again.
+/// Whether a silent worker can be left out: it holds nothing, and another worker on its machine has all of its labels.
+/// Usually that is the same worker, started again.
 fn is_replaced(one: &Listed, listed: &[Listed], now: i64) -> bool {
     let Listed { worker, busy } = one;
     let stands_in = |other: &Listed| {

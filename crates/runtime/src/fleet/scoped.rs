@@ -1,8 +1,8 @@
-//! A worker with a login: takes steps, makes them, and reports. Whoever may write history records what it reports and decides what
-//! follows.
+//! A worker with a login: it takes steps, runs them, and reports. An engine with full rights records the reports and
+//! decides what follows.
 //!
-//! **Invariant:** it begins an attempt only once the journal says that it makes it, and stops what the journal, or the store,
-//! says is not its own any more.
+//! **Invariant:** it starts an attempt only after the journal says that the attempt is its own. It stops an attempt as
+//! soon as the journal or the store says that it is not.
 
 mod at_work;
 mod making;
@@ -21,11 +21,11 @@ use crate::engine::{Engine, Error, Shared};
 use crate::run::recover::is_dead;
 use at_work::{AtWork, key_of};
 
-/// How often it looks for work that nobody told it about.
+/// How often to look for work without a wake-up.
 const LOOK_AROUND: Duration = Duration::from_secs(2);
-/// How often it says that it is there.
+/// How often to report that it is there.
 const SAY_SO: Duration = Duration::from_secs(5);
-/// Changes within this time are looked at together.
+/// Collects changes within this time and handles them together.
 const TOGETHER: Duration = Duration::from_millis(20);
 
 struct Worker<'a> {
@@ -37,7 +37,7 @@ struct Worker<'a> {
     says_so: Instant,
 }
 
-/// Makes what waits for a worker like this one, until `stop`.
+/// Runs the waiting tasks that fit this worker, until `stop`.
 pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
     let _renewing = engine.keep_leases();
     let shared = &engine.shared;
@@ -49,9 +49,9 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
     while !worker.stop.is_cancelled() {
         changes.borrow_and_update();
         match worker.look().await {
-            // It may come back, and until then nothing can be done here.
+            // The store may come back. Until then this worker can do nothing.
             Ok(()) | Err(Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy)) => {}
-            // It has been shut out: nothing that it does is of use any more.
+            // The store has shut this worker out, so its work has no use any more.
             Err(error) => {
                 went = Err(error);
                 break;
@@ -62,7 +62,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
     worker.stop.cancel();
     worker.tasks.close();
     worker.tasks.wait().await;
-    // A worker that is not missed is forgotten after a while, too.
+    // If this fails, the store forgets the worker after a while.
     let _ = shared.store.dismiss(&shared.worker).await;
     went
 }
@@ -83,7 +83,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Continues with what earlier lives of this worker on this machine have left, and with what is held and nobody is at.
+    /// Continues tasks that earlier processes of this worker left, and tasks that it holds but does not run.
     async fn take_over(&self) -> Result<(), Error> {
         let own = &self.shared.worker;
         let held = self.shared.store.expired(i64::MAX, usize::MAX >> 1).await?;
@@ -112,7 +112,7 @@ impl Worker<'_> {
         }
         let (shared, at_work, stop) = (Arc::clone(self.shared), Arc::clone(&self.at_work), self.stop.clone());
         self.tasks.spawn(async move {
-            // What cannot be made is lost with its lease, and made again as its step says.
+            // If this fails, the attempt is lost when its lease ends, and the step says whether it runs again.
             let is_told = making::make(&shared, &task, is_old, &stop).await;
             at_work.end(key_of(&task), is_told.unwrap_or(false));
         });
@@ -128,7 +128,7 @@ impl Worker<'_> {
     }
 }
 
-/// What this engine may do, where that is less than everything.
+/// The rights of this engine, if it has a login.
 pub(crate) fn scope(shared: &Shared) -> Result<&dyn LoginScope, Error> {
     shared.store.scope().ok_or_else(|| Rejection::invalid("this store was not opened with a login").into())
 }

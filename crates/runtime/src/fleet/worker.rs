@@ -1,11 +1,12 @@
 //! A worker: finds runs that have something to do, and drives them.
 //!
-//! It polls with one question that costs next to nothing, [`Store::glance`], and asks more only where the answer says that there is
-//! something, or where something was written since. Hints of others make it look sooner. Everything that is running is looked at
-//! now and then, because a process that dies tells nobody.
+//! It polls with one cheap query, [`Store::glance`]. It asks more only if the answer says that there is something, or
+//! if the store was written to since. Wake-ups from others make it look sooner. From time to time it checks all open
+//! work, because a process that dies sends no message.
 //!
-//! **Invariant:** a run is driven once at a time by this worker; that two workers do not drive it is what the store's
-//! fences are for. A worker says that it is there by the same loop that looks for work: one that is deaf is not there.
+//! **Invariant:** this worker drives a run only once at a time. The fences of the store keep two workers from driving
+//! the same run. The loop that looks for work also reports that the worker is there, so a worker that does not look
+//! does not count as there.
 //!
 //! [`Store::glance`]: longhaul_store::Store::glance
 
@@ -29,22 +30,22 @@ use crate::fleet::peers::Peers;
 use crate::run::notifier;
 use crate::run::recover::{is_dead, is_over};
 
-/// How often a worker looks for work that nobody told it about: between the first and the second.
+/// How often to look for work without a wake-up: a random time between the two.
 const POLL: (Duration, Duration) = (Duration::from_millis(1400), Duration::from_secs(2));
-/// How often everything is looked at although nothing seems to have been written.
+/// How often to check everything, even without a write.
 const THOROUGHLY: Duration = Duration::from_secs(30);
-/// How often a worker says that it is there. It does so where it looks for work: one that does not look is not there.
+/// How often a worker reports that it is there. The loop that looks for work does this.
 const SAY_SO: Duration = Duration::from_secs(10);
-/// Changes within this time are looked at together.
+/// Collects changes within this time and handles them together.
 const TOGETHER: Duration = Duration::from_millis(20);
-/// Workers that share a store do not all run for the same thing: each waits up to so much longer.
+/// Each worker of a shared store waits a random time up to this, so that they do not all ask for the same task.
 const APART: Duration = Duration::from_millis(30);
-/// Runs that are looked at together.
+/// How many runs to check together.
 const RUNS_MAX: usize = 1000;
-/// Runs left behind that are taken up together: more do not fit into one commit of the store, and a run in memory is much
-/// larger than one that waits.
+/// How many abandoned runs to take over together. More do not fit into one commit of the store, and a run in memory is
+/// much larger than a waiting one.
 const TAKEN_MAX: usize = 256;
-/// With so many at work, the rest of those left behind waits longer.
+/// While this many runs are running, further abandoned runs wait longer.
 const CROWDED: usize = 512;
 
 struct Worker<'a> {
@@ -53,34 +54,35 @@ struct Worker<'a> {
     busy: Arc<Mutex<HashSet<RunId>>>,
     tasks: TaskTracker,
     changes: Changes,
-    /// The newest run that was looked at.
+    /// The newest run that the worker has checked.
     newest: Option<RunId>,
-    /// Whether tasks wait that nobody holds.
+    /// Whether tasks without a worker wait.
     unheld: bool,
-    /// Tasks that were held when everything was last looked at. Who ends or renews one writes, so they are right until then.
+    /// The held tasks at the last full check. Ending or renewing a task is a write, so the list is right until the next
+    /// write.
     held: Vec<Task>,
-    /// What has not been looked at since something was written.
+    /// What to check because the store was written to.
     owed: Owed,
     /// When the next poll is.
     poll: Instant,
-    /// When the next timer is due, if nobody else is quicker.
+    /// When the next timer fires, unless another worker handles it first.
     due: Option<Instant>,
-    /// When everything is looked at, come what may.
+    /// When to check everything, even without a write.
     thorough: Instant,
-    /// Since when it is there, and when it says so next.
+    /// When this worker started, and when it reports next.
     since_ms: i64,
     says_so: Instant,
     peers: Peers,
     missing: Missing,
 }
 
-/// What tells a worker that something was written.
+/// Tells a worker that the store was written to.
 struct Changes {
     all: watch::Receiver<u64>,
     work: watch::Receiver<u64>,
 }
 
-/// What is to be looked at once more.
+/// What to check again.
 #[derive(Debug, Clone, Copy)]
 struct Owed {
     claims: bool,
@@ -91,7 +93,7 @@ impl Owed {
     const ALL: Self = Self { claims: true, around: true };
 }
 
-/// Drives every run that has something to do: mail, a timer that is due, or work that was left behind.
+/// Drives all runs that have something to do: mail, a timer that fires, or abandoned work.
 pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(), Error> {
     let _renewing = engine.keep_leases();
     let store = &engine.shared.store;
@@ -119,7 +121,7 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
     while !worker.stop.is_cancelled() {
         let since = Instant::now();
         match worker.look().await {
-            // It may come back, and until then nothing can be done here.
+            // The store may come back. Until then this worker can do nothing.
             Err(Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy | Refusal::Starved(_))) => {
                 worker.owed = Owed::ALL;
             }
@@ -130,17 +132,17 @@ pub(crate) async fn work(engine: &Engine, stop: CancellationToken) -> Result<(),
     engine.shared.taken.leave_to_worker(false);
     worker.tasks.close();
     worker.tasks.wait().await;
-    // A worker that is not missed is forgotten after a while, too.
+    // If this fails, the store forgets the worker after a while.
     let _ = engine.shared.store.dismiss(&engine.shared.worker).await;
     Ok(())
 }
 
 impl Worker<'_> {
-    /// Takes up what should be.
+    /// Looks for runs with something to do, and drives them.
     async fn look(&mut self) -> Result<(), Error> {
         let is_poll = Instant::now() >= self.poll;
         if is_poll {
-            // Also if it fails: a store that does not answer is not asked all the time.
+            // Also after a failure, so that the worker does not ask a silent store all the time.
             self.poll = Instant::now() + between(POLL.0, POLL.1);
         }
         let glance = self.glance().await?;
@@ -152,7 +154,7 @@ impl Worker<'_> {
         if is_poll {
             runs.extend(self.look_around(glance.unheld).await?);
         } else {
-            // All workers were told at the same moment.
+            // All workers got the wake-up at the same moment.
             runs = self.peers.share(&self.engine.shared, runs).await?;
         }
         for run in runs {
@@ -161,7 +163,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Runs that have mail, a timer that is due, or just begin.
+    /// Runs that have mail, a timer that fires, or have just started.
     async fn news(&mut self, glance: &Glance) -> Result<Vec<RunId>, Error> {
         let shared = &self.engine.shared;
         let now = shared.clock.now_ms();
@@ -178,7 +180,7 @@ impl Worker<'_> {
         Ok(runs)
     }
 
-    /// Asks whether there is something, and notes what has to be looked at because something was written.
+    /// Asks the store whether there is something to do, and notes what to check because of a write.
     async fn glance(&mut self) -> Result<Glance, Error> {
         let shared = &self.engine.shared;
         let before = self.changes.mark();
@@ -195,7 +197,7 @@ impl Worker<'_> {
         Ok(glance)
     }
 
-    /// Where a store is shared, whoever is a little later finds what others have taken already.
+    /// The random delay at a shared store. A later worker sees what others have already taken.
     fn apart(&self) -> Duration {
         match self.engine.shared.options.member.host {
             Some(_) => between(Duration::ZERO, APART),
@@ -211,7 +213,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Takes what waits for a worker. A run that is driven already is told so.
+    /// Claims waiting tasks, and wakes or drives their runs.
     async fn claim_more(&self) -> Result<(), Error> {
         for run in membership::claim_tasks(&self.engine.shared, None).await? {
             self.engine.shared.mailroom.tell(&run);
@@ -220,12 +222,12 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Everything that is running, or should be; asked for only if something may have changed.
+    /// Checks all open work for runs to take over, if something may have changed.
     async fn look_around(&mut self, unheld: bool) -> Result<Vec<RunId>, Error> {
         let shared = &self.engine.shared;
         let mut runs = Vec::new();
         if std::mem::take(&mut self.owed.around) {
-            // All that are held, whenever their lease ends.
+            // All held tasks, whenever their lease ends.
             self.held = shared.store.expired(i64::MAX, usize::MAX >> 1).await?;
             runs = self.left_behind().await?;
             if runs.len() >= TAKEN_MAX {
@@ -241,7 +243,7 @@ impl Worker<'_> {
         Ok(runs)
     }
 
-    /// Runs that are running although nobody works on them.
+    /// Runs that are running but have no worker.
     async fn left_behind(&self) -> Result<Vec<RunId>, Error> {
         let mut left = Vec::new();
         let mut before = None;
@@ -260,14 +262,14 @@ impl Worker<'_> {
         Ok(left)
     }
 
-    /// Runs that were made since the last look and that nobody works on. The first look is at everything anyway.
+    /// Runs that were created since the last check and have no worker. The first check covers all runs anyway.
     async fn newcomers(&mut self, newest: Option<RunId>) -> Result<Vec<RunId>, Error> {
         let fresh = match self.newest.clone() {
             Some(after) => self.unattended(Query { after: Some(after), ..Query::default() }).await,
             None => Ok(Vec::new()),
         };
         let fresh = match fresh {
-            // The run was removed meanwhile; what came since is found by the look at everything.
+            // The run was removed meanwhile. The full check finds the newer runs.
             Err(Error::Store(Refusal::UnknownRun)) => {
                 self.owed.around = true;
                 Vec::new()
@@ -278,7 +280,7 @@ impl Worker<'_> {
         Ok(fresh)
     }
 
-    /// Those of some runs that should be running, and that no task waits for nor anybody holds one of.
+    /// The runs among these that are running, but have no held task and no waiting task.
     async fn unattended(&self, query: Query) -> Result<Vec<RunId>, Error> {
         let shared = &self.engine.shared;
         let statuses = RunStatus::words_of([RunStatus::Running, RunStatus::Queued]);
@@ -293,19 +295,19 @@ impl Worker<'_> {
         }
         let (engine, busy, stop) = (self.engine.clone(), Arc::clone(&self.busy), self.stop.clone());
         self.tasks.spawn(async move {
-            // A run that cannot be driven now is found again at the next look.
+            // If a run cannot be driven now, the next check finds it again.
             let _ = engine.nudge(&run, &stop).await;
             busy.lock().await.remove(&run);
         });
     }
 
-    /// Waits for something to look at. Runs of this engine that are told something do not wait for a look.
+    /// Waits for something to do. A run of this engine that gets a message starts at once.
     async fn wait(&mut self, unheard: &mut mpsc::UnboundedReceiver<RunId>, since: Instant) {
         let soon = since + TOGETHER + self.apart();
         let next = self.due.into_iter().chain([self.poll]).min().unwrap_or(self.poll);
         let mut changed = false;
         loop {
-            // Who has room for what waits takes it as soon as anything ends.
+            // A worker with room takes waiting tasks as soon as anything ends.
             let is_eager = self.unheld && !changed;
             let known = tokio::select! {
                 () = self.stop.cancelled() => return,
@@ -318,21 +320,21 @@ impl Worker<'_> {
                 () = tokio::time::sleep_until(if changed { soon } else { next }) => return,
             };
             changed = known.is_ok();
-            // To have heard of it here is to have it heard: nobody tells it again.
+            // This wake-up comes only once, so remember it.
             self.owed = Owed::ALL;
         }
     }
 }
 
 impl Changes {
-    /// Whether something was written that was not looked at, and the number of what is looked at now.
+    /// Whether the store was written to since the last mark, and the numbers at this mark.
     fn mark(&mut self) -> (bool, [u64; 2]) {
         let is_new = |changes: &watch::Receiver<u64>| changes.has_changed().unwrap_or(true);
         let is_new = is_new(&self.all) || is_new(&self.work);
         (is_new, [&mut self.all, &mut self.work].map(|changes| *changes.borrow_and_update()))
     }
 
-    /// What the glance itself told is no news, but what came beside it is.
+    /// Ignores the change that the glance itself reported, but keeps other changes.
     fn expect(&mut self, before: [u64; 2], moved: bool) {
         for (changes, before) in [&mut self.all, &mut self.work].into_iter().zip(before) {
             if *changes.borrow_and_update() != before.wrapping_add(u64::from(moved)) {
@@ -342,7 +344,7 @@ impl Changes {
     }
 }
 
-/// Runs that have a task which somebody holds who is gone, or which this process holds and does not make.
+/// Runs with a task whose worker is gone, or that this process holds but does not run.
 fn abandoned(shared: &Shared, held: &[Task]) -> Vec<RunId> {
     let workers: HashSet<&WorkerId> = held.iter().filter_map(|task| task.worker.as_ref()).collect();
     let dead: HashSet<&WorkerId> = workers.into_iter().filter(|worker| is_dead(worker.as_str())).collect();
@@ -354,7 +356,7 @@ fn abandoned(shared: &Shared, held: &[Task]) -> Vec<RunId> {
     held.iter().filter(is_left).map(|task| task.run.clone()).collect()
 }
 
-/// Some time between two.
+/// A random time between two.
 fn between(least: Duration, most: Duration) -> Duration {
     least + (most - least).mul_f64(f64::from(Uuid::new_v4().as_fields().1) / f64::from(u16::MAX))
 }

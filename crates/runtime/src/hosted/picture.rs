@@ -1,4 +1,4 @@
-//! What the client of a hosted run gets to see: its work, and how the run stands.
+//! The view of a hosted run for its client: its work, and the state of the run.
 
 use indexmap::IndexMap;
 use longhaul_agents::answer;
@@ -17,115 +17,115 @@ use serde::Serialize;
 use crate::engine::Error;
 use crate::run::run_loop::Loaded;
 
-/// How a hosted run stands, and what its client has to do.
+/// The state of a hosted run, and the work of its client.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HandedStep {
-    /// The run.
+    /// The id of the run.
     pub run: RunId,
-    /// What lists call its workflow.
+    /// The name of the workflow in lists.
     pub workflow: String,
-    /// The text it was started with.
+    /// The text of the task.
     pub task: String,
-    /// In a word.
+    /// The status in one word.
     pub status: HostStatus,
-    /// What this client has to do.
+    /// The steps that this client has to do.
     pub ready: Vec<HostedWork>,
-    /// What somebody has taken, this client or another.
+    /// The steps that this client or another one holds.
     pub running: Vec<Held>,
-    /// What nobody has taken: the next one who asks gets it.
+    /// The steps that no client holds. The next client that asks gets them.
     pub free: Vec<StepPath>,
-    /// What the engine did by itself since this client last submitted something.
+    /// The steps that the engine did itself since this client's last submission.
     pub auto_ran: Vec<AutoRan>,
-    /// What people are asked.
+    /// The open questions to people.
     pub questions: Vec<Asked>,
-    /// Results that go with the work, by address.
+    /// Results that belong to the work, by address.
     pub results: IndexMap<String, Json>,
-    /// Steps at the top of the workflow that are done.
+    /// How many steps at the top of the workflow are done.
     pub completed: usize,
-    /// Steps at the top of the workflow.
+    /// How many steps there are at the top of the workflow.
     pub total: usize,
     /// Names that are set at the top of the workflow.
     pub outputs: Vec<String>,
-    /// Why it failed.
+    /// Why the run failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What to do now, in words.
+    /// The next thing to do, in words.
     pub message: String,
 }
 
-/// How a hosted run stands, in a word.
+/// The status of a hosted run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostStatus {
-    /// There is work for whoever asks.
+    /// There is work for a client that asks.
     Ready,
-    /// All that is left is taken; results are waited for.
+    /// Clients hold all open steps; the run waits for their results.
     AwaitingOutputs,
-    /// A person is asked.
+    /// The run waits for a person.
     AwaitingApproval,
-    /// The engine is running, or a time or a signal is waited for.
+    /// The engine is running steps, or the run waits for a time or a signal.
     Waiting,
-    /// It ended well.
+    /// The run succeeded.
     Succeeded,
-    /// It ended badly.
+    /// The run failed.
     Failed,
-    /// It was stopped.
+    /// The run was cancelled.
     Cancelled,
 }
 
-/// A step that a client does.
+/// A step for a client to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HostedWork {
-    /// Its address.
+    /// The address of the step.
     pub path: StepPath,
-    /// Which attempt: a submission that names it cannot be taken for another one.
+    /// The number of the attempt. A submission that names it belongs to this attempt only.
     pub attempt: u32,
     /// The id of the step.
     pub step: String,
-    /// What people see instead of the id.
+    /// The title for people.
     pub title: String,
-    /// Who is meant to do it.
+    /// The persona that does the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<String>,
-    /// Who that is, for the model.
+    /// The description of the persona, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// What is to be done.
+    /// The prompt.
     pub prompt: String,
-    /// The model that the workflow would like.
+    /// The model that the workflow asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Results of the steps before it, by name.
+    /// The results of earlier steps, by name.
     pub inputs: IndexMap<String, Json>,
-    /// The name under which its result is kept.
+    /// The name of the step's result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What its result must look like.
+    /// The schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Json>,
-    /// How much of its result hosts see later.
+    /// How much of the result clients see later.
     pub show: Show,
-    /// The steps before it, by id.
+    /// The ids of the steps that it depends on.
     pub depends_on: Vec<String>,
-    /// Whether a person looks at its result before it is used.
+    /// Whether a person reviews the result before the run uses it.
     pub review: bool,
-    /// Whether the client does it itself or has it done: `main`, `subagent`.
+    /// Whether the client does the step itself (`main`) or gives it to a subagent (`subagent`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// When it is given up if nothing is heard.
+    /// When the claim ends if the client sends no sign of life.
     pub until: i64,
 }
 
-/// Whose picture it is, and what they know.
+/// The client that the view is for.
 pub(super) struct Onlooker<'a> {
     pub(super) client: Option<&'a str>,
-    /// What happened since they last submitted something.
+    /// The events since the client's last submission.
     pub(super) events: &'a [Envelope],
-    /// The step whose result they have just submitted.
+    /// The step whose result the client has just submitted.
     pub(super) done: Option<StepPath>,
 }
 
-/// The picture of a run as it is at a moment.
+/// The view of a run at a moment.
 pub(super) fn picture(run: &RunId, loaded: &Loaded, onlooker: &Onlooker<'_>, now: i64) -> Result<HandedStep, Error> {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let ready = work_of(loaded, onlooker.client)?;
@@ -197,7 +197,7 @@ fn message(handed: &HandedStep, loaded: &Loaded, now: i64) -> String {
         HostStatus::Waiting => waits(loaded),
         HostStatus::Succeeded => "the run has succeeded".to_owned(),
         HostStatus::Failed => {
-            format!("the run has failed: {}", handed.error.as_deref().unwrap_or("nobody said why"))
+            format!("the run has failed: {}", handed.error.as_deref().unwrap_or("no reason is recorded"))
         }
         HostStatus::Cancelled => "the run was cancelled".to_owned(),
     }
@@ -207,18 +207,18 @@ fn many(count: usize) -> String {
     if count == 1 { "1 step is".to_owned() } else { format!("{count} steps are") }
 }
 
-/// What the engine is at, or what is waited for.
+/// What the engine is doing, or what the run waits for.
 fn waits(loaded: &Loaded) -> String {
     let at_work: Vec<String> = loaded.state.open_attempts().map(|step| format!("`{}`", step.path)).collect();
     if !at_work.is_empty() {
-        return format!("the engine is running on {}; ask again", at_work.join(", "));
+        return format!("the engine is running {}; ask again", at_work.join(", "));
     }
     let why: Vec<String> =
         longhaul_core::explain::explain(&loaded.plan.0, &loaded.state).into_iter().map(|why| why.text).collect();
-    if why.is_empty() { "the run has not begun; ask again".to_owned() } else { why.join("; ") }
+    if why.is_empty() { "the run has not started; ask again".to_owned() } else { why.join("; ") }
 }
 
-/// What a client has taken.
+/// The steps that a client holds.
 fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<HostedWork>, Error> {
     let state = &loaded.state;
     let own = |step: &&StepInst| step.lease().is_some_and(|lease| Some(lease.by.as_str()) == client);
@@ -228,7 +228,7 @@ fn work_of(loaded: &Loaded, client: Option<&str>) -> Result<Vec<HostedWork>, Err
 fn work(loaded: &Loaded, inst: &StepInst) -> Result<HostedWork, Error> {
     let refused =
         |why: &str| Error::Rejected(Rejection::invalid(format!("`{}` cannot be handed out: {why}", inst.path)));
-    // What a client reads holds no value of this machine, so nothing is filled in.
+    // A client sees no values of this machine, so placeholders stay as they are.
     let start = start_of(planner(loaded), &loaded.state, &inst.path).ok_or_else(|| refused("it cannot be rendered"))?;
     let plan = &loaded.plan.0;
     let step = plan.step(inst.step);
@@ -254,7 +254,7 @@ fn work(loaded: &Loaded, inst: &StepInst) -> Result<HostedWork, Error> {
     })
 }
 
-/// The prompt as an agent would read it, with what its answer must look like.
+/// The prompt as an agent reads it, with the required form of the answer.
 fn prompt(start: &Start, step: &Step) -> String {
     let text = start.params.get("text").and_then(Json::as_str).unwrap_or_default();
     match &step.output.schema {
@@ -263,7 +263,7 @@ fn prompt(start: &Start, step: &Step) -> String {
     }
 }
 
-/// Results of the steps before it that have a name.
+/// The named results of earlier steps.
 fn inputs(loaded: &Loaded, inst: &StepInst, step: &Step) -> IndexMap<String, Json> {
     let plan = &loaded.plan.0;
     let results = view::results(planner(loaded), &loaded.state, std::slice::from_ref(&inst.path), &[]);
@@ -275,7 +275,7 @@ fn inputs(loaded: &Loaded, inst: &StepInst, step: &Step) -> IndexMap<String, Jso
     named.collect()
 }
 
-/// Whether an address is that of a step, on whichever visit.
+/// Whether an address belongs to a step, on any visit.
 fn is_of(path: &str, id: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);
     last.split('#').next() == Some(id)

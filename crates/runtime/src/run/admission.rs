@@ -1,10 +1,11 @@
-//! Whether a run may begin: `concurrency` of its workflow.
+//! Decides whether a run may start: the `concurrency` of its workflow.
 //!
-//! Runs are in the order in which the store made them. A run begins if fewer than `max` earlier ones of its group are
-//! unfinished. Later runs never count, so two processes that ask at once cannot both be let in by mistake, and no lock is
-//! needed.
+//! The store orders runs by when it recorded them. A run starts if fewer than `max` earlier runs of its group are
+//! unfinished. Later runs never count. So two processes that ask at the same time cannot both admit a run by mistake,
+//! and no lock is needed.
 //!
-//! **Invariant:** nothing is decided about a run that has not been let in; once something has been, it is not asked again.
+//! **Invariant:** the engine decides nothing about a run before it is admitted. A run that has started is not checked
+//! again.
 
 use longhaul_core::decide::group;
 use longhaul_core::event::Event;
@@ -18,33 +19,33 @@ use crate::engine::{Error, Shared};
 use crate::run::message::Message;
 use crate::run::run_loop::Loaded;
 
-/// How often a run that waits looks whether another process has made room.
+/// How often a waiting run checks whether another process has made room.
 const LOOK_AGAIN_MS: i64 = 1000;
-/// Runs of a group that are looked at.
+/// The most runs of a group that are counted.
 const RUNS_MAX: usize = 10_000;
 
-/// What a run may do.
+/// What a run may do now.
 #[derive(Debug)]
 pub(crate) enum Admission {
-    /// Whatever it has to.
+    /// It may run.
     Open,
-    /// Take in what it is told, and wait.
+    /// It records messages, and waits.
     Held,
-    /// End at once, with this event.
+    /// It ends at once, with this event.
     Refused(Box<Event>),
 }
 
-/// When a run that waits to be let in is to ask again, though nobody told it anything.
+/// When a waiting run must check again even without a wake-up.
 pub(crate) fn look_again(loaded: &Loaded, now_ms: i64) -> Option<i64> {
     loaded.state.is_queued(&loaded.plan.0).then(|| now_ms.saturating_add(LOOK_AGAIN_MS))
 }
 
-/// The group that lists show; one that cannot be rendered has been refused at the start.
+/// The group that lists show. The start already rejected a group that cannot be rendered.
 pub(crate) fn group_of(plan: &Plan, state: &State) -> Option<String> {
     group(plan, state.started.as_ref()?).and_then(Result::ok)
 }
 
-/// Asks for a run.
+/// Decides whether a run may run.
 pub(crate) async fn ask(shared: &Shared, run: &RunId, loaded: &Loaded) -> Result<Admission, Error> {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let (Some(concurrency), Some(group)) = (&plan.main().concurrency, group_of(plan, state)) else {
@@ -54,7 +55,7 @@ pub(crate) async fn ask(shared: &Shared, run: &RunId, loaded: &Loaded) -> Result
         return Ok(Admission::Open);
     }
     if state.is_finished() {
-        // It may be told to start again: that is taken in first, and then it asks like any other.
+        // A retry may come: the run records it first, then waits for admission like any other.
         return Ok(Admission::Held);
     }
     let earlier = unfinished(shared, group.clone(), Some(run.clone())).await?;
@@ -87,7 +88,7 @@ async fn full(
     }
 }
 
-/// Tells a run to stop because of a later one, once.
+/// Asks the oldest run to cancel because of a newer one. It asks only once.
 async fn cancel(shared: &Shared, oldest: &RunId, by: &RunId) -> Result<(), Error> {
     let reason = Some(format!("its group is full, and {by} is newer"));
     let message = Message::Cancel { reason, by: Some("concurrency".to_owned()) };
@@ -103,7 +104,7 @@ async fn cancel(shared: &Shared, oldest: &RunId, by: &RunId) -> Result<(), Error
     Ok(())
 }
 
-/// Wakes those of this process who may have waited for a run to end. Other processes look by themselves.
+/// Wakes the runs of this process that may wait for this one to end. Other processes poll.
 pub(crate) async fn leave(shared: &Shared, loaded: &Loaded) -> Result<(), Error> {
     let Some(group) = group_of(&loaded.plan.0, &loaded.state) else { return Ok(()) };
     for row in unfinished(shared, group, None).await? {

@@ -1,7 +1,7 @@
-//! What a question needs from the world: a random secret, and who it is that answers.
+//! Adds to questions and answers what only the engine knows: a random secret, and the identity of the caller.
 //!
-//! **Invariant:** a secret is stored in the same commit as the question, as a blob whose hash the question has; nothing that
-//! shows a run shows blobs.
+//! **Invariant:** the commit that records a question also stores its secret, as a blob. The question has only the hash
+//! of it. No view of a run shows blobs.
 
 use indexmap::IndexMap;
 use longhaul_core::decide::{Advance, seal};
@@ -15,19 +15,19 @@ use uuid::Uuid;
 use crate::engine::{Engine, Error, Shared};
 use crate::run::run_loop::load;
 
-/// The hash of a question's secret: what an answer carries instead of it.
+/// The hash of a question's secret. An answer carries the hash, not the secret.
 pub fn key_of(secret: &str) -> String {
     Hash::of(secret.trim().as_bytes()).to_string()
 }
 
-/// Seals the questions that are about to be recorded; answers what must be stored with them.
+/// Gives each new question a secret. Returns the blobs to store with them.
 pub(crate) fn seal_questions(state: &mut State, advance: &mut Advance) -> Vec<Blob> {
     let mut secrets = Vec::new();
     seal(state, advance, || fresh(&mut secrets));
     secrets
 }
 
-/// A secret of 244 bits by chance, kept among the others; answers its hash.
+/// Makes a random secret of 244 bits, adds it to `secrets`, and returns its hash.
 pub(crate) fn fresh(secrets: &mut Vec<Blob>) -> String {
     let secret = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
     let blob = Blob::new(secret.into_bytes());
@@ -48,7 +48,7 @@ impl Engine {
     }
 }
 
-/// Somebody with everything that the settings and the runs they come from say about them.
+/// Adds to a caller the roles from the settings and the runs that it comes from.
 pub(crate) async fn identified(shared: &Shared, mut caller: Caller) -> Result<Caller, Error> {
     let roles = roles_of(&shared.options.roles, caller.person());
     let new: Vec<String> = roles.into_iter().filter(|role| !caller.roles.contains(role)).collect();
@@ -62,7 +62,7 @@ fn roles_of(roles: &IndexMap<String, Vec<String>>, user: Option<&str>) -> Vec<St
     roles.iter().filter(|(_, members)| has(members)).map(|(role, _)| role.clone()).collect()
 }
 
-/// An origin that knows the runs it comes from, and those from which they come.
+/// Adds to an origin the runs that it comes from, and their ancestors.
 pub(crate) async fn with_ancestors(shared: &Shared, mut who: Origin) -> Result<Origin, Error> {
     let mut at = 0;
     while let Some(run) = who.inside.get(at).cloned() {
@@ -83,7 +83,7 @@ async fn ancestors(shared: &Shared, run: &str) -> Result<Vec<String>, Error> {
             let owner = loaded.state.started.and_then(|started| started.owner);
             Ok(owner.map(|owner| owner.inside).unwrap_or_default())
         }
-        // A run of another store, or one that was removed.
+        // The run is in another store, or was removed.
         Err(Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => Ok(Vec::new()),
         Err(error) => Err(error),
     }

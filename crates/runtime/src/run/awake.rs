@@ -1,11 +1,12 @@
-//! Whether this process has been awake for a while. A machine that wakes up wakes all of its processes, and each finds that the leases
-//! of the others have ended: whoever looks first must not take over what its neighbour is about to renew.
+//! Knows whether this process has been awake for a while. When a machine wakes up, all of its processes see that the
+//! leases of the others have ended. The first one must not take over attempts that their workers are about to renew.
 //!
-//! **Invariant:** after a pause of this process nothing is taken over for its lease alone until others have had the time to renew theirs.
+//! **Invariant:** after a pause, this process takes over nothing because of an ended lease until the other processes
+//! have had time to renew.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// When this process last looked, and since when it does so regularly.
+/// When this process last checked the clock, and since when it does so without a pause.
 #[derive(Debug)]
 pub(crate) struct Awake {
     looked_ms: AtomicI64,
@@ -13,18 +14,19 @@ pub(crate) struct Awake {
 }
 
 impl Awake {
-    /// A process that starts now. It has slept through nothing.
+    /// The state of a process that starts now. It has had no pause.
     pub(crate) fn new(now_ms: i64) -> Self {
         Self { looked_ms: AtomicI64::new(now_ms), since_ms: AtomicI64::new(i64::MIN) }
     }
 
-    /// Looks at the clock, at least every quarter of a lease; whether others would have renewed a lease by now.
+    /// Checks the clock; the caller does this at least every quarter of a lease. Returns whether other processes have
+    /// had time to renew.
     pub(crate) fn looks(&self, now_ms: i64, lease_ms: i64) -> bool {
         let before_ms = self.looked_ms.swap(now_ms, Ordering::SeqCst);
         let half_ms = lease_ms / 2;
         match now_ms.saturating_sub(before_ms) {
             pause_ms if pause_ms > half_ms => self.since_ms.store(now_ms, Ordering::SeqCst),
-            // The clock was set back: nobody knows when it was that this process woke up.
+            // The clock was set back, so it is not known when this process woke up.
             ..0 => self.since_ms.store(i64::MIN, Ordering::SeqCst),
             _ => {}
         }
@@ -45,7 +47,7 @@ mod tests {
         assert!(!awake.looks(1_071, 60));
         assert!(!awake.looks(1_100, 60));
         assert!(awake.looks(1_101, 60));
-        // A clock that is set back is no pause.
+        // Setting the clock back does not count as a pause.
         assert!(awake.looks(900, 60));
     }
 }

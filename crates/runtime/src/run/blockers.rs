@@ -1,6 +1,6 @@
-//! What holds a run up that its history does not tell: nobody who could do a step, a cap that is reached, a worker that is silent.
+//! Finds reasons for waiting that are not in the history: no worker fits a step, a cap is reached, a worker is silent.
 //!
-//! **Invariant:** looking changes nothing.
+//! **Invariant:** this changes nothing.
 
 use longhaul_agents::machine;
 use longhaul_core::decide::agent_of_label;
@@ -14,7 +14,7 @@ use crate::fleet::membership::attempt_of;
 use crate::fleet::roster;
 
 impl Engine {
-    /// Adds what the store knows to why a run waits.
+    /// Adds the reasons that the store knows to the reasons why a run waits.
     pub async fn say_what_holds_up(&self, run: &RunId, state: &State, why: &mut Vec<Explanation>) -> Result<(), Error> {
         why.extend(self.no_room(state));
         let is_made_elsewhere = self.host().is_some() && state.open_attempts().next().is_some();
@@ -23,12 +23,12 @@ impl Engine {
         }
         let store = &self.shared.store;
         let (workers, now) = (store.workers().await?, self.now_ms());
-        // Whatever is held has run out by the end of time.
+        // At the end of time all leases have ended, so this lists all held tasks.
         let held = store.expired(i64::MAX, usize::MAX >> 1).await?;
         for step in state.queued() {
             let said = why.iter_mut().find(|said| said.path.as_ref() == Some(&step.path));
             let Some(said) = said else { continue };
-            // What asks for a decision has said it all.
+            // A step that asks for a decision already has its full reason.
             if said.text != plain(step) {
                 continue;
             }
@@ -42,7 +42,7 @@ impl Engine {
         Ok(())
     }
 
-    /// That nothing can be written about the run, which cannot be recorded.
+    /// The reason that events of the run cannot be written. Such a run cannot record it.
     fn no_room(&self, state: &State) -> Option<Explanation> {
         let folder = &self.shared.options.runs_dir;
         let is_stuck = !state.is_finished() && machine::is_full(folder);
@@ -52,7 +52,7 @@ impl Engine {
         is_stuck.then(|| Explanation { path: None, text: text() })
     }
 
-    /// The cap that keeps a step from being taken.
+    /// The cap that keeps workers from taking a step.
     fn reached(&self, held: &[Task], step: &StepInst) -> Option<String> {
         reached(&self.shared.options.member.caps, held, step.labels())
     }
@@ -62,12 +62,12 @@ fn plain(step: &StepInst) -> String {
     waits_for(&step.path, step.labels())
 }
 
-/// That a step could be taken, but for a cap.
+/// The sentence for a step that waits only for a cap.
 pub(crate) fn waits_for_cap(path: &str, cap: &str) -> String {
     format!("`{path}` waits until another step ends: {cap} is reached")
 }
 
-/// The cap that keeps a step with these labels from being taken, as the settings write it.
+/// The cap that keeps workers from taking a step with these labels, as the settings write it.
 pub(crate) fn reached(caps: &Caps, held: &[Task], labels: &[String]) -> Option<String> {
     let is_full = |count: usize, max: u32| count >= usize::try_from(max).unwrap_or(usize::MAX);
     let of_all = caps.all.filter(|max| is_full(held.len(), *max)).map(|max| format!("fleet.max = {max}"));
@@ -82,14 +82,14 @@ pub(crate) fn reached(caps: &Caps, held: &[Task], labels: &[String]) -> Option<S
     labels.iter().find_map(of_label).or(of_all)
 }
 
-/// Who holds a step and has not been heard of for too long.
+/// The worker that holds a step and has been silent for too long.
 fn silent(task: &Task, workers: &[Listed], now: i64) -> Option<Explanation> {
     let holder = workers.iter().map(|listed| &listed.worker).find(|worker| task.worker.as_ref() == Some(&worker.id));
     let worker = holder.filter(|worker| roster::is_silent(worker.seen_ms, now))?;
     let (path, _) = attempt_of(&task.key)?;
     let place = if worker.host.is_empty() { String::new() } else { format!(" on `{}`", worker.host) };
     let text = format!(
-        "`{path}` is held by {}{place}, of which nothing was heard since {}; it is made again after {}, when its lease ends",
+        "`{path}` is held by {}{place}, silent since {}; another worker may run it after {}, when its lease ends",
         worker.name,
         moment(worker.seen_ms / 1000 * 1000),
         moment(task.lease_until_ms / 1000 * 1000)

@@ -1,9 +1,9 @@
-//! Events as the store keeps them: JSON text, with large values moved out into blobs.
+//! Encodes events for the store: JSON text, with large values in blobs.
 //!
-//! A body is the JSON of an event, or `{"refs": […], "body": …}`: the event with `null` in some places, and beside it which blob
-//! belongs where. Nothing inside an event is ever taken for a reference.
+//! A body is the JSON of an event, or `{"refs": […], "body": …}`: the event with `null` in some places, and the list of
+//! blobs that belong there. Data inside an event is never read as a reference.
 //!
-//! **Invariant:** decoding what was encoded gives the same event, whatever it holds and however large it is.
+//! **Invariant:** decoding an encoded event gives the same event, for all contents and sizes.
 
 use longhaul_core::Json;
 use longhaul_core::event::{Envelope, Event, VERSION};
@@ -15,17 +15,17 @@ use uuid::Uuid;
 
 use crate::engine::Error;
 
-/// Bodies up to this size stay whole.
+/// Bodies up to this size keep all their values.
 const BODY_BYTES_WHOLE: usize = 32 << 10;
-/// Values from this size on move out of larger bodies.
+/// In larger bodies, values from this size on move to blobs.
 const VALUE_BYTES_OUT: usize = 4 << 10;
-/// A list or mapping moves out as a whole if so much of it is in parts that would not move by themselves…
+/// A list or mapping moves as a whole if its small parts together have this size…
 const REST_BYTES_OUT: usize = 16 << 10;
-/// …or if it has more parts that would.
+/// …or if it has more large parts than this.
 const PARTS_MAX: usize = 64;
-/// How a body begins that has something beside it. No event begins like this.
+/// The beginning of a body with references. No event begins like this.
 const WRAPPED: &str = r#"{"refs":"#;
-/// How bodies of earlier versions refer to a blob, in place of a text.
+/// The key that refers to a blob in bodies of earlier versions.
 const OLD_KEY: &str = "$blob";
 
 /// A body that refers to blobs.
@@ -35,19 +35,20 @@ struct Wrapped<T> {
     body: T,
 }
 
-/// A value that is in a blob.
+/// A value in a blob.
 #[derive(Serialize, Deserialize)]
 struct Ref {
-    /// Where it belongs: a JSON pointer.
+    /// Its place in the body: a JSON pointer.
     at: String,
-    /// What holds it.
+    /// The hash of the blob.
     blob: String,
-    /// Whether the blob is the text itself, and not JSON.
+    /// Whether the blob is the text itself, not JSON.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     text: bool,
 }
 
-/// Events, and the blobs they refer to. Their ids follow one that is new: to draw each one again costs as much as to encode it.
+/// Encodes events. Adds their large values to `blobs`. Only the first id is random and the others follow it, because
+/// random ids cost as much as the encoding.
 pub(crate) fn encode_all(envelopes: &[Envelope], blobs: &mut Vec<Blob>) -> Result<Vec<NewEvent>, Error> {
     let ids = std::iter::successors(Some(Uuid::now_v7().as_u128()), |id| Some(id.wrapping_add(1)));
     envelopes.iter().zip(ids).map(|(envelope, id)| encode(envelope, EventId(id), blobs)).collect()
@@ -57,7 +58,7 @@ fn encode(envelope: &Envelope, id: EventId, blobs: &mut Vec<Blob>) -> Result<New
     Ok(NewEvent { id, at_ms: envelope.at, body: body(&envelope.event, blobs)? })
 }
 
-/// What is kept of something that happened, and the blobs it refers to.
+/// Encodes one event as a body. Adds its large values to `blobs`.
 pub(crate) fn body<T: Serialize>(event: &T, blobs: &mut Vec<Blob>) -> Result<String, Error> {
     let body = serde_json::to_string(event).map_err(Error::encoding)?;
     let is_plain = !body.contains(OLD_KEY);
@@ -75,14 +76,14 @@ pub(crate) fn body<T: Serialize>(event: &T, blobs: &mut Vec<Blob>) -> Result<Str
     serde_json::to_string(&Wrapped { refs: out.refs, body: value }).map_err(Error::encoding)
 }
 
-/// Values on their way out of a body.
+/// The values that move from a body to blobs.
 struct Out<'a> {
     refs: Vec<Ref>,
     blobs: &'a mut Vec<Blob>,
 }
 
 impl Out<'_> {
-    /// Looks at a value of some size: it moves as a whole, or its large parts do.
+    /// Moves a large value as a whole, or only its large parts.
     fn value(&mut self, value: &mut Json, at: &mut String) {
         if value.is_string() || goes_whole(value) {
             self.whole(value, at);
@@ -114,7 +115,7 @@ impl Out<'_> {
     }
 }
 
-/// Whether a list or mapping is large because of many parts, not because of a few.
+/// Whether a list or mapping moves as a whole, because many parts make it large.
 fn goes_whole(value: &Json) -> bool {
     let (mut rest, mut large) = (0, 0);
     for part in parts(value) {
@@ -134,7 +135,7 @@ fn parts(value: &Json) -> Box<dyn Iterator<Item = &Json> + '_> {
     }
 }
 
-/// Parts with their keys, as a pointer has them.
+/// The parts with their keys, as they stand in a JSON pointer.
 fn parts_mut(value: &mut Json) -> Box<dyn Iterator<Item = (String, &mut Json)> + '_> {
     match value {
         Json::Array(items) => Box::new(items.iter_mut().enumerate().map(|(index, item)| (index.to_string(), item))),
@@ -145,7 +146,7 @@ fn parts_mut(value: &mut Json) -> Box<dyn Iterator<Item = (String, &mut Json)> +
     }
 }
 
-/// About how long a value is as JSON.
+/// The approximate length of a value as JSON.
 fn bytes(value: &Json) -> usize {
     match value {
         Json::String(text) => text.len() + 2,
@@ -155,13 +156,13 @@ fn bytes(value: &Json) -> usize {
     }
 }
 
-/// The event that a row holds.
+/// The event in a row.
 pub(crate) async fn decode(row: StoredEvent, store: &dyn Store) -> Result<Envelope, Error> {
     let event: Event = what(&row.body, store).await?;
     Ok(Envelope { v: VERSION, seq: row.seq, at: row.at_ms, event })
 }
 
-/// What a body says.
+/// Decodes a body.
 pub(crate) async fn what<T: DeserializeOwned>(body: &str, store: &dyn Store) -> Result<T, Error> {
     if body.starts_with(WRAPPED) {
         let Wrapped { refs, body: mut value } = read::<Wrapped<Json>>(body)?;
@@ -178,7 +179,7 @@ pub(crate) async fn what<T: DeserializeOwned>(body: &str, store: &dyn Store) -> 
     meaning(value)
 }
 
-/// JSON however deep it is: what is kept must be readable.
+/// Parses JSON of any depth, because stored events must stay readable.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
@@ -192,7 +193,7 @@ fn meaning<T: DeserializeOwned>(value: Json) -> Result<T, Error> {
         .map_err(|error| kind.as_deref().and_then(not_known).unwrap_or_else(|| Error::decoding(error)))
 }
 
-/// The error for a body that a newer version wrote.
+/// The error for a body that a newer version wrote, if one did.
 fn newer(body: &str) -> Option<Error> {
     #[derive(Deserialize)]
     struct Kind {
@@ -208,7 +209,7 @@ fn not_known(kind: &str) -> Option<Error> {
     matches!(Event::deserialize(event), Err(Unread::Kind)).then(|| Error::Newer(kind.to_owned()))
 }
 
-/// Why an event cannot be read: its kind is not known, or something else is wrong.
+/// Why an event cannot be read: its kind is unknown, or something else is wrong.
 #[derive(Debug)]
 enum Unread {
     Kind,
@@ -259,7 +260,7 @@ mod old {
         Ok(())
     }
 
-    /// A mapping that only looks like a reference is what somebody's data was.
+    /// The hash in a reference. Other mappings with this key are user data.
     fn reference(value: &Json) -> Option<Hash> {
         value.as_object().filter(|map| map.len() == 1)?.get(OLD_KEY)?.as_str()?.parse().ok()
     }

@@ -1,7 +1,8 @@
-//! Commands: what somebody wants of a run, carried out in the call, with its outcome.
+//! Carries out commands to a run within the call, and returns the outcome.
 //!
-//! A command is recorded by compare-and-set on the run: of two that exclude each other, one is applied, and the other is rejected
-//! with the name of the first. What an engine need not do follows in the same commit; the rest is left to whoever drives the run.
+//! A command is recorded by compare-and-set on the run. If two commands exclude each other, one is applied, and the
+//! other is rejected with the name of the first caller. The same commit holds all consequences that need no engine. The
+//! engine that drives the run does the rest.
 //!
 //! **Invariant:** a command is applied at most once. A rejected one changes nothing.
 
@@ -33,10 +34,11 @@ use crate::services::consent;
 
 pub use follow::Follow;
 
-/// How often a command is decided again because others moved the run on. After that, the engine that does so is told.
+/// How often to decide a command again because others changed the run. After that, the command goes to the inbox for
+/// the engine.
 const TRIES: u32 = 20;
 
-/// So many of the last commands are shown to whoever continues with a run.
+/// The most recent commands that `before_commands` looks at.
 const COMMANDS_SHOWN: u64 = 20;
 
 /// A command that was carried out.
@@ -44,31 +46,31 @@ const COMMANDS_SHOWN: u64 = 20;
 pub struct Applied {
     /// The run it changed.
     pub run: RunId,
-    /// What was done, in a word: `approved`, `denied`, `cancelled`.
+    /// The outcome in one word: `approved`, `denied`, `cancelled`.
     pub what: &'static str,
-    /// The step it was about.
+    /// The step that the command is about.
     pub step: Option<StepPath>,
-    /// Who did it.
+    /// The caller who gave the command.
     pub by: Option<String>,
-    /// When: milliseconds since 1970, UTC.
+    /// The time: milliseconds since 1970, UTC.
     pub at: i64,
     /// The event that records it; 0 while nothing is recorded.
     pub seq: u64,
-    /// What becomes of the run.
+    /// How the run continues.
     pub then: Follow,
 }
 
-/// What a commit of a command left.
+/// The result of a command's commit.
 struct Committed {
     event: Envelope,
     state: State,
-    /// Whether all that can be decided is decided.
+    /// Whether nothing is left to decide.
     is_settled: bool,
 }
 
 impl Engine {
-    /// Carries a command out in the name of somebody, and says what came of it. Where it is not known at once whether an engine
-    /// runs the run, one is given `patience` to show itself.
+    /// Carries out a command for a caller, and returns its outcome. If it is not known whether an engine runs the run,
+    /// waits up to `patience` for a sign of one.
     pub async fn command(
         &self,
         run: &RunId,
@@ -99,7 +101,8 @@ impl Engine {
         Ok(applied(run, &committed.event, then))
     }
 
-    /// The last event of a run before the commands that nothing has followed from so far: who continues with it shows those first.
+    /// The last event before the newest commands that have had no consequences yet. An interface that continues the run
+    /// shows these commands first.
     pub async fn before_commands(&self, run: &RunId) -> Result<u64, Error> {
         let seq = self.row(run).await?.map_or(0, |row| row.last_seq);
         let last = self.events(run, seq.saturating_sub(COMMANDS_SHOWN), usize::MAX >> 1).await?;
@@ -110,7 +113,7 @@ impl Engine {
         Ok(first.map_or(seq, |first| first.seq - 1))
     }
 
-    /// What one of a run's own steps started may not decide what becomes of it.
+    /// Rejects a caller that one of the run's own steps started, because it may not decide about the run.
     pub(crate) async fn may_decide(&self, run: &RunId, message: &Message, who: &Origin) -> Result<(), Error> {
         let decides = matches!(
             message,
@@ -130,7 +133,7 @@ fn applied(run: &RunId, recorded: &Envelope, then: Follow) -> Applied {
     Applied { run: run.clone(), what, step, by, at: recorded.at, seq: recorded.seq, then }
 }
 
-/// What a command did, to which step, and who gave it; `None` for an event that is no command's.
+/// The outcome, the step and the caller of a command's event; `None` for other events.
 fn told(event: &Event) -> Option<(&'static str, Option<&StepPath>, Option<&str>)> {
     Some(match event {
         Event::Answered { path, answer, by, .. } => (word(answer), Some(path), by.as_deref()),
@@ -158,7 +161,7 @@ fn word(answer: &Answer) -> &'static str {
     }
 }
 
-/// Records a command by compare-and-set; `None` if only an engine can take it in.
+/// Records a command by compare-and-set; `None` if only an engine can record it.
 async fn apply(shared: &Arc<Shared>, run: &RunId, message: &Message) -> Result<Option<Committed>, Error> {
     for _ in 0..TRIES {
         let loaded = match (run_loop::load(shared, run).await, message) {
@@ -183,8 +186,8 @@ async fn apply(shared: &Arc<Shared>, run: &RunId, message: &Message) -> Result<O
     Ok(None)
 }
 
-/// Whether an engine would not find out by itself: a run with steps that wait for a worker is looked at when one takes them, or
-/// when it has mail.
+/// Whether an engine needs a message to notice the change. If steps wait for a worker, an engine looks at the run only
+/// when a worker takes one, or when the run has mail.
 async fn needs_mail(shared: &Shared, loaded: &Loaded) -> Result<bool, Error> {
     let waits = loaded.state.queued().next().is_some();
     Ok(waits && !loaded.state.is_finished() && follow::is_engine_there(shared).await?)
@@ -213,7 +216,7 @@ async fn commit(shared: &Arc<Shared>, run: &RunId, loaded: Loaded, event: Event)
     Ok(Committed { event, state, is_settled })
 }
 
-/// Everything that follows, if no engine is needed for it; else the command alone.
+/// The command and all its consequences, if they need no engine; otherwise the command alone.
 fn decided(planner: Planner<'_>, before: &State, event: Event, at: i64) -> Result<(State, Advance, bool), Error> {
     let damaged = |error: longhaul_core::state::Error| Error::Damaged(error.0);
     let waits_in_line = planner.plan.main().concurrency.is_some() && before.is_untouched();
@@ -228,7 +231,7 @@ fn decided(planner: Planner<'_>, before: &State, event: Event, at: i64) -> Resul
     Ok((state, alone, false))
 }
 
-/// Whether nothing is to be begun, stopped or notified because of what was decided.
+/// Whether the decision starts, stops and notifies nothing.
 fn is_free_of_work(before: &State, after: &State, advance: &Advance) -> bool {
     let is_open = |path: &StepPath| before.find(path).is_some_and(|step| step.phase.is_attempt());
     advance.starts.is_empty()
@@ -238,7 +241,7 @@ fn is_free_of_work(before: &State, after: &State, advance: &Advance) -> bool {
         && after.placement.carried.is_none()
 }
 
-/// Tells everybody in this process who may want to know.
+/// Tells all listeners of this process about the change.
 async fn said(shared: &Arc<Shared>, run: &RunId, before: &Loaded, after: &State, advance: Advance) {
     if before.state.status() != after.status() {
         shared.artifacts.write_run(run, after);
@@ -248,7 +251,7 @@ async fn said(shared: &Arc<Shared>, run: &RunId, before: &Loaded, after: &State,
     consent::offer(shared, run, &asked).await;
     if after.is_finished() {
         let over = Loaded { state: after.clone(), ..before.clone() };
-        // Others look by themselves, a little later.
+        // If this fails, the others find out later by polling.
         let _ = admission::leave(shared, &over).await;
     }
     shared.mailroom.tell(run);

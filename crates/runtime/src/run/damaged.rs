@@ -1,6 +1,7 @@
-//! Runs whose history cannot be read to its end: they are found, exported as far as they can be read, ended and forgotten.
+//! Runs whose history cannot be read to its end. Longhaul lists them, exports the readable part, ends them and removes
+//! them.
 //!
-//! **Invariant:** one run that cannot be read keeps nobody from the others, and nobody from letting go of it.
+//! **Invariant:** a run that cannot be read does not disturb other runs, and can always be ended and removed.
 
 use std::collections::BTreeSet;
 
@@ -17,20 +18,20 @@ use crate::engine::{Engine, Error, Shared};
 use crate::run::codec;
 use crate::run::run_loop::{Loaded, load_from_start};
 
-/// Events or runs that are read at once.
+/// How many events or runs to read at once.
 const PAGE: usize = 500;
 
-/// The events of a run as far as they can be read, and why there are no more.
+/// The readable events of a run, and why there are no more.
 #[derive(Debug)]
 pub struct Readable {
-    /// From the first on.
+    /// The events, from the first on.
     pub events: Vec<Envelope>,
-    /// What is wrong with the next one.
+    /// The problem with the next event.
     pub damage: Option<Error>,
 }
 
 impl Engine {
-    /// The events of a run, as far as they can be read.
+    /// The events of a run, up to the first that cannot be read.
     pub async fn readable(&self, run: &RunId) -> Result<Readable, Error> {
         let mut events: Vec<Envelope> = Vec::new();
         loop {
@@ -47,11 +48,11 @@ impl Engine {
         }
     }
 
-    /// The next events; with an error, those before it.
+    /// The next events. An error comes with the events before it.
     async fn next_events(&self, run: &RunId, after: u64) -> Result<Vec<Envelope>, (Vec<Envelope>, Error)> {
         let store = self.shared.store.as_ref();
         let rows = match store.read(run, after, PAGE).await {
-            // Of several, one is not what was written: those before it are read one by one.
+            // One of the events is corrupt: read the ones before it one by one.
             Err(longhaul_store::Error::Corrupt(_)) => store.read(run, after, 1).await,
             rows => rows,
         };
@@ -65,7 +66,8 @@ impl Engine {
         Ok(events)
     }
 
-    /// Looks at everything in the store, and whether each run can be read and is what its lists, tasks and timers say.
+    /// Checks the whole store: whether each run can be read, and whether its row, tasks and timers agree with its
+    /// events.
     pub async fn check(&self) -> Result<Vec<StoreProblem>, Error> {
         let mut problems = self.shared.store.check().await?;
         let mut before = None;
@@ -82,7 +84,7 @@ impl Engine {
         }
     }
 
-    /// What is wrong with a run. One that somebody moves on while it is looked at is sound.
+    /// The problem of a run, if it has one. A run that changes during the check counts as sound.
     async fn look(&self, row: &RunRow) -> Result<Option<String>, Error> {
         let run = &row.run;
         let wrong = match load_from_start(&self.shared, run).await {
@@ -96,7 +98,7 @@ impl Engine {
         Ok(wrong.filter(|_| now.is_some_and(|now| now.last_seq == row.last_seq)))
     }
 
-    /// How the rows beside the events differ from what the events say.
+    /// How the run's row, tasks and timers differ from its events.
     async fn differs(&self, row: &RunRow, loaded: &Loaded) -> Result<Option<String>, Error> {
         let (run, plan, state) = (&row.run, &loaded.plan.0, &loaded.state);
         let status = state.status_in(plan);
@@ -108,22 +110,22 @@ impl Engine {
             )));
         }
         if serde_json::from_str::<longhaul_core::Json>(&row.head.summary).is_err() {
-            return Ok(Some(format!("run {run}: what lists show of it cannot be read")));
+            return Ok(Some(format!("run {run}: its row in lists cannot be read")));
         }
         let store = self.shared.store.as_ref();
         let tasks: BTreeSet<String> = store.tasks(run).await?.into_iter().map(|task| task.key).collect();
         if tasks != open_tasks(state) {
-            return Ok(Some(format!("run {run}: its tasks are not those that its events began")));
+            return Ok(Some(format!("run {run}: its tasks do not match its events")));
         }
         let timers: BTreeSet<(String, i64)> =
             store.timers(run).await?.into_iter().map(|timer| (timer.id, timer.due_ms)).collect();
         let wanted: BTreeSet<(String, i64)> =
             state.timers(plan).into_iter().map(|(id, due)| (id.to_string(), due)).collect();
-        Ok((timers != wanted).then(|| format!("run {run}: its timers are not those that its events set")))
+        Ok((timers != wanted).then(|| format!("run {run}: its timers do not match its events")))
     }
 }
 
-/// The tasks that a run has in the store.
+/// The tasks that a run must have in the store.
 fn open_tasks(state: &State) -> BTreeSet<String> {
     let over = state.is_finished();
     let steps = state.open_attempts().chain(state.queued()).filter(|_| !over);
@@ -131,12 +133,12 @@ fn open_tasks(state: &State) -> BTreeSet<String> {
     steps.chain(state.on_failure.open_attempt().map(|attempt| TaskKey::OnFailure { attempt }.to_string())).collect()
 }
 
-/// Whether lists say that a run is over: what holds of one that cannot be read.
+/// Whether the run's row says that it is over. A run that cannot be read has nothing else.
 pub(crate) fn is_over(row: &RunRow) -> bool {
     row.head.status.parse().is_ok_and(RunStatus::is_over)
 }
 
-/// Ends a run that cannot be read: nobody takes it up again, and its tasks, timers and messages are gone.
+/// Ends a run that cannot be read. No engine drives it again; its tasks, timers and messages are removed.
 pub(crate) async fn give_up(shared: &Shared, run: &RunId, why: String) -> Result<Envelope, Error> {
     let row = shared.store.run(run).await?.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
     if is_over(&row) {

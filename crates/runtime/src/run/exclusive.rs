@@ -1,9 +1,9 @@
-//! Who drives a run in this process: one at a time.
+//! Lets only one loop of this process drive a run at a time.
 //!
-//! Another process is kept apart by the store's fences. In one process there are none: what another loop has begun would look
-//! like work that nobody is at.
+//! The fences of the store keep other processes apart. Within a process there are no fences: the attempts of another
+//! loop would look like attempts without a worker.
 //!
-//! **Invariant:** of a run, at most one loop of this engine is under way.
+//! **Invariant:** at most one loop of this engine drives a run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -12,10 +12,10 @@ use longhaul_core::id::RunId;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
-/// Runs that are remembered before those are looked for that nobody drives any more.
+/// How many runs to remember before the first clean-up.
 const CLEARED_AT: usize = 64;
 
-/// The runs that are driven.
+/// The runs that this process drives.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     known: Mutex<Known>,
@@ -24,12 +24,12 @@ pub(crate) struct Turns {
 #[derive(Debug, Default)]
 struct Known {
     runs: HashMap<RunId, Arc<Turn<()>>>,
-    /// How many may be remembered until the next clearing.
+    /// How many runs to remember before the next clean-up.
     room: usize,
 }
 
 impl Turns {
-    /// Waits for the loop that drives a run now, if one does; `None` if that is not worth waiting for any more.
+    /// Waits until no other loop drives the run; `None` if `stop` came first.
     pub(crate) async fn take(&self, run: &RunId, stop: &CancellationToken) -> Option<OwnedMutexGuard<()>> {
         let turn = self.of(run);
         tokio::select! {
@@ -42,7 +42,7 @@ impl Turns {
     fn of(&self, run: &RunId) -> Arc<Turn<()>> {
         let Ok(mut known) = self.known.lock() else { return Arc::default() };
         if known.runs.len() >= known.room {
-            // Whoever waits or drives holds a share; what nobody holds is over.
+            // A loop that waits or drives holds a reference. A run without references is over.
             known.runs.retain(|_, turn| Arc::strong_count(turn) > 1);
             known.room = CLEARED_AT.max(known.runs.len() * 2);
         }

@@ -1,4 +1,4 @@
-//! A new run that shares the past of another one.
+//! Starts a new run that shares the past of another one.
 
 use std::sync::Arc;
 
@@ -20,29 +20,29 @@ use crate::run::codec;
 use crate::run::record::{Extras, record};
 use crate::run::run_loop::load;
 
-/// What a run that shares the past of another one is made with.
+/// The values that a fork starts with.
 #[derive(Debug, Clone)]
 pub struct ForkRequest {
-    /// The step that is the first to be done again.
+    /// The first step that runs again.
     pub at: StepPath,
     /// Inputs that differ.
     pub inputs: IndexMap<String, Json>,
-    /// The id, where the caller wants to choose it.
+    /// The id, if the caller chooses one.
     pub run: Option<RunId>,
-    /// What started it; as it was with the other run, if nothing is said.
+    /// The trigger that starts it. `None` means the trigger of the original run.
     pub trigger: Option<RunTrigger>,
-    /// Who starts it; the one who started the other run, if nothing is said.
+    /// The caller who starts it. `None` means the owner of the original run.
     pub owner: Option<Origin>,
 }
 
 impl ForkRequest {
-    /// From a step on, and else like the other run.
+    /// A fork at a step, otherwise like the original run.
     pub fn from(at: StepPath) -> Self {
         Self { at, inputs: IndexMap::new(), run: None, trigger: None, owner: None }
     }
 }
 
-/// A new run with the events of another one up to the first attempt of a step.
+/// Creates a new run with the events of another one up to the first attempt of a step.
 pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkRequest) -> Result<RunId, Error> {
     let ForkRequest { at, inputs, run, trigger, owner } = request;
     let at = &at;
@@ -71,14 +71,14 @@ pub(crate) async fn fork(shared: &Arc<Shared>, from: &RunId, request: ForkReques
             started.trigger = trigger.clone().map(Box::new).or(started.trigger.take());
             started.owner = owner.clone().or(started.owner.take());
         }
-        // Who could answer there cannot answer here.
+        // The secrets of the original run do not work for the fork.
         if let Event::QuestionAsked { key: Some(key), .. } = &mut envelope.event {
             *key = approvals::fresh(&mut blobs);
         }
         state.apply(plan, index, &envelope).map_err(|error| Error::Damaged(error.0))?;
         events.push(envelope);
     }
-    // Attempts that were open at that moment belong to the other run.
+    // Attempts that were open at that moment belong to the original run.
     let stopped =
         |step: &StepInst| Event::AttemptStopped { path: step.path.clone(), attempt: step.attempts, usage: None };
     let back = |step: &StepInst| Event::HostedReturned { path: step.path.clone(), attempt: step.attempts };

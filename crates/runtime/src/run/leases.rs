@@ -1,10 +1,11 @@
-//! Keeps the attempts of this engine its own, and lets go of those that are not any more.
+//! Renews the leases of this engine's attempts, and stops attempts whose lease is lost.
 //!
-//! A renewal that fails says nothing: the store may be away, or this process may have slept. So the store is asked first, and what
-//! it still calls ours continues, however late it is.
+//! A failed renewal proves nothing: the store may be away, or this process may have slept. So the engine asks the store
+//! first. Attempts that the store still assigns to this engine continue, even after the end of the lease.
 //!
-//! **Invariant:** an attempt is stopped because of its lease only if the store says that it is not ours any more, or if the store
-//! does not answer and another machine can have taken it over. What is stopped for that has not failed.
+//! **Invariant:** an attempt stops because of its lease only in two cases: the store says that it belongs to another
+//! worker, or the store does not answer and another machine may have taken it over. Such an attempt does not count as
+//! failed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,37 +18,37 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Shared;
 use crate::run::notifier;
 
-/// How often a lease is renewed before it ends. Where machines share a store that can go away, an outage of five sixths of a
-/// lease must not stop anything.
+/// How many times to renew a lease before it ends. If machines share a store, an outage of five sixths of a lease must
+/// not stop an attempt.
 const RENEWALS: u32 = 4;
 const RENEWALS_SHARED: u32 = 15;
-/// This part of a lease is left to end what was started, before others may begin it.
+/// One twelfth of a lease is left to stop an attempt before others may start it.
 const LEFT: u32 = 12;
-/// The part of a lease that a store has to answer at least: also if the lease has ended while this process slept.
+/// The store gets at least a quarter of a lease to answer, even if the lease ended while this process slept.
 const ANSWER: u32 = 4;
-/// After a renewal that failed, the next one comes sooner.
+/// After a failed renewal, the next one comes after one thirtieth of a lease.
 const AGAIN: u32 = 30;
 
-/// A task of the store: its run and its key.
+/// The run and the key of a task in the store.
 type Key = (RunId, String);
 
-/// The attempts that this engine makes, each with what stops it.
+/// The attempts that this engine runs, each with the token that stops it.
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
     held: Mutex<HashMap<Key, Holding>>,
 }
 
-/// An attempt that this engine makes.
+/// An attempt that this engine runs.
 #[derive(Debug, Clone)]
 struct Holding {
     stop: CancellationToken,
-    /// When the store last knew it as ours: nobody else can have it for the length of a lease from then.
+    /// When the store last confirmed the lease. For one lease from then on, no other worker can have it.
     ours_at: Instant,
     is_released: Arc<AtomicBool>,
 }
 
 impl Holding {
-    /// How long it may continue if the store does not answer.
+    /// How long the attempt may continue if the store does not answer.
     fn left(&self, lease: Duration) -> Duration {
         (lease - lease / LEFT).saturating_sub(self.ours_at.elapsed())
     }
@@ -60,7 +61,7 @@ impl Holding {
 }
 
 impl Leases {
-    /// Remembers an attempt, whose task must be stored already, until the answer is dropped.
+    /// Remembers an attempt until the returned guard is dropped. The store must already have its task.
     pub(crate) fn hold(shared: &Arc<Shared>, key: Key, stop: CancellationToken) -> HeldLease {
         let is_released = Arc::new(AtomicBool::new(false));
         let holding = Holding { stop, ours_at: Instant::now(), is_released: Arc::clone(&is_released) };
@@ -70,7 +71,7 @@ impl Leases {
         HeldLease { shared: Arc::clone(shared), key, is_released }
     }
 
-    /// Whether somebody in this process is at it.
+    /// Whether this process runs the attempt.
     pub(crate) fn holds(&self, run: &RunId, key: &str) -> bool {
         self.held.lock().is_ok_and(|held| held.contains_key(&(run.clone(), key.to_owned())))
     }
@@ -80,7 +81,7 @@ impl Leases {
         self.held.lock().map(|held| held.len()).unwrap_or_default()
     }
 
-    /// The attempts, as the store calls them.
+    /// The attempts, by run and task key.
     pub(crate) fn keys(&self) -> Vec<(RunId, String)> {
         self.held.lock().map(|held| held.keys().cloned().collect()).unwrap_or_default()
     }
@@ -89,7 +90,7 @@ impl Leases {
         self.held.lock().map(|held| held.clone()).unwrap_or_default()
     }
 
-    /// Notes that the store knew these as ours when it was asked.
+    /// Notes that the store confirmed these leases at the time of the question.
     fn confirm(&self, keys: &HashSet<Key>, asked: Instant) {
         if let Ok(mut held) = self.held.lock() {
             let ours = held.iter_mut().filter(|(key, _)| keys.contains(*key));
@@ -98,7 +99,7 @@ impl Leases {
     }
 }
 
-/// An attempt that is being made.
+/// The guard of a running attempt.
 pub(crate) struct HeldLease {
     shared: Arc<Shared>,
     key: Key,
@@ -106,7 +107,7 @@ pub(crate) struct HeldLease {
 }
 
 impl HeldLease {
-    /// Whether the attempt was stopped because of its lease, and for no fault of its own.
+    /// Whether the attempt was stopped because of its lease, not because it failed.
     pub(crate) fn is_released(&self) -> bool {
         self.is_released.load(Ordering::SeqCst)
     }
@@ -120,7 +121,7 @@ impl Drop for HeldLease {
     }
 }
 
-/// Renews, for as long as it is polled.
+/// Renews all leases, while it is polled.
 pub(crate) async fn keep(shared: Arc<Shared>) {
     let lease = shared.options.lease;
     let usual = lease / if is_shared(&shared) { RENEWALS_SHARED } else { RENEWALS };
@@ -128,14 +129,14 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
     loop {
         tokio::time::sleep(if is_known { usual } else { lease / AGAIN }).await;
         shared.awake.looks(shared.clock.now_ms(), shared.lease_ms());
-        // Taken before the question: what is begun meanwhile may be missing in the answer.
+        // Take the snapshot before asking: attempts that start meanwhile may be missing in the answer.
         let held = shared.leases.snapshot();
-        // Nothing is held, so there is nothing to keep. A login holds tasks that it must not begin yet.
+        // Nothing is held, so there is nothing to renew. But a login also holds tasks that it may not start yet.
         if held.is_empty() && shared.taken.is_empty() && shared.store.scope().is_none() {
             is_known = true;
             continue;
         }
-        // Whoever has slept asks first. Whoever has asked before stops in time.
+        // After a sleep, ask the store first. After a failed renewal, stop the attempts in time.
         let least = if is_known { lease / ANSWER } else { lease / AGAIN };
         let patience = until_first_end(&held, lease).max(least);
         let ours = tokio::time::timeout(patience, renew(&shared)).await.ok().flatten();
@@ -144,7 +145,7 @@ pub(crate) async fn keep(shared: Arc<Shared>) {
             Some(ours) => {
                 let lost = held.iter().filter(|(key, _)| !ours.contains(*key));
                 lost.for_each(|(_, holding)| holding.release());
-                // Who was told something while no hint came through hears of it now at the latest.
+                // Deliver messages whose wake-up was lost.
                 let _ = tokio::time::timeout(usual, notifier::hand_out(&shared)).await;
             }
             None => release_ended(&shared, &held, lease),
@@ -157,21 +158,21 @@ fn is_shared(shared: &Shared) -> bool {
     shared.options.member.host.is_some()
 }
 
-/// How long nobody else can have taken anything over that is still being made.
+/// The time until another machine may take over the first running attempt.
 fn until_first_end(held: &HashMap<Key, Holding>, lease: Duration) -> Duration {
     let open = held.values().filter(|holding| !holding.stop.is_cancelled());
     open.map(|holding| holding.left(lease)).min().unwrap_or_default()
 }
 
-/// Lets go of what another machine can have taken over by now, while the store does not say. A store on this machine can always be
-/// asked a little later, so nothing has to be given up for it.
+/// Stops the attempts that another machine may have taken over, while the store does not answer. A store on this
+/// machine needs no such stop: the next renewal can ask it.
 fn release_ended(shared: &Shared, held: &HashMap<Key, Holding>, lease: Duration) {
     if is_shared(shared) {
         held.values().filter(|holding| holding.left(lease).is_zero()).for_each(Holding::release);
     }
 }
 
-/// Renews; answers what is ours, or `None` if the store does not answer.
+/// Renews the leases. Returns the attempts that still belong to this engine, or `None` if the store does not answer.
 async fn renew(shared: &Shared) -> Option<HashSet<Key>> {
     let asked = Instant::now();
     let tasks = shared.store.renew(&shared.worker, shared.clock.now_ms(), shared.lease_ms()).await.ok()?;

@@ -1,4 +1,4 @@
-//! What people and programs tell a run from outside, through its inbox.
+//! Messages that people and programs send to a run through its inbox.
 
 use longhaul_core::Json;
 use longhaul_core::decide::{Planner, rejection};
@@ -13,101 +13,101 @@ use crate::engine::{Error, Shared};
 use crate::run::approvals;
 use crate::run::run_loop::Loaded;
 
-/// Something for a run.
+/// A message to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum Message {
-    /// An answer to a question.
+    /// Answer a question.
     Answer {
-        /// Which step's.
+        /// The step that asks.
         path: StepPath,
-        /// What is said.
+        /// The decision, or the text.
         answer: Answer,
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
-        /// By whom, from where, and how that is known.
+        /// The caller: the name, the origin, and how it was verified.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         caller: Option<Box<Caller>>,
-        /// What is said beside it.
+        /// A comment on the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         comment: Option<String>,
-        /// The hash of what they were shown, where their face knows it: [`longhaul_core::view::Asked::shown`].
+        /// The hash of the text that the caller saw, if the interface knows it: [`longhaul_core::view::Asked::shown`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown: Option<String>,
-        /// The hash of the secret that they gave: [`crate::key_of`].
+        /// The hash of the secret from the caller: [`crate::key_of`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
-    /// A signal.
+    /// Send a signal to the run.
     Signal {
-        /// Its name.
+        /// The name of the signal.
         name: String,
-        /// What it carries.
+        /// The data of the signal.
         data: Json,
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
-    /// Stop.
+    /// Cancel the run.
     Cancel {
-        /// Why.
+        /// The reason for the cancellation.
         reason: Option<String>,
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
-    /// Start nothing new.
+    /// Start no new steps.
     Pause {
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
-    /// Continue.
+    /// Start new steps again.
     Unpause {
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
-    /// That it was started is no consent any more.
+    /// The start of the run no longer counts as consent.
     RevokeConsent {
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
-    /// Its files are on this machine.
+    /// The run's files are on this machine.
     HostSettled {
-        /// Which.
+        /// The machine with the files.
         host: String,
     },
-    /// The machine on which its files are has been silent for too long.
+    /// The machine with the run's files has been silent for too long.
     HostMissed {
-        /// Which.
+        /// The silent machine.
         host: String,
-        /// Since when.
+        /// When the machine was last heard of.
         since: i64,
-        /// What is done about it.
+        /// The reaction: ask a person, or rebuild the files elsewhere.
         #[serde(default)]
         then: OnHostLost,
     },
-    /// Continue elsewhere, without the files that are on a machine.
+    /// Continue on another machine, without the files on the lost one.
     Leave {
-        /// Which.
+        /// The machine to give up.
         host: String,
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
     /// Start again after a failure.
     Retry {
-        /// From which step.
+        /// The first step to run again; `None` means the steps that failed.
         from: Option<StepPath>,
-        /// By whom.
+        /// The name of the caller.
         by: Option<String>,
     },
 }
 
 impl Message {
-    /// The answer of somebody.
+    /// An answer from a caller.
     pub fn answer(path: StepPath, answer: Answer, caller: Caller) -> Self {
         let by = caller.by().map(str::to_owned);
         Self::Answer { path, answer, by, caller: Some(Box::new(caller)), comment: None, shown: None, key: None }
     }
 
-    /// The message with everything that is known about who sends it.
+    /// Adds what is known about the caller.
     pub(crate) async fn identified(mut self, shared: &Shared) -> Result<Self, Error> {
         if let Self::Answer { caller: Some(caller), .. } = &mut self {
             **caller = approvals::identified(shared, std::mem::take(caller)).await?;
@@ -115,7 +115,7 @@ impl Message {
         Ok(self)
     }
 
-    /// Refuses what cannot be kept as it is.
+    /// Rejects a message that cannot be stored as it is.
     pub(crate) fn keepable(&self) -> Result<(), Error> {
         let value = match self {
             Self::Signal { data, .. } => data.clone(),
@@ -125,13 +125,13 @@ impl Message {
         if is_too_deep(&value) { Err(Rejection::invalid(TOO_DEEP).into()) } else { Ok(()) }
     }
 
-    /// Why a message does not fit a run, if it does not, and what would.
+    /// Why a message does not fit a run, and what would fit; `None` if it fits.
     pub fn rejection(&self, loaded: &Loaded) -> Option<Rejection> {
         let planner = Planner { plan: &loaded.plan.0, index: &loaded.plan.1 };
         rejection(planner, &loaded.state, &self.clone().into_event())
     }
 
-    /// The event that a message becomes, if it fits.
+    /// The event that records the message.
     pub(crate) fn into_event(self) -> Event {
         match self {
             Self::Answer { path, answer, by, caller, comment, shown, key } => {

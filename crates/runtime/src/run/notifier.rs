@@ -1,7 +1,7 @@
-//! Wakes those who wait for news of a run: one look at the store for all of them.
+//! Wakes the loops that wait for news of a run. One query of the store serves all of them.
 //!
-//! The store says only that something was written. Looking into every inbox each time would cost as much
-//! as the work itself, so one task looks for all runs at once, at most every few milliseconds.
+//! The store only says that something was written. To check every inbox each time would cost as much as the work
+//! itself, so one task checks all runs together, at most every few milliseconds.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
@@ -12,18 +12,18 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::engine::Shared;
 
-/// Changes within this time are looked at together.
+/// Collects changes within this time and handles them together.
 const TOGETHER: Duration = Duration::from_millis(20);
-/// Runs with mail that are looked up at once.
+/// The most runs with mail per query.
 const RUNS_MAX: usize = 1000;
 
-/// Who waits for which run.
+/// The listeners of each run.
 #[derive(Debug, Default)]
 pub(crate) struct Notifier {
     listeners: Mutex<HashMap<RunId, Vec<Arc<Notify>>>>,
-    /// Runs whose work another process does: any change may be about them.
+    /// Runs whose attempts run in another process: any change may concern them.
     foreign: Mutex<HashSet<RunId>>,
-    /// The worker of this engine, who drives runs that nobody listens for.
+    /// The worker of this engine. It drives the runs that have no listener.
     worker: Mutex<Option<mpsc::UnboundedSender<RunId>>>,
 }
 
@@ -38,7 +38,7 @@ impl Notifier {
         notify
     }
 
-    /// Runs that were told something while nobody listened for them.
+    /// Receives the runs that got a message while no loop listened.
     pub(crate) fn unheard(&self) -> mpsc::UnboundedReceiver<RunId> {
         let (sender, receiver) = mpsc::unbounded_channel();
         if let Ok(mut worker) = self.worker.lock() {
@@ -47,7 +47,7 @@ impl Notifier {
         receiver
     }
 
-    /// Whether somebody in this process listens for a run: drives it, or waits to.
+    /// Whether a loop in this process drives the run, or waits to do so.
     pub(crate) fn is_heard(&self, run: &RunId) -> bool {
         let is_held = |listeners: &Vec<Arc<Notify>>| listeners.iter().any(|listener| Arc::strong_count(listener) > 1);
         self.listeners.lock().is_ok_and(|listeners| listeners.get(run).is_some_and(is_held))
@@ -73,14 +73,14 @@ impl Notifier {
         }
     }
 
-    /// Wakes whoever listens for a run that was told something; the worker, if nobody does.
+    /// Wakes the listeners of a run that got a message. If there are none, wakes the worker.
     pub(crate) fn tell(&self, run: &RunId) {
         let heard = self.listeners.lock().is_ok_and(|listeners| listeners.contains_key(run));
         self.wake(run);
         if let Ok(worker) = self.worker.lock()
             && let Some(worker) = worker.as_ref().filter(|_| !heard)
         {
-            // A worker that has stopped needs to know nothing.
+            // A stopped worker needs no message.
             let _ = worker.send(run.clone());
         }
     }
@@ -91,7 +91,8 @@ impl Notifier {
         }
     }
 
-    /// Runs that nobody listens for any more are forgotten: whoever drives one again says what holds then.
+    /// Wakes the listeners of foreign runs. Forgets runs without listeners; the next loop that drives one marks it
+    /// again.
     fn wake_foreign(&self) {
         let (Ok(mut foreign), Ok(listeners)) = (self.foreign.lock(), self.listeners.lock()) else { return };
         foreign.retain(|run| listeners.contains_key(run));
@@ -103,7 +104,7 @@ impl Notifier {
     }
 }
 
-/// Carries mail until the engine is gone.
+/// Delivers wake-ups until the engine is gone.
 pub(crate) async fn deliver(shared: Weak<Shared>) {
     let watched = shared.upgrade().map(|shared| (shared.store.watch(), shared.store.watch_work()));
     let Some((mut changes, mut work)) = watched else { return };
@@ -114,7 +115,7 @@ pub(crate) async fn deliver(shared: Weak<Shared>) {
         work.borrow_and_update();
         let Some(shared) = shared.upgrade() else { return };
         shared.mailroom.wake_foreign();
-        // A worker looks for mail by itself. A store that does not answer now is asked again: there may be no other change.
+        // A worker checks for mail itself. If the store does not answer now, ask again: no other change may follow.
         let is_wanted = may_be_mail && !shared.mailroom.is_empty() && !shared.taken.has_worker();
         is_owed = is_wanted && hand_out(&shared).await.is_err();
         drop(shared);
@@ -122,13 +123,13 @@ pub(crate) async fn deliver(shared: Weak<Shared>) {
     }
 }
 
-/// Wakes everybody who has mail, or whose run another process may have moved on.
+/// Wakes the runs that have mail, and those that another process may have changed.
 pub(crate) async fn hand_out(shared: &Shared) -> Result<(), longhaul_store::Error> {
     shared.mailroom.wake_foreign();
     with_mail(shared).await.map(drop)
 }
 
-/// The runs that have mail. Who listens for one of them is woken.
+/// The runs that have mail. Wakes their listeners.
 pub(crate) async fn with_mail(shared: &Shared) -> Result<Vec<RunId>, longhaul_store::Error> {
     let runs = shared.store.with_mail(RUNS_MAX).await?;
     runs.iter().for_each(|run| shared.mailroom.wake(run));

@@ -1,9 +1,9 @@
-//! What is done once a run has failed: its `on_failure`.
+//! Runs `on_failure` after a run has failed.
 //!
-//! It is made as attempts are: begun with the commit that ends the run, held by a lease, its end recorded. If the process
-//! that began it is gone, whoever looks at the run next begins it again.
+//! It works like an attempt: the commit that ends the run starts it, a lease holds it, and its end is recorded. If the
+//! process that started it is gone, the next engine that looks at the run starts it again.
 //!
-//! **Invariant:** it is done at least once, and again only if nobody knows how it ended before.
+//! **Invariant:** `on_failure` runs at least once. It runs again only if its earlier end is not known.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::run::leases::Leases;
 use crate::run::recover::is_gone;
 use crate::run::run_loop::{Loaded, load, moved_on, record_alone};
 
-/// Whether it was begun with these events.
+/// Whether these events start it.
 pub(crate) fn is_begun(events: &[Envelope]) -> bool {
     events.iter().any(|envelope| matches!(envelope.event, Event::OnFailureStarted { .. }))
 }
@@ -30,7 +30,7 @@ fn is_left(shared: &Shared, task: &Task) -> bool {
     is_gone(shared, task) && !shared.leases.holds(&task.run, &task.key)
 }
 
-/// Does what a failed run still has to do, if it is `ours` or nobody else is at it.
+/// Runs `on_failure`, if this loop started it (`ours`) or no other process is running it.
 pub(crate) async fn settle(
     shared: &Arc<Shared>,
     run: &RunId,
@@ -47,13 +47,13 @@ pub(crate) async fn settle(
     let _held = Leases::hold(shared, (run.clone(), TaskKey::OnFailure { attempt }.to_string()), cancel.clone());
     let error = tell(shared, run, loaded, &cancel).await.err();
     if error.is_some() && cancel.is_cancelled() {
-        // It was stopped on the way: for whoever comes next it is as if this process was gone.
+        // It was stopped midway. The next engine treats this process as gone.
         return Ok(());
     }
     note(shared, run, loaded, attempt, Event::OnFailureEnded { attempt, error }).await.map(|_| ())
 }
 
-/// Begins it again if whoever had begun it is gone; false if somebody else is at it.
+/// Starts it again if its process is gone; false if another process is running it.
 async fn take_over(shared: &Shared, run: &RunId, loaded: &mut Loaded, open: u32) -> Result<bool, Error> {
     let tasks = shared.store.tasks(run).await?;
     let key = TaskKey::OnFailure { attempt: open }.to_string();
@@ -64,7 +64,7 @@ async fn take_over(shared: &Shared, run: &RunId, loaded: &mut Loaded, open: u32)
     note(shared, run, loaded, open, Event::OnFailureStarted { attempt: open + 1 }).await
 }
 
-/// Records what became of an attempt, while it is the one that is open; false if it is not any more.
+/// Records the end of an attempt while it is open; false if it is no longer open.
 async fn note(shared: &Shared, run: &RunId, loaded: &mut Loaded, attempt: u32, event: Event) -> Result<bool, Error> {
     loop {
         if loaded.state.on_failure.open_attempt() != Some(attempt) {
@@ -77,7 +77,7 @@ async fn note(shared: &Shared, run: &RunId, loaded: &mut Loaded, attempt: u32, e
     }
 }
 
-/// Does what the workflow says about failed runs.
+/// Does the work of `on_failure`.
 async fn tell(shared: &Shared, run: &RunId, loaded: &Loaded, cancel: &CancellationToken) -> Result<(), Failure> {
     let (plan, index) = (&loaded.plan.0, &loaded.plan.1);
     let Some(params) = on_failure(Planner { plan, index }, &loaded.state) else { return Ok(()) };

@@ -1,6 +1,6 @@
-//! One commit: events, and everything in the store that follows from them.
+//! Builds and writes one commit: events, and all rows of the store that follow from them.
 //!
-//! **Invariant:** the timers of a run in the store are those of its state; its open tasks are its open attempts.
+//! **Invariant:** the timers of a run in the store are those of its state. Its open tasks are its open attempts.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::fleet::reports::Reported;
 use crate::run::admission;
 use crate::run::codec;
 
-/// What goes into a commit beside the events.
+/// The parts of a commit besides the events.
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
     pub(crate) blobs: Vec<Blob>,
@@ -28,15 +28,15 @@ pub(crate) struct Extras {
     pub(crate) timers_before: Vec<(TimerId, i64)>,
     /// The attempt at `on_failure` that was open before the events.
     pub(crate) on_failure_before: Option<u32>,
-    /// Tasks that end whoever holds them.
+    /// Tasks that end no matter which worker holds them.
     pub(crate) lost: Vec<(StepPath, u32)>,
-    /// An attempt that another worker makes, who may not record it.
+    /// An attempt of another worker that may not record it itself.
     pub(crate) reported: Option<Reported>,
-    /// Attempts whose result nobody wants any more: their tasks end without one.
+    /// Attempts whose result is no longer wanted. Their tasks end without a result.
     pub(crate) given_up: Vec<(StepPath, u32)>,
 }
 
-/// One commit: events and everything in the store that follows from them.
+/// Records one commit: events, and all rows of the store that follow from them.
 pub(crate) async fn record(
     shared: &Shared,
     run: &RunId,
@@ -48,7 +48,7 @@ pub(crate) async fn record(
     append(shared, prepared(shared, run, planner, state, events, extras)?).await
 }
 
-/// Writes a commit. One that was written before is written.
+/// Writes a commit. Writing the same commit twice succeeds.
 pub(crate) async fn append(shared: &Shared, append: Append) -> Result<(), Error> {
     match shared.store.append(append).await {
         Ok(_) | Err(longhaul_store::Error::AlreadyApplied) => Ok(()),
@@ -56,7 +56,7 @@ pub(crate) async fn append(shared: &Shared, append: Append) -> Result<(), Error>
     }
 }
 
-/// A commit as the store takes it.
+/// Builds a commit for the store.
 pub(crate) fn prepared(
     shared: &Shared,
     run: &RunId,
@@ -85,18 +85,18 @@ pub(crate) fn prepared(
     Ok(append)
 }
 
-/// No run takes the place of a journal of Longhaul itself.
+/// Rejects a run whose id is the name of one of Longhaul's own journals.
 pub(crate) fn refuse_reserved(run: &RunId) -> Result<(), Error> {
     match run.is_reserved() {
         true => {
-            let taken = Rejection::invalid(format!("`{run}` is a name for Longhaul itself"));
+            let taken = Rejection::invalid(format!("`{run}` is reserved for Longhaul"));
             Err(taken.say("choose an id without `longhaul-` in front").into())
         }
         false => Ok(()),
     }
 }
 
-/// Timers as the state after the events has them, whatever made them come or go.
+/// The changes that turn the timers before the events into those after them.
 fn timers(run: &RunId, before: &[(TimerId, i64)], after: &[(TimerId, i64)], append: &mut Append) {
     let known: HashSet<&(TimerId, i64)> = before.iter().collect();
     let still: HashSet<&TimerId> = after.iter().map(|(id, _)| id).collect();
@@ -107,7 +107,7 @@ fn timers(run: &RunId, before: &[(TimerId, i64)], after: &[(TimerId, i64)], appe
     append.timers_cleared = gone.map(|(id, _)| id.to_string()).collect();
 }
 
-/// Who makes attempts.
+/// The workers of the attempts in a commit.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
     shared: &'a Shared,
@@ -116,7 +116,7 @@ struct Makers<'a> {
 }
 
 impl Makers<'_> {
-    /// Who makes an attempt: this worker, unless another one reports on it.
+    /// The worker of an attempt: this one, unless another one reports on it.
     fn of(&self, path: &StepPath, attempt: u32) -> WorkerId {
         let reported = self.reported.filter(|((of, number), _)| (of, *number) == (path, attempt));
         reported.map_or(&self.shared.worker, |(_, worker)| worker).clone()
@@ -128,10 +128,10 @@ impl Makers<'_> {
     }
 }
 
-/// Tasks that an event begins or ends.
+/// The tasks that an event starts or ends.
 fn tasks(makers: Makers<'_>, state: &State, event: &Event, append: &mut Append) {
     match event {
-        // What is handed out, nobody here works on.
+        // A client does a hosted attempt, so no worker gets a task.
         Event::AttemptStarted { hosted: true, .. } => {}
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } if result.by.is_some() => {}
         Event::AttemptStarted { path, attempt, queued: Some(labels), .. } => {
@@ -140,12 +140,12 @@ fn tasks(makers: Makers<'_>, state: &State, event: &Event, append: &mut Append) 
         Event::AttemptStarted { path, attempt, .. } => {
             append.tasks_started.push(new_task(makers.shared, &TaskKey::new(path, *attempt)));
         }
-        // It is this worker's from now on, under the same number.
+        // From now on it belongs to this worker, under the same number.
         Event::AttemptAdopted { path, attempt } => {
             end_task(append, &TaskKey::new(path, *attempt), None);
             append.tasks_started.push(makers.held(state, path, *attempt));
         }
-        // Only who took it in the store can begin it.
+        // Only the worker that claimed it in the store can start it.
         Event::AttemptClaimed { path, attempt, .. } => {
             end_task(append, &TaskKey::new(path, *attempt), Some(makers.of(path, *attempt)));
             append.tasks_started.push(makers.held(state, path, *attempt));
@@ -175,7 +175,7 @@ fn new_task(shared: &Shared, key: &TaskKey) -> NewTask {
     }
 }
 
-/// One that nobody has: it waits for a worker with these labels.
+/// A task without a worker. It waits for one with these labels.
 fn queued_task(key: &TaskKey, labels: Vec<String>) -> NewTask {
     NewTask { key: key.to_string(), attempt: key.attempt(), worker: None, lease_ms: 0, labels }
 }
@@ -184,7 +184,7 @@ fn labels_of(state: &State, path: &StepPath) -> Vec<String> {
     state.find(path).map(|step| step.labels().to_vec()).unwrap_or_default()
 }
 
-/// The task of `on_failure` as the state after the events has it. Only who holds it can say how it ended.
+/// The task of `on_failure` after the events. Only the worker that holds it can record its end.
 fn on_failure(shared: &Shared, before: Option<u32>, state: &State, events: &[Envelope], append: &mut Append) {
     let after = state.on_failure.open_attempt();
     if before == after {
@@ -199,7 +199,7 @@ fn on_failure(shared: &Shared, before: Option<u32>, state: &State, events: &[Env
     }
 }
 
-/// Ends a task once; one that would begin with the same commit does not begin.
+/// Ends a task once. A task that starts and ends in the same commit is left out.
 fn end_task(append: &mut Append, key: &TaskKey, worker: Option<WorkerId>) {
     let (key, attempt) = (key.to_string(), key.attempt());
     let before = append.tasks_started.len();
@@ -210,7 +210,7 @@ fn end_task(append: &mut Append, key: &TaskKey, worker: Option<WorkerId>) {
     }
 }
 
-/// What lists show.
+/// The row of the run in lists.
 fn head(planner: Planner<'_>, state: &State) -> Result<Head, Error> {
     let summary = serde_json::to_string(&view::brief(planner.plan, state)).map_err(Error::encoding)?;
     Ok(Head {

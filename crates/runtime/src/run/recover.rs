@@ -1,4 +1,4 @@
-//! Coming back: who of the workers is alive, and what was lost with the dead ones.
+//! Recovery: finds the workers that are alive, and the attempts that dead ones left.
 
 use longhaul_agents::process;
 pub use longhaul_agents::process::is_dead;
@@ -17,16 +17,16 @@ pub(crate) fn this_worker(store: &dyn Store) -> WorkerId {
     store.scope().map_or(worker.clone(), |scope| worker.of_login(scope.login()))
 }
 
-/// Attempts that nobody looks after any more.
+/// Attempts without a living worker.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Orphans {
-    /// Those that are lost with their worker.
+    /// Attempts that are lost with their worker.
     pub(crate) lost: Vec<(StepPath, u32)>,
-    /// Those whose agent outlived it.
+    /// Attempts whose agent outlived the worker.
     pub(crate) alive: Vec<(StepPath, u32)>,
-    /// Those that wait for a worker, and whoever took them is gone.
+    /// Attempts that wait for a worker; the one that took them is gone.
     pub(crate) released: Vec<(StepPath, u32)>,
-    /// Those that wait for a worker, and this one has taken them.
+    /// Attempts that wait for a worker, and that this one has taken.
     pub(crate) taken: Vec<(StepPath, u32)>,
 }
 
@@ -37,7 +37,7 @@ impl Orphans {
     }
 }
 
-/// Whether nobody works on a task any more, as far as others than this process can do so.
+/// Whether no other process works on a task: it has no worker, the worker is dead or this process, or its lease ended.
 pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     match &task.worker {
         Some(worker) if *worker == shared.worker => true,
@@ -46,13 +46,13 @@ pub(crate) fn is_gone(shared: &Shared, task: &Task) -> bool {
     }
 }
 
-/// Whether the lease of a task has ended, and its holder had the chance to renew it.
+/// Whether the lease of a task has ended, and its worker had the chance to renew it.
 pub(crate) fn is_over(shared: &Shared, task: &Task) -> bool {
     let now_ms = shared.clock.now_ms();
     shared.awake.looks(now_ms, shared.lease_ms()) && task.lease_until_ms <= now_ms
 }
 
-/// Who has reported how its attempt ended may be gone.
+/// Leaves out attempts whose end is reported. Their worker may be gone.
 async fn forget_reported(
     shared: &Shared,
     run: &RunId,
@@ -71,7 +71,7 @@ async fn forget_reported(
     Ok(())
 }
 
-/// Attempts of a run that nobody looks after any more: their worker is dead, or its lease has run out.
+/// Attempts of a run without a living worker: the worker is dead, or its lease has ended.
 pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Result<Orphans, Error> {
     if state.open_attempts().chain(state.queued()).next().is_none() {
         return Ok(Orphans::default());
@@ -95,7 +95,7 @@ pub(crate) async fn orphans(shared: &Shared, run: &RunId, state: &State) -> Resu
             Some(task) if task.worker.as_ref() == Some(&shared.worker) => taken.push(attempt),
             Some(task) if !gone(task) => {}
             Some(_) => released.push(attempt),
-            // The history has moved on meanwhile, and will be read again.
+            // The history has changed meanwhile, and the loop reads it again.
             None => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The loop of a run: record, believe, act — in that order, always.
+//! The loop of a run: it records first, then updates its state, then acts. The order never changes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -34,67 +34,67 @@ use crate::run::recover;
 use crate::run::recover::Orphans;
 use crate::services::consent;
 
-/// Events between two snapshots, at least. A snapshot costs what the state is large, so a large state has them rarer.
+/// The fewest events between two snapshots. A snapshot costs as much as the state is large, so a large state has fewer.
 const SNAPSHOT_EVENTS: u64 = 500;
-/// How often a commit is decided again because others moved the run on.
+/// How often to decide a commit again because others changed the run.
 pub(crate) const TRIES: u32 = 50;
-/// How often is looked whether those still live who do a part of the work.
+/// How often to check whether the workers of other attempts are alive.
 pub(crate) const LOOK_AT_OTHERS: std::time::Duration = std::time::Duration::from_secs(1);
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 1000;
 
-/// Why nobody has to do anything for a run at the moment.
+/// Why a run needs no engine at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Idle {
-    /// It is over.
+    /// The run is over.
     Finished(Outcome),
-    /// It waits for a person, a signal, a timer, or for work that another process does.
+    /// The run waits for a person, a signal, a timer, or an attempt in another process.
     Waiting {
-        /// When the next timer is due.
+        /// When the next timer fires.
         next_due: Option<i64>,
     },
 }
 
-/// A run, loaded.
+/// A run with its plan and state.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// What it executes, with its lookups.
+    /// The plan, with its index.
     pub plan: Arc<(Plan, Index)>,
-    /// What is true of it.
+    /// The current state.
     pub state: State,
     /// The last event of the newest snapshot; 0 if there is none.
     pub(crate) snapshot_seq: u64,
 }
 
-/// A run's plan and state, from its newest snapshot and what came after.
+/// Loads a run's plan and state from its newest snapshot and the later events.
 pub(crate) async fn load(shared: &Shared, run: &RunId) -> Result<Loaded, Error> {
     let Restored { snapshot, events: mut rows } = shared.store.restore(run, PAGE).await?;
     let mut state = State::default();
     if let Some((seq, bytes)) = snapshot {
         match restored(&bytes).filter(|state| state.seq == seq) {
             Some(restored) => state = restored,
-            // Another version wrote it: everything is still in the events.
+            // Another version wrote the snapshot; the events still have everything.
             None => rows = shared.store.read(run, 0, PAGE).await?,
         }
     }
     replay(shared, run, state, rows).await
 }
 
-/// The same without a snapshot.
+/// Loads a run without its snapshot.
 pub(crate) async fn load_from_start(shared: &Shared, run: &RunId) -> Result<Loaded, Error> {
     let rows = shared.store.read(run, 0, PAGE).await?;
     replay(shared, run, State::default(), rows).await
 }
 
-/// A state, and the layout in which it is written.
+/// A state, with the version of its layout.
 #[derive(Serialize, Deserialize)]
 struct Snapshot<T> {
     layout: u32,
     state: T,
 }
 
-/// The state that a snapshot holds, if it was written in the layout of this program: what another one left out would read as
-/// nothing.
+/// The state in a snapshot, if this version of the program wrote the layout. In another layout, missing fields would
+/// look empty.
 fn restored(bytes: &[u8]) -> Option<State> {
     let snapshot: Snapshot<State> = codec::read(std::str::from_utf8(bytes).ok()?).ok()?;
     (snapshot.layout == LAYOUT).then_some(snapshot.state)
@@ -126,8 +126,8 @@ async fn replay(shared: &Shared, run: &RunId, mut state: State, mut rows: Vec<St
     Ok(Loaded { plan, state, snapshot_seq })
 }
 
-/// Drives a run until nothing of it is under way in this process and nothing can be decided. Answers what the run has come
-/// to, too: whoever asked need not load it again.
+/// Drives a run until this process runs nothing of it and nothing can be decided. Also returns the state, so that the
+/// caller need not load it again.
 pub(crate) async fn until_idle(
     shared: &Arc<Shared>,
     run: &RunId,
@@ -149,7 +149,7 @@ pub(crate) async fn until_idle(
         done,
         finished,
     };
-    // What was written while it was loaded is looked at, too.
+    // Writes during the loading count as changes.
     runner.changes.mark_changed();
     let orphans = recover::orphans(shared, run, &runner.loaded.state).await?;
     let idle = runner.go(orphans, stop).await;
@@ -157,7 +157,7 @@ pub(crate) async fn until_idle(
     Ok((idle?, runner.loaded.state))
 }
 
-/// Somebody else in this process drives it, and this one is to stop.
+/// Another loop of this process drives the run, and this one was told to stop.
 async fn stopped(shared: &Shared, run: &RunId) -> Result<(Idle, State), Error> {
     let loaded = load(shared, run).await?;
     Ok((idle(shared, &loaded), loaded.state))
@@ -173,9 +173,9 @@ fn idle(shared: &Shared, loaded: &Loaded) -> Idle {
     }
 }
 
-/// What has not been recorded yet.
+/// News that is not recorded yet.
 struct Owed {
-    /// What attempts of this process told.
+    /// The results of attempts of this process.
     ended: Vec<Event>,
     orphans: Orphans,
     /// Whether there may be messages.
@@ -183,7 +183,7 @@ struct Owed {
 }
 
 impl Owed {
-    /// All of it is recorded, or nobody wants it.
+    /// Call this when all of it is recorded, or is no longer wanted.
     fn clear(&mut self) {
         self.ended.clear();
         self.orphans = Orphans::default();
@@ -194,29 +194,29 @@ struct Runner {
     shared: Arc<Shared>,
     run: RunId,
     loaded: Loaded,
-    /// Attempts that this process makes.
+    /// The attempts that this process runs.
     open: HashMap<TaskKey, CancellationToken>,
-    /// The status that the files for people show.
+    /// The status in the files for people.
     written: RunStatus,
-    /// Whether it was here that the run failed, and what follows from that is ours to do.
+    /// Whether this loop recorded the failure of the run. Then it runs `on_failure`.
     fell: bool,
-    /// Whether the store has been written to since others were looked at.
+    /// Tells whether the store has changed since the last check of other workers.
     changes: watch::Receiver<u64>,
     done: mpsc::UnboundedSender<Event>,
     finished: mpsc::UnboundedReceiver<Event>,
 }
 
 impl Runner {
-    /// Whatever goes wrong, nothing continues that nobody listens to.
+    /// Drives the run. After an error it stops all attempts, so that none runs without a listener.
     async fn go(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
         let was_over = self.loaded.state.is_finished();
-        // Apart from what drives it: its callers hold it within futures of their own.
+        // Boxed, because callers hold this future inside their own.
         let went = Box::pin(self.drive(orphans, stop)).await;
         if went.is_err() {
             self.stop_all().await;
         }
         if self.loaded.state.is_finished() {
-            // Who is not woken looks by itself, a little later.
+            // Wake-ups are hints: a run that misses one polls a little later.
             let _ = admission::leave(&self.shared, &self.loaded).await;
             self.unburden(was_over).await;
         }
@@ -224,19 +224,20 @@ impl Runner {
         on_failure::settle(&self.shared, &self.run, &mut self.loaded, ours, stop).await.and(went)
     }
 
-    /// Nobody continues elsewhere with the files of a run that ended well. One that did not may start again.
+    /// Removes the sent files of a run that succeeded: it does not continue on another machine. A run that did not
+    /// succeed may start again.
     async fn unburden(&self, was_over: bool) {
         let state = &self.loaded.state;
         let ended_well = state.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Success);
         if state.placement.carried.is_some() && ended_well && !was_over {
-            // What cannot be taken away now goes when the run is forgotten.
+            // If this fails, removing the run removes the files.
             let _ = sync::forget(&self.shared, &self.run, false).await;
         }
     }
 
     async fn drive(&mut self, orphans: Orphans, stop: &CancellationToken) -> Result<Idle, Error> {
         let news = self.shared.mailroom.listen(&self.run);
-        // Whoever drives it looks at others by itself, and need not be woken by all that is written.
+        // This loop checks other workers itself, so it need not wake up for each write.
         self.shared.mailroom.set_foreign(&self.run, false);
         let mut owed = Owed { ended: Vec::new(), orphans, mail: true };
         loop {
@@ -246,14 +247,14 @@ impl Runner {
             match self.proceed(&mut owed, &news, stop).await {
                 Ok(Some(idle)) => return Ok(idle),
                 Ok(None) => {}
-                // Attempts continue meanwhile, for as long as nobody else can have them.
+                // Attempts continue meanwhile, while no other worker can have them.
                 Err(error) if is_away(&error) => self.wait_for_store(&mut owed, stop).await?,
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Records what is new, then waits for more; answers once nothing of the run is under way here.
+    /// Records news, then waits for more. Returns once this process runs nothing of the run.
     async fn proceed(
         &mut self,
         owed: &mut Owed,
@@ -283,7 +284,7 @@ impl Runner {
         Ok(None)
     }
 
-    /// Waits until a store that is away is there again, then reads what became of the run. Whoever stops does not wait.
+    /// Waits for a store that is away, then loads the run again. Returns at once if `stop` is cancelled.
     async fn wait_for_store(&mut self, owed: &mut Owed, stop: &CancellationToken) -> Result<(), Error> {
         owed.mail = true;
         loop {
@@ -305,7 +306,7 @@ impl Runner {
         Ok(())
     }
 
-    /// An attempt of ours that is over, whether anybody wants its result or not.
+    /// Removes an attempt of this process that has ended, whether or not the run still wants its result.
     fn over(&mut self, event: Event) -> Event {
         if let Some(key) = event.ended_task() {
             self.open.remove(&key);
@@ -313,15 +314,15 @@ impl Runner {
         event
     }
 
-    /// Takes what waits for a worker, where no worker of this process does.
+    /// Claims attempts that wait for a worker, if this process has no worker of its own for that.
     async fn may_claim_more(&self) -> Result<bool, Error> {
-        // What is over is recorded before more is taken, or short steps would pile up unrecorded.
+        // Record results before claiming more, or the results of short steps would pile up.
         let is_free = !self.shared.taken.has_worker() && self.finished.is_empty();
         let is_wanted = is_free && self.loaded.state.queued().next().is_some();
         Ok(is_wanted && !membership::claim_tasks(&self.shared, Some(&self.run)).await?.is_empty())
     }
 
-    /// What others have done to the run, and what they have left.
+    /// Reads what other processes did to the run. Returns the attempts that they left.
     async fn look_at_others(&mut self, ended: &[Event]) -> Result<Orphans, Error> {
         if self.changes.has_changed().unwrap_or(true) {
             self.changes.mark_unchanged();
@@ -330,7 +331,8 @@ impl Runner {
         if self.waits_for_others() { self.left_by_others(ended).await } else { Ok(Orphans::default()) }
     }
 
-    /// Attempts that nobody makes any more, but for those of this process: the open ones, and those whose end is not recorded yet.
+    /// Attempts without a living worker. This leaves out the attempts of this process: the open ones, and those whose
+    /// end is not recorded yet.
     async fn left_by_others(&self, ended: &[Event]) -> Result<Orphans, Error> {
         let mut orphans = recover::orphans(&self.shared, &self.run, &self.loaded.state).await?;
         let over: HashSet<TaskKey> = ended.iter().filter_map(Event::ended_task).collect();
@@ -343,20 +345,20 @@ impl Runner {
         Ok(orphans)
     }
 
-    /// Whether somebody else is running on this run.
+    /// Whether another process runs an attempt of this run.
     fn waits_for_others(&self) -> bool {
         let state = &self.loaded.state;
         !state.is_finished() && state.running() > self.open.len()
     }
 
-    /// Takes in whatever is new, records what follows, and acts on it. True if there may be more to take in.
+    /// Takes in the news, records what follows, and acts on it. True if there may be more news.
     async fn turn(&mut self, owed: &mut Owed, stop: &CancellationToken) -> Result<bool, Error> {
         let mut attempts = 0;
         let Owed { ended, orphans, mail } = owed;
         let mail = *mail;
         let (mut taken, mut promised) = self.shared.taken.of(&self.run);
         taken.extend(orphans.taken.iter().cloned());
-        // Commands and clients record beside this loop.
+        // Commands and clients record events beside this loop.
         if mail {
             self.catch_up().await?;
         }
@@ -401,7 +403,7 @@ impl Runner {
                     return Ok(more || !due_timers(&self.loaded, self.shared.clock.now_ms()).is_empty());
                 }
                 Err(error) if moved_on(&error) && attempts < TRIES => {
-                    // Somebody else moved the run on: believe the store and decide again.
+                    // Another process changed the run: load it and decide again.
                     attempts += 1;
                     self.loaded = load(&self.shared, &self.run).await?;
                     self.drop_stale();
@@ -416,7 +418,7 @@ impl Runner {
                 Err(error) if is_refused(&error) => {
                     let ended = std::mem::take(ended);
                     owed.clear();
-                    // Rare, so it does not make every turn larger.
+                    // Boxed, because it is rare and would make the future of every turn larger.
                     return Box::pin(self.hold(ended, error)).await;
                 }
                 Err(error) => return Err(error),
@@ -424,22 +426,22 @@ impl Runner {
         }
     }
 
-    /// What follows cannot be recorded: records what is done, and pauses the run with the reason. To decide it again would
-    /// lead to the same.
+    /// The store refuses what follows. Records the finished work, and pauses the run with the reason. To decide again
+    /// would lead to the same refusal.
     async fn hold(&mut self, mut ended: Vec<Event>, why: Error) -> Result<bool, Error> {
         self.loaded = load(&self.shared, &self.run).await?;
         ended.retain(|event| still_open(&self.loaded.state, event));
         if !self.loaded.state.paused {
             ended.push(Event::Paused { by: Some(format!("the store, which refused what follows: {why}")) });
         }
-        // It is paused already, and there is nothing to keep: whoever drives it is told why.
+        // The run is already paused, and there is nothing to record: return the reason to the caller.
         if ended.is_empty() {
             return Err(why);
         }
         record_alone(&self.shared, &self.run, &mut self.loaded, &ended).await.map(|()| false)
     }
 
-    /// Forgets what is not ours any more: whoever has it tells what becomes of it.
+    /// Forgets attempts that no longer belong to this worker. Their new worker reports on them.
     async fn disown(&self, ended: &mut Vec<Event>, taken: &mut Vec<membership::Attempt>) -> Result<(), Error> {
         let tasks = self.shared.store.tasks(&self.run).await?;
         let ours = tasks.into_iter().filter(|task| task.worker.as_ref() == Some(&self.shared.worker));
@@ -450,7 +452,7 @@ impl Runner {
         Ok(())
     }
 
-    /// What clients submit is recorded beside this loop, and what other processes do.
+    /// Loads the run again if clients or other processes have recorded events.
     async fn catch_up(&mut self) -> Result<(), Error> {
         if !self.shared.store.read(&self.run, self.loaded.state.seq, 1).await?.is_empty() {
             self.loaded = load(&self.shared, &self.run).await?;
@@ -459,7 +461,7 @@ impl Runner {
         Ok(())
     }
 
-    /// What was taken of the attempts that wait for a worker, and what whoever took it has left.
+    /// The events for attempts that this worker claimed, and for attempts that a dead worker had claimed.
     fn claimed_events(&self, taken: &[membership::Attempt], orphans: &Orphans) -> Vec<Event> {
         let state = &self.loaded.state;
         let mut claimed: Vec<&membership::Attempt> = taken.iter().collect();
@@ -478,7 +480,7 @@ impl Runner {
         claimed.chain(released).collect()
     }
 
-    /// Results of attempts, messages, timers that are due, attempts that were lost.
+    /// The news: results of attempts, messages, timers that fire, lost attempts.
     async fn news(&self, ended: &[Event], orphans: &Orphans, mail: bool) -> Result<(Vec<Event>, Extras), Error> {
         let state = &self.loaded.state;
         let mut news: Vec<Event> = ended.iter().filter(|event| still_open(state, event)).cloned().collect();
@@ -498,7 +500,7 @@ impl Runner {
         }
         let mut extras = Extras::default();
         let inbox = if mail { self.shared.store.inbox(&self.run).await? } else { Vec::new() };
-        // One message a turn: the next one must be held against what this one changes.
+        // One message per turn: the next one must fit the state that this one leaves.
         if let Some(message) = inbox.into_iter().next() {
             let event = match reports::accepted(&self.shared, &self.run, &self.loaded, &message).await? {
                 Some((event, reported)) => {
@@ -517,7 +519,7 @@ impl Runner {
         Ok((news, extras))
     }
 
-    /// What a message says that is no report.
+    /// The event of a message that is not a report.
     fn inbound(&self, body: &str) -> Event {
         match serde_json::from_str::<Message>(body) {
             Ok(parsed) => parsed.into_event(),
@@ -533,9 +535,10 @@ impl Runner {
         self.snapshot()
     }
 
-    /// Writes a commit. If nobody knows whether it was kept, the store is asked again until it says so: it knows it by its ids.
+    /// Writes a commit. If it is not known whether the store has it, asks again until the store answers. The store
+    /// recognises the commit by its ids.
     async fn write(&self, commit: Append, stop: &CancellationToken) -> Result<(), Error> {
-        // A file is never in doubt, so its commits need no copy.
+        // With a file the result is always known, so its commits need no copy.
         let again = self.shared.options.member.host.is_some().then(|| commit.clone());
         let mut written = append(&self.shared, commit).await;
         while let (Err(Error::Store(Refusal::Unsure(_))), Some(commit)) = (&written, &again) {
@@ -551,7 +554,7 @@ impl Runner {
         written
     }
 
-    /// Keeps the state now and then, so that loading a long run does not begin at its beginning.
+    /// Saves a snapshot from time to time, so that a long run loads quickly.
     fn snapshot(&mut self) -> Result<(), Error> {
         let state = &self.loaded.state;
         let pause = SNAPSHOT_EVENTS.max(state.steps().len() as u64);
@@ -562,12 +565,13 @@ impl Runner {
         let (seq, bytes) = (state.seq, serde_json::to_vec(&snapshot).map_err(Error::encoding)?);
         self.loaded.snapshot_seq = seq;
         let (shared, run) = (Arc::clone(&self.shared), self.run.clone());
-        // Nobody waits for it: it goes with the next commit, and a run without it is only slower to load.
+        // Do not wait for it: the next commit makes it durable, and without it the run only loads more slowly.
         tokio::spawn(async move { shared.store.save_snapshot(&run, seq, bytes).await });
         Ok(())
     }
 
-    /// What somebody else makes who may not record it is `reported`, and not begun here.
+    /// Acts on a decision: stops and starts attempts. An attempt in `reported` runs at another worker, so it does not
+    /// start here.
     fn act(&mut self, advance: Advance, reported: Option<&Reported>, mut promised: Promise) {
         self.fell |= on_failure::is_begun(&advance.events);
         for event in &advance.events {
@@ -601,7 +605,7 @@ impl Runner {
         self.write_files();
     }
 
-    /// Files for people; the run does not depend on them.
+    /// Writes the files for people. The run does not depend on them.
     fn write_files(&mut self) {
         let status = self.loaded.state.status();
         if self.written != status {
@@ -610,7 +614,7 @@ impl Runner {
         }
     }
 
-    /// Attempts of ours that the store does not know any more: stop, and kill the tree.
+    /// Stops the attempts of this process that are no longer open in the state.
     fn drop_stale(&mut self) {
         let state = &self.loaded.state;
         self.open.retain(|key, token| {
@@ -623,8 +627,8 @@ impl Runner {
         });
     }
 
-    /// Stops what is under way and records it, so that whoever continues knows. Nothing is decided from it here: an
-    /// attempt that nobody makes would be begun, and lost at once.
+    /// Stops all attempts and records that, so that the next engine knows. It decides nothing: a new attempt would have
+    /// no worker and be lost at once.
     async fn park(&mut self, ended: Vec<Event>) -> Result<Idle, Error> {
         let stopped = self.stop_all().await.into_iter().map(as_stopped);
         let mut ended: Vec<Event> = ended.into_iter().chain(stopped).collect();
@@ -640,7 +644,7 @@ impl Runner {
         }
     }
 
-    /// Stops every attempt that this process makes; answers how each ended, once nothing of it is left.
+    /// Stops all attempts of this process. Returns their ends, once all their processes are gone.
     async fn stop_all(&mut self) -> Vec<Event> {
         self.open.values().for_each(CancellationToken::cancel);
         let mut ended = Vec::new();
@@ -684,23 +688,23 @@ pub(crate) async fn record_alone(
     Ok(())
 }
 
-/// Somebody else wrote first: believe the store and decide again.
+/// Whether another process wrote first. Then load the run and decide again.
 pub(crate) fn moved_on(error: &Error) -> bool {
     use longhaul_store::Error::{Conflict, Exists, Fenced};
     matches!(error, Error::Store(Conflict { .. } | Exists | Fenced { .. }))
 }
 
-/// The store will never take this.
+/// Whether the store will never accept this commit.
 fn is_refused(error: &Error) -> bool {
     matches!(error, Error::Store(Refusal::TooLarge { .. } | Refusal::Invalid(_)))
 }
 
-/// Whether something of the commit is held by somebody else.
+/// Whether another worker holds a task of the commit.
 fn is_fenced(error: &Error) -> bool {
     matches!(error, Error::Store(Refusal::Fenced { .. }))
 }
 
-/// Whether the store does not answer at the moment, and may do so again.
+/// Whether the store does not answer now, but may answer later.
 pub(crate) fn is_away(error: &Error) -> bool {
     matches!(error, Error::Store(Refusal::Unreachable(_) | Refusal::Unsure(_) | Refusal::Busy))
 }
@@ -725,7 +729,7 @@ async fn until(shared: &Shared, due: Option<i64>) {
     }
 }
 
-/// Whether an attempt is under way, and somebody wants its result.
+/// Whether an attempt is open, and the run wants its result.
 pub(crate) fn is_open(state: &State, path: &StepPath, attempt: u32) -> bool {
     let open = |step: &StepInst| step.is_making(attempt);
     !state.is_finished() && state.find(path).is_some_and(open)

@@ -1,10 +1,10 @@
-//! A run that is over as one file: all that the store and this machine know of it, to be brought back whenever somebody asks.
+//! Archives a finished run as one file: all data of it in the store and on this machine. `import` brings it back.
 //!
-//! The file is gzip around lines of JSON, so other programs can read it: what the run is, its events as they were stored, its blobs,
-//! the files about it, and at the end a hash of all that.
+//! The file is gzip around lines of JSON, so other programs can read it. It has the run, its events as they were
+//! stored, its blobs, its files, and at the end a hash of all lines.
 //!
-//! **Invariant:** a file under its final name is whole and on the disk. What is brought back was held against every hash first, and
-//! is in the store with one commit.
+//! **Invariant:** a file under its final name is complete and on the disk. An import checks every hash first, and
+//! writes the run to the store in one commit.
 
 mod read;
 mod write;
@@ -24,28 +24,28 @@ use crate::run::record::refuse_reserved;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
-/// How files are called that hold a run.
+/// The ending of archive files.
 const SUFFIX: &str = ".longhaul.gz";
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 500;
 
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// The first one.
+    /// The first line: the run itself.
     Run { format: u32, run: RunId, head: Head, last_seq: u64 },
     /// An event, as it was stored.
     Event { id: String, at: i64, body: String },
-    /// Bytes that events refer to.
+    /// A blob that events refer to.
     Blob { hash: String, bytes: Bytes },
-    /// A part of a file about the run; further parts of the same file follow it.
+    /// A part of a file of the run. Further parts of the same file follow it.
     File { path: String, bytes: Bytes },
-    /// The last one: how many came before it, and the hash of their text.
+    /// The last line: how many lines came before it, and the hash of their text.
     End { lines: u64, hash: String },
 }
 
-/// Bytes, as text where they are text.
+/// Bytes, as text if they are text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Bytes {
@@ -53,7 +53,7 @@ enum Bytes {
     Hex(String),
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 struct Archive {
     run: RunId,
@@ -63,35 +63,35 @@ struct Archive {
 }
 
 impl Engine {
-    /// Writes a run that is over into a file of a folder, and syncs it; answers where, and the last event that is in it.
+    /// Writes a finished run into a file of a folder, and syncs it. Returns the path, and the last event in it.
     pub async fn archive(&self, run: &RunId, folder: &Path) -> Result<(PathBuf, u64), Error> {
         let row = self.shared.store.run(run).await?.ok_or_else(|| Error::UnknownRun(run.to_string()))?;
         if !self.is_over(run).await? {
             return Err(Rejection::untimely(format!("{run} is not over")).with(Remedy::CancelFirst).into());
         }
         let file = folder.join(format!("{run}{SUFFIX}"));
-        // Who was killed after it was written has perhaps removed files that are in it.
+        // An earlier process may have written this file, and then removed files that are in it before it was killed.
         if read::read(&file, u64::MAX, None)
             .is_ok_and(|known| known.run == *run && known.events.len() as u64 == row.last_seq)
         {
             return Ok((file, row.last_seq));
         }
         write::write(self.shared.store.as_ref(), &row, &self.shared.artifacts.run(run), &file).await?;
-        // It is about to be the only copy: what cannot be read back is none.
+        // This is about to be the only copy, so check that it can be read.
         let read = read::read(&file, u64::MAX, None)?;
         match read.events.len() as u64 == row.last_seq {
             true => Ok((file, row.last_seq)),
-            false => Err(Error::Damaged(format!("{} does not have all of {run}", file.display()))),
+            false => Err(Error::Damaged(format!("{} does not have all events of {run}", file.display()))),
         }
     }
 
-    /// Brings a run back from a file, with the files about it. One that is there is refused, and one that is larger than
-    /// `bytes_max` when it is unpacked; without that, one that is suspiciously much larger than its file.
+    /// Imports a run and its files from an archive. Refuses a run that is already in the store, and one that is larger
+    /// than `bytes_max` when unpacked. Without `bytes_max`, refuses one that is far larger than its file.
     pub async fn import(&self, file: &Path, bytes_max: Option<u64>, by: Option<String>) -> Result<RunId, Error> {
         let beside = self.shared.artifacts.home().join(format!("importing-{}", uuid::Uuid::new_v4().simple()));
         let bytes_max = bytes_max.unwrap_or_else(|| usual_bytes_max(file));
         let brought = self.bring(file, bytes_max, &beside, by).await;
-        // What was not moved to its place is not needed.
+        // Files that were not moved to their place are not needed.
         let _ = std::fs::remove_dir_all(&beside);
         brought
     }
@@ -101,10 +101,10 @@ impl Engine {
         refuse_reserved(&run)?;
         if self.shared.store.run(&run).await?.is_some() {
             return Err(Rejection::conflict(format!("{run} is there already"))
-                .say("prune it first to take the file's")
+                .say("prune the run first, then import the file again")
                 .into());
         }
-        // Whatever lies under its name is of no run that the store knows.
+        // The store does not know this run, so files under its name belong to no run.
         let place = self.shared.artifacts.run(&run);
         let _ = std::fs::remove_dir_all(&place);
         if beside.exists() {
@@ -118,7 +118,7 @@ impl Engine {
         (append.head, append.blobs) = (Some(head), blobs);
         match self.shared.store.append(append).await {
             Ok(_) => Ok(run),
-            // Somebody else has brought it back meanwhile, and the files are theirs.
+            // Another process has imported the run meanwhile, and the files belong to it.
             Err(error @ (Refusal::Exists | Refusal::Conflict { .. })) => Err(error.into()),
             Err(error) => {
                 let _ = std::fs::remove_dir_all(&place);
@@ -128,7 +128,7 @@ impl Engine {
     }
 }
 
-/// A run that is larger, and so much larger than its file, is hardly one that was put away.
+/// The default limit: a run that is larger, and far larger than its file, is hardly a real archive.
 fn usual_bytes_max(file: &Path) -> u64 {
     let packed = file.metadata().map_or(0, |file| file.len());
     packed.saturating_mul(100).max(1 << 30)

@@ -1,7 +1,7 @@
-//! The ledger of consent: a journal of its own in the store, beside those of the runs.
+//! The ledger of consent: a separate journal in the store.
 //!
-//! **Invariant:** what is decided is recorded with the rule before anybody acts on it; of two who use a grant for one time, one
-//! is told to ask.
+//! **Invariant:** a decision is recorded with its rule before anything acts on it. If two callers use the same one-time
+//! grant, one of them has to ask.
 
 use longhaul_core::Json;
 use longhaul_core::consent::{
@@ -23,47 +23,47 @@ use crate::engine::{Engine, Error, Shared};
 use crate::run::message::Message;
 use crate::run::run_loop::{load, moved_on};
 
-/// The journal of consent. No run is called so.
+/// The id of the consent journal. No run can have it.
 pub(crate) const LEDGER: &str = "longhaul-consent";
-/// Entries that are read at once.
+/// How many entries to read at once.
 const PAGE: usize = 1000;
-/// How often an entry is decided again because others wrote first.
+/// How often to decide an entry again because others wrote first.
 const TRIES: u32 = 50;
-/// Runs whose grants are listed.
+/// The most runs whose grants are listed.
 const RUNS_MAX: usize = 1000;
 
 /// An entry of the journal, with its number and its time.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Recorded {
-    /// By which grants and pending actions are named.
+    /// The number that names grants and pending actions.
     pub id: u64,
     /// Milliseconds since 1970.
     pub at: i64,
-    /// What happened.
+    /// The entry itself.
     #[serde(flatten)]
     pub entry: ConsentEntry,
 }
 
-/// The consent that a run has by being started.
+/// The consent that a run has because a person started it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunConsent {
     /// `workflow_run:NAME:RUN`.
     pub key: ConsentKey,
-    /// How it stands.
+    /// The state of the consent.
     pub grant: RunGrant,
-    /// Until when it holds, if not until the run is over.
+    /// When the consent ends, if it ends before the run.
     pub until: Option<i64>,
 }
 
 impl Engine {
-    /// What is true of consent now.
+    /// The current state of consent.
     pub async fn ledger(&self) -> Result<Ledger, Error> {
         let mut ledger = self.shared.ledger.lock().await;
         refresh(&self.shared, &mut ledger).await?;
         Ok(ledger.clone())
     }
 
-    /// Everything that happened to consent, the oldest first.
+    /// All entries about consent, oldest first.
     pub async fn consent_log(&self) -> Result<Vec<Recorded>, Error> {
         let mut log = Vec::new();
         loop {
@@ -77,8 +77,8 @@ impl Engine {
         }
     }
 
-    /// Holds an action to policy and grants, and records what came of it. What must be asked for is pending under the number
-    /// that is answered, and can be taken up later by it.
+    /// Checks an action against policy and grants, and records the decision. An action that needs a question is pending
+    /// under the returned number, and can be tried again with it.
     pub async fn consent_to(&self, request: ConsentRequest) -> Result<(ConsentDecision, u64), Error> {
         let run = match &request.run {
             Some(run) => grant_of_run(&self.shared, run).await?,
@@ -98,7 +98,7 @@ impl Engine {
         Ok((decision, id))
     }
 
-    /// Takes up a pending action again, in the session that asked for it.
+    /// Tries a pending action again, in the session that asked for it.
     pub async fn consent_again(&self, operation: u64, session: Option<&str>) -> Result<(ConsentDecision, u64), Error> {
         let log = self.consent_log().await?;
         let asked = log.into_iter().find(|recorded| recorded.id == operation).map(|recorded| recorded.entry);
@@ -112,8 +112,8 @@ impl Engine {
         self.consent_to(ConsentRequest { replayed: true, ..request }).await
     }
 
-    /// Records a grant; one that answers a pending action ends its wait. Answers its number.
-    /// Steps that have asked for it already are answered by it.
+    /// Records a grant, and returns its number. A grant for a pending action ends its wait. Steps that have already
+    /// asked for it get their answer.
     pub async fn grant(&self, grant: Grant, operation: Option<u64>) -> Result<u64, Error> {
         let id = write(&self.shared, |ledger| {
             operation.map_or(Ok(()), |operation| is_pending(ledger, operation))?;
@@ -124,11 +124,11 @@ impl Engine {
         Ok(id)
     }
 
-    /// Answers questions for consent that are open, by grants that there are now.
+    /// Answers open questions for consent with the current grants.
     async fn offer_to_waiting(&self) -> Result<(), Error> {
         let statuses = RunStatus::words_of([RunStatus::Running, RunStatus::Waiting, RunStatus::Paused]);
         for row in self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await? {
-            // What has an answer that nobody took in yet would use up another grant for nothing.
+            // A question whose answer is still in the inbox would waste another grant.
             if self.shared.store.inbox(&row.run).await?.is_empty() {
                 let state = self.load(&row.run).await?.state;
                 let asks = state.questions().filter(|(_, question)| question.kind == QuestionKind::Consent);
@@ -139,7 +139,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Says no to a pending action.
+    /// Denies a pending action.
     pub async fn dismiss(&self, operation: u64, by: Option<String>) -> Result<(), Error> {
         write(&self.shared, |ledger| {
             is_pending(ledger, operation)?;
@@ -149,7 +149,7 @@ impl Engine {
         .map(|_| ())
     }
 
-    /// Takes back one grant, by its number.
+    /// Revokes one grant by its number.
     pub async fn revoke_grant(&self, id: u64, by: Option<String>) -> Result<(), Error> {
         let now = self.shared.clock.now_ms();
         let unknown = || Error::from(Rejection::not_found(format!("there is no grant {id}")).with(Remedy::ListGrants));
@@ -161,7 +161,7 @@ impl Engine {
         .map(|_| ())
     }
 
-    /// Takes back every grant that was for one session, which is over.
+    /// Revokes all grants of a session that is over.
     pub async fn end_session(&self, session: &str) -> Result<(), Error> {
         let by = Some(format!("the end of session {session}"));
         let now = self.shared.clock.now_ms();
@@ -170,7 +170,7 @@ impl Engine {
             ledger.live(now).filter(|(_, grant)| grant.session.as_deref() == Some(session)).map(|(id, _)| id).collect();
         for id in ids {
             match self.revoke_grant(id, by.clone()).await {
-                // Somebody was faster.
+                // Another caller has already revoked it.
                 Ok(()) | Err(Error::Rejected(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -196,7 +196,7 @@ impl Engine {
         Ok(told)
     }
 
-    /// The consent of runs that are not over.
+    /// The consent of unfinished runs.
     pub async fn run_consents(&self) -> Result<Vec<(RunId, RunConsent)>, Error> {
         let statuses = RunStatus::words_of(RunStatus::OPEN);
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
@@ -216,8 +216,8 @@ impl Engine {
     }
 }
 
-/// The terms of a run that is about to be started. Who starts it by hand has consented; a program that starts it needs a grant
-/// for the workflow, or each step that must be asked for asks.
+/// The terms of a run at its start. A person who starts it has consented. A program needs a grant for the workflow;
+/// otherwise each step that needs consent asks.
 pub(crate) async fn terms(shared: &Shared, plan: &Plan, owner: Option<&Origin>) -> Result<Terms, Error> {
     let options = &shared.options;
     let is_program = owner.is_some_and(|owner| owner.face == Face::Mcp || !owner.inside.is_empty());
@@ -233,8 +233,8 @@ pub(crate) async fn terms(shared: &Shared, plan: &Plan, owner: Option<&Origin>) 
     Ok(Terms { policy: options.policy.clone(), granted, until: ceiling.map(|ms| now.saturating_add(ms)) })
 }
 
-/// Answers questions for consent by grants for what the steps do, where there are any; true if one was. Whatever goes wrong
-/// with that: the question stays, for a person.
+/// Answers questions for consent with grants for what the steps do; true if one was answered. After an error the
+/// question stays open for a person.
 pub(crate) async fn offer(shared: &Shared, run: &RunId, asked: &[StepPath]) -> bool {
     let mut answered = false;
     for path in asked {
@@ -243,7 +243,7 @@ pub(crate) async fn offer(shared: &Shared, run: &RunId, asked: &[StepPath]) -> b
     answered
 }
 
-/// A step that is consented to by itself has a person say so each time.
+/// Answers one question. A step with consent of its own always asks a person.
 async fn offer_one(shared: &Shared, run: &RunId, path: &StepPath) -> Result<bool, Error> {
     let loaded = load(shared, run).await?;
     let Some(inst) = loaded.state.find(path) else { return Ok(false) };
@@ -262,7 +262,7 @@ async fn offer_one(shared: &Shared, run: &RunId, path: &StepPath) -> Result<bool
     shared.tell(run, message, None).await.map(|_| true)
 }
 
-/// The grants that cover all of some requests, recorded as used; `None` if one is not covered.
+/// Finds grants for all of these requests, and records their use; `None` if one request has no grant.
 async fn covered(shared: &Shared, requests: &[ConsentRequest]) -> Result<Option<Vec<String>>, Error> {
     let policy = &shared.options.policy;
     let mut grants = Vec::new();
@@ -291,7 +291,7 @@ async fn covered(shared: &Shared, requests: &[ConsentRequest]) -> Result<Option<
     Ok(Some(grants))
 }
 
-/// The steps that ask for consent, among some events.
+/// The steps that ask for consent in these events.
 pub(crate) fn asked(events: &[Envelope]) -> Vec<StepPath> {
     let path = |envelope: &Envelope| match &envelope.event {
         Event::QuestionAsked { path, kind: QuestionKind::Consent, .. } => Some(path.clone()),
@@ -317,14 +317,14 @@ fn journal() -> RunId {
     RunId::new(LEDGER).expect("the name follows the grammar")
 }
 
-/// Two who answer the same: the second is told.
+/// Rejects a second answer to the same action.
 fn is_pending(ledger: &Ledger, operation: u64) -> Result<(), Error> {
     let unknown =
         || Error::from(Rejection::not_found(format!("nothing is pending under {operation}")).with(Remedy::ListGrants));
     ledger.operation(operation).map(|_| ()).ok_or_else(unknown)
 }
 
-/// Reads what is new.
+/// Reads new entries.
 async fn refresh(shared: &Shared, ledger: &mut Ledger) -> Result<(), Error> {
     loop {
         let page = page(shared, ledger.seq).await?;
@@ -372,7 +372,7 @@ async fn write(
             Err(error) => return Err(error),
         }
     }
-    Err(Rejection::busy("too many others write consent at this moment").into())
+    Err(Rejection::busy("too many processes write consent at the same time; try again").into())
 }
 
 fn head() -> Head {

@@ -1,4 +1,4 @@
-//! Letting go of runs that are over.
+//! Removes finished runs.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::engine::{Engine, Error};
 use crate::execute::workspace::sync;
 use crate::run::damaged;
 
-/// Runs that are looked at in one go; what is beyond is found the next time.
+/// The most runs per call. The next call finds the rest.
 const RUNS_MAX: usize = 100_000;
 
 impl Engine {
-    /// Runs that have been over for longer than `age`, without the newest `keep` of all that are over.
+    /// Runs that have been over for longer than `age`, except the newest `keep` finished runs.
     pub async fn old_runs(&self, age: Duration, keep: usize) -> Result<Vec<RunRow>, Error> {
         let statuses = RunStatus::words_of(RunStatus::OVER);
         let rows = self.list(Query { statuses, limit: RUNS_MAX, ..Query::default() }).await?;
@@ -25,8 +25,8 @@ impl Engine {
         Ok(rows.into_iter().skip(keep).filter(|row| row.updated_ms <= last_ms).collect())
     }
 
-    /// Forgets a run with its files, after it was written into a file of a folder, where one is given. Killed in between, nothing is
-    /// lost: the file is there, and the next one continues.
+    /// Removes a run with its files, after archiving it into the folder, if one is given. If the process is killed in
+    /// between, nothing is lost: the archive is there, and the next call continues.
     pub async fn put_away(&self, run: &RunId, archive: Option<&Path>) -> Result<(), Error> {
         if let Some(folder) = archive {
             let (_, last_seq) = self.archive(run, folder).await?;
@@ -38,7 +38,7 @@ impl Engine {
         self.remove(run).await
     }
 
-    /// Forgets a run with its files. One that is not over is refused.
+    /// Removes a run with its files. Refuses an unfinished run.
     pub async fn remove(&self, run: &RunId) -> Result<(), Error> {
         let is_over = match self.load(run).await {
             Err(error) if error.is_damage() => self.row(run).await?.is_some_and(|row| damaged::is_over(&row)),
@@ -47,9 +47,9 @@ impl Engine {
         if !is_over {
             return Err(Rejection::untimely(format!("{run} is not over")).with(Remedy::CancelFirst).into());
         }
-        // Whether a remote can be reached decides nothing about what is here.
+        // A remote that cannot be reached does not stop the removal.
         let _ = sync::forget(&self.shared, run, true).await;
-        // Files first: while the run is there, somebody can finish what was begun here.
+        // Remove the files first: while the store has the run, a later call can finish the removal.
         match std::fs::remove_dir_all(self.shared.artifacts.run(run)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}

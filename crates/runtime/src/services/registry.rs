@@ -1,7 +1,7 @@
-//! The shelf of workflows: a journal of its own in the store, beside those of the runs.
+//! The registry of workflows: a separate journal in the store.
 //!
-//! **Invariant:** what is written follows from the shelf as it is at that moment: of two who change the same thing, the second
-//! one decides again on what the first one left.
+//! **Invariant:** each change follows from the current registry. If two callers change the same thing, the second one
+//! decides again on the result of the first.
 
 use std::time::Duration;
 
@@ -15,29 +15,29 @@ use crate::engine::{Engine, Error, Shared};
 use crate::run::codec;
 use crate::run::run_loop::moved_on;
 
-/// The journal of the shelf. No run is called so.
+/// The id of the registry's journal. No run can have it.
 pub(crate) const REGISTRY: &str = "longhaul-shelf";
-/// Entries that are read at once.
+/// How many entries to read at once.
 const PAGE: usize = 500;
-/// How often a change is decided again because others wrote first.
+/// How often to decide a change again because others wrote first.
 const TRIES: u32 = 50;
 
-/// How long a store that does not answer is waited for. The caller may not need it.
+/// How long to wait for a store that does not answer. The caller may not need it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What somebody decided: an answer for the caller, and what is to be written.
+/// A decision: an answer for the caller, and the entries to write.
 pub type Decided<T> = Result<(T, Vec<RegistryEntry>), Rejection>;
 
 impl Engine {
-    /// What is on the shelf now.
+    /// The current registry.
     pub async fn registry(&self) -> Result<Registry, Error> {
         let mut shelf = self.shared.shelf.lock().await;
         refresh(self.shared.store.as_ref(), &mut shelf).await?;
         Ok(shelf.clone())
     }
 
-    /// Writes what is decided on the shelf as it is, and on the newer one if somebody else wrote first. `decide` is told the
-    /// shelf and the time.
+    /// Writes the entries that `decide` derives from the registry and the time. If another process wrote first, it
+    /// reads the registry again and repeats this.
     pub async fn change_registry<T: Send>(
         &self,
         mut decide: impl FnMut(&Registry, i64) -> Decided<T> + Send,
@@ -53,12 +53,12 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        Err(Rejection::busy("too many others write to the shelf at this moment").into())
+        Err(Rejection::busy("too many processes write to the registry at the same time; try again").into())
     }
 }
 
-/// The registry of a store that is not open: for commands that only look for a workflow. A store that is not there, or does not answer
-/// soon, has none. It is read on a thread of its own, because the caller may be inside of an async runtime.
+/// The registry of a store that is not open, for commands that only look for a workflow. `None` if the store is missing
+/// or does not answer soon. A separate thread reads it, because the caller may be inside an async runtime.
 pub fn registry_of(store: &StoreAddress) -> Option<Registry> {
     if store.file().is_some_and(|file| !file.is_file()) {
         return None;
@@ -102,7 +102,7 @@ async fn write(shared: &Shared, shelf: &mut Registry, entries: &[RegistryEntry],
     Ok(())
 }
 
-/// Reads what is new.
+/// Reads new entries.
 async fn refresh(store: &dyn Store, shelf: &mut Registry) -> Result<(), Error> {
     loop {
         let rows = match store.read(&journal(), shelf.seq, PAGE).await {

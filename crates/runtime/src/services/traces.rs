@@ -1,8 +1,9 @@
-//! Sends runs that are over to a collector of traces, as OpenTelemetry's JSON over HTTP.
+//! Sends finished runs to a trace collector, as OpenTelemetry JSON over HTTP.
 //!
-//! A trace follows from the journal, so it is made when the run is over, and not while it continues.
+//! A trace follows from the journal, so it is made after the run ends, not during it.
 //!
-//! **Invariant:** no run waits for a collector. What cannot be sent is told and left; the journal has it all.
+//! **Invariant:** no run waits for a collector. If sending fails, the engine reports it and drops the trace; the
+//! journal has everything.
 
 use std::time::Duration;
 
@@ -17,14 +18,14 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::{Engine, EngineEvent, Error};
 use crate::execute::kinds::http::CLIENT;
 
-/// How often it is tried.
+/// How often to try.
 const TRIES: u32 = 4;
 /// How long a collector may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 2000;
 
-/// Where traces go.
+/// The collector that gets the traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collector {
     url: String,
@@ -32,7 +33,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// What the usual variables of OpenTelemetry say; `None` if nobody wants traces.
+    /// Reads the usual variables of OpenTelemetry; `None` if they name no collector.
     pub fn of(var: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let base = || Some(format!("{}/v1/traces", var("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim_end_matches('/')));
         let url = var("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(base).filter(|url| !url.is_empty())?;
@@ -44,7 +45,7 @@ impl Collector {
 }
 
 impl Engine {
-    /// Sends every run that ends in this process, until `stop`; `told` hears what could not be sent.
+    /// Sends every run that ends in this process, until `stop`. Calls `told` with each failure.
     pub async fn send_traces(&self, to: Collector, stop: CancellationToken, told: &(dyn Fn(&str) + Sync)) {
         let mut pulse = self.pulse();
         loop {
@@ -106,7 +107,7 @@ async fn post(to: &Collector, body: &Json) -> Result<(), String> {
     answer.error_for_status().map(drop).map_err(|error| error.to_string())
 }
 
-/// A trace as collectors read it.
+/// A trace as the JSON that collectors read.
 fn as_json(trace: &Trace) -> Json {
     let service = json!([
         attribute("service.name", &json!("longhaul")),
@@ -135,7 +136,7 @@ fn span_json(trace: &Trace, span: &Traced) -> Json {
     value
 }
 
-/// Whole numbers are texts, as JSON of protocol buffers wants it.
+/// An attribute. Whole numbers are texts, as the JSON of protocol buffers requires.
 fn attribute(key: &str, value: &Json) -> Json {
     let value = match value {
         Json::Bool(value) => json!({"boolValue": value}),

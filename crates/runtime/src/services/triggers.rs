@@ -1,7 +1,7 @@
-//! Keeping the times of triggers: once for each, however many processes look.
+//! Fires triggers at their times: each time once, even if several processes do this.
 //!
-//! **Invariant:** the id of a run follows from the trigger and the minute, so the store makes it once. What came of it is recorded
-//! after the run, and made up for if somebody died between the two.
+//! **Invariant:** the id of a run follows from the trigger and the minute, so the store creates it only once. The
+//! outcome is recorded after the run. If a process dies between the two, the next one records it.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,19 +22,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::{Engine, Error, StartRequest};
 
-/// Runs of one user that may be running before a trigger waits.
+/// The most running runs of one user. Above that, a trigger waits.
 const OWN_MAX: usize = 5;
-/// Runs of everybody.
+/// The most running runs of all users. Above that, a trigger waits.
 const ALL_MAX: usize = 50;
-/// How many of the newest open runs are looked at.
+/// How many of the newest open runs to check.
 const LOOKED_AT_MAX: usize = 500;
 
-/// What a trigger starts.
+/// The thing that a trigger starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted<'a> {
     /// A workflow, by name.
     Workflow(&'a str),
-    /// One prompt, which is the task of the run.
+    /// One prompt: the task of the run.
     Prompt,
 }
 
@@ -43,16 +43,16 @@ pub enum Wanted<'a> {
 pub struct Startable {
     /// The plan.
     pub plan: Plan,
-    /// Where its scripts are.
+    /// The folder of its scripts.
     pub dir: PathBuf,
 }
 
-/// Finds what a trigger starts: nothing, if it is gone; why not, if it cannot be started.
+/// Finds the plan that a trigger starts: `None` if it is gone, an error if it cannot start.
 pub type Find = dyn Fn(Wanted<'_>) -> Result<Option<Startable>, String> + Send + Sync;
 
 impl Engine {
-    /// Keeps the times of triggers until `stop`, once a minute, and is `told` what was started. What cannot be done now is late
-    /// at the next look; why is told too.
+    /// Fires triggers once a minute until `stop`, and calls `told` with each new run or error. The next minute makes up
+    /// for what failed.
     pub async fn keep_times(
         &self,
         find: &Find,
@@ -72,7 +72,7 @@ impl Engine {
         }
     }
 
-    /// Starts what is due now, and what was missed. Answers the runs that it started.
+    /// Fires the triggers whose time has come, and those that were missed. Returns the runs that it started.
     pub async fn tick(&self, find: &Find) -> Result<Vec<RunId>, Error> {
         let shelf = self.registry().await?;
         let (mut started, mut held) = (Vec::new(), HashSet::new());
@@ -84,7 +84,7 @@ impl Engine {
             if delivery.outcome == DeliveryOutcome::Matched {
                 started.extend(delivery.run.as_deref().and_then(RunId::new));
             }
-            // Later times do not go before earlier ones.
+            // A later time of a trigger does not start before an earlier one.
             if delivery.outcome == DeliveryOutcome::ConcurrencyCap {
                 held.insert(due.trigger.clone());
             }
@@ -121,12 +121,12 @@ impl Engine {
         }
     }
 
-    /// Which limit on runs that are not over is reached.
+    /// The limit on unfinished runs that is reached, as a sentence.
     pub async fn crowded(&self, user: Option<&str>) -> Result<Option<String>, Error> {
         Ok(self.crowd(user, |_| true).await?.map(|crowd| crowd.limit))
     }
 
-    /// The limit that is reached by those of the open runs that count.
+    /// The limit that is reached by the open runs that `counts` accepts.
     async fn crowd(&self, user: Option<&str>, counts: fn(&State) -> bool) -> Result<Option<Crowd>, Error> {
         let statuses = RunStatus::words_of(RunStatus::OPEN);
         let rows = self.list(Query { statuses, limit: LOOKED_AT_MAX, ..Query::default() }).await?;
@@ -152,13 +152,13 @@ impl Engine {
     }
 }
 
-/// A limit that is reached, and by which runs.
+/// A limit that is reached, and the runs that reach it.
 struct Crowd {
     limit: String,
     runs: Vec<String>,
 }
 
-/// Whether a run has something to do, or will have by itself: one that is paused or waits for people alone has not.
+/// Whether a run is working or will continue by itself. A run that is paused or waits only for people is not.
 fn is_at_work(state: &State) -> bool {
     let only_people = state.waiting().next().is_some() && state.waiting().all(|step| step.asks().is_some());
     let is_idle = only_people && state.status() == RunStatus::Waiting;
@@ -169,7 +169,7 @@ fn wanted(armed: &Armed) -> Wanted<'_> {
     armed.trigger.workflow.as_deref().map_or(Wanted::Prompt, Wanted::Workflow)
 }
 
-/// The run of a minute: `t3-202611151005`.
+/// The run id for a trigger and a minute: `t3-202611151005`.
 fn run_of(due: &Due) -> Result<RunId, Error> {
     let digits: String = bucket(due.minute).chars().filter(char::is_ascii_digit).collect();
     let id = format!("{}-{digits}", due.trigger);

@@ -1,7 +1,7 @@
-//! Keeping a store small by itself: what has long been over is written into an archive, and forgotten.
+//! Keeps a store small: archives and removes runs that ended long ago.
 //!
-//! **Invariant:** of several workers one does it at a time: its turn is an entry in a journal of the store, written by
-//! compare-and-set. Nothing is forgotten that is not on the disk before, where an archive is wanted.
+//! **Invariant:** only one worker does this at a time. Its turn is an entry in a journal of the store, written by
+//! compare-and-set. If an archive is configured, a run is removed only after its archive is on the disk.
 
 use std::time::Duration;
 
@@ -16,31 +16,32 @@ use crate::engine::{Engine, Error};
 use crate::run::codec;
 use crate::run::run_loop::moved_on;
 
-/// The journal of turns. No run is called so.
+/// The id of the journal of turns. No run can have it.
 pub(crate) const UPKEEP: &str = "longhaul-upkeep";
-/// How often is looked whether something is old enough.
+/// How often to check for old runs.
 const EVERY: Duration = Duration::from_secs(3600);
-/// How long after its start a worker looks for the first time: who is started for a moment has other things to do.
+/// How long after its start a worker checks first. A worker that runs only for a moment does not check.
 const FIRST: Duration = Duration::from_secs(60);
-/// How long somebody's turn lasts at the most.
+/// The longest time of one turn.
 const TURN_MS: i64 = 30 * 60 * 1000;
-/// Runs that go in one turn; the rest goes at the next look.
+/// The most runs to remove in one turn. The next turn removes the rest.
 const RUNS_MAX: usize = 1000;
-/// Entries after which the journal begins again.
+/// How many entries the journal may have before it starts again.
 const ENTRIES_MAX: u64 = 500;
 
-/// What is in the journal.
+/// An entry of the journal.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "upkeep", rename_all = "snake_case")]
 enum Entry {
-    /// Somebody has begun.
+    /// A worker has started its turn.
     Begun { by: String },
-    /// They are done.
+    /// The turn is over.
     Ended { removed: usize },
 }
 
 impl Engine {
-    /// Looks now and then whether runs are to be forgotten, until it is stopped. `told` hears how many went, or why none did.
+    /// Checks from time to time for runs to remove, until `stop`. Calls `told` with the number of removed runs, or the
+    /// error.
     pub async fn keep_small(
         &self,
         retention: &Retention,
@@ -64,11 +65,11 @@ impl Engine {
         }
     }
 
-    /// Forgets what the retention says, unless somebody else is at it; answers how many runs went.
+    /// Removes the runs that the retention names, unless another worker does so now. Returns how many.
     pub async fn tidy(&self, retention: &Retention) -> Result<usize, Error> {
         let Some(age) = retention.finished else { return Ok(0) };
         let mut rows = self.old_runs(age, retention.keep).await?;
-        // The oldest go first; they come last.
+        // Remove the oldest first; the list has them last.
         rows.reverse();
         rows.truncate(RUNS_MAX);
         if rows.is_empty() {
@@ -78,7 +79,7 @@ impl Engine {
         let mut removed = 0;
         for row in &rows {
             match self.put_away(&row.run, retention.archive.as_deref()).await {
-                // Somebody has taken it up again, or removed it.
+                // Another process has restarted the run, or removed it.
                 Err(Error::Rejected(_) | Error::UnknownRun(_) | Error::Store(longhaul_store::Error::UnknownRun)) => {}
                 gone => {
                     gone?;
@@ -90,7 +91,7 @@ impl Engine {
         Ok(removed)
     }
 
-    /// Takes the turn, if nobody has it; answers the number of the entry.
+    /// Takes the turn, if no worker has it. Returns the number of the entry.
     async fn reserve_turn(&self) -> Result<Option<u64>, Error> {
         let journal = journal();
         let last = self.shared.store.run(&journal).await?.map_or(0, |row| row.last_seq);
@@ -112,7 +113,7 @@ impl Engine {
         Ok(is_open && self.shared.clock.now_ms().saturating_sub(row.at_ms) < TURN_MS)
     }
 
-    /// What was done long ago is of no use to anybody. Whoever does so at the same moment finds that there is nothing.
+    /// Removes the old journal. If another worker removes it at the same moment, it is already gone, which is fine.
     async fn begin_anew(&self) -> Result<u64, Error> {
         match self.shared.store.remove(&journal()).await {
             Ok(()) | Err(longhaul_store::Error::UnknownRun) => Ok(0),

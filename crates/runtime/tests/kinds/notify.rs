@@ -133,7 +133,7 @@ async fn a_refusal_fails_the_step_without_telling_the_address() {
     let (_, outcome, state) = bench.run(&telling("webhook", ""), &[("title", "t"), ("text", "x")]).await;
     assert_eq!(outcome, Outcome::Failure);
     let message = failure(&state);
-    assert!(message.contains("`webhook` was not told: the server answered 403"), "{message}");
+    assert!(message.contains("`webhook` failed: the server answered 403"), "{message}");
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let url = written(&format!("http://{closed}/secret-path"));
     let bench = Bench::new().with_channel("webhook", Channel::Webhook { url });
@@ -290,6 +290,6 @@ async fn an_on_failure_that_fails_is_only_recorded() {
     assert_eq!(outcome, Outcome::Failure);
     let last = engine.events(&run, 0, 100).await.unwrap().pop().unwrap().event;
     let Event::OnFailureEnded { attempt: 1, error: Some(error) } = last else { panic!("{last:?}") };
-    assert!(error.message.starts_with("the channel `webhook` was not told"), "{}", error.message);
+    assert!(error.message.starts_with("the channel `webhook` failed"), "{}", error.message);
     assert!(bench.store.tasks(&run).await.unwrap().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Signing in and out, and what this server is.
+//! Signing in and out, and information about this server.
 
 use std::time::{Duration, Instant};
 
@@ -11,28 +11,28 @@ use super::call::{Call, Reply};
 use super::keys::{Role, SIGNED_IN_MS};
 use super::problem::Problem;
 
-/// How long the store may take to say that it is well.
+/// How long the store may take to answer a health check.
 const WELL: Duration = Duration::from_secs(2);
 
-/// What a server is.
+/// Information about a server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct About {
     version: &'static str,
-    /// The folder whose workflows are shown.
+    /// The folder of the project.
     project: String,
     store: String,
-    /// The person who asks; who runs the server, where their token names nobody.
+    /// The caller. If the token names nobody, the user who runs the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
-    /// Whether their token names nobody.
+    /// Whether the caller's token names nobody.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shared: bool,
-    /// What the one who asks may do.
+    /// The role of the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<Role>,
-    /// Whether this server does the work of runs or only shows them.
+    /// Whether this server drives runs, or only shows them.
     drives: bool,
-    /// Its clock.
+    /// The time of its clock.
     now: i64,
 }
 
@@ -49,7 +49,7 @@ pub(super) async fn about(call: Call) -> Result<Reply, Problem> {
     })
 }
 
-/// A token becomes a cookie. Whoever guesses too often is not even looked at.
+/// Exchanges a token for a cookie. A client with too many wrong tokens is refused without a check.
 pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
     let spent = call.site.failures.is_spent(call.client, Instant::now());
     if let Some(time) = spent {
@@ -58,7 +58,7 @@ pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
     let token = call.query("token").unwrap_or_default();
     let now = call.desk().engine().now_ms();
     let Some(key) = call.site.keys.by_token(token, now) else {
-        // The bucket says by itself when it is empty.
+        // The answer does not matter: the next request checks the bucket.
         let _ = call.site.failures.take(call.client, Instant::now());
         return Err(Problem::unknown_caller());
     };
@@ -69,7 +69,7 @@ pub(super) async fn login(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::status(StatusCode::SEE_OTHER).with(header::LOCATION, "/").with(header::SET_COOKIE, &cookie))
 }
 
-/// The browser is signed out: its cookie opens nothing any more, and its streams end.
+/// Signs the browser out: its cookie becomes invalid, and its streams end.
 pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
     let holder = call.visitor.as_ref().map(|visitor| &visitor.holder);
     if let Some((holder, session)) = holder.and_then(|holder| Some((holder, holder.session.as_ref()?))) {
@@ -80,13 +80,13 @@ pub(super) async fn logout(call: Call) -> Result<Reply, Problem> {
     Ok(Reply::status(StatusCode::NO_CONTENT).with(header::SET_COOKIE, &cookie))
 }
 
-/// That it is well.
+/// The answer of a health check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Health {
     ok: bool,
 }
 
-/// Whether it is well: the store answers, and soon.
+/// Whether the server works: the store answers in time.
 pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
     let query = longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() };
     match tokio::time::timeout(WELL, call.desk().engine().list(query)).await {
@@ -96,12 +96,12 @@ pub(super) async fn health(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Health { ok: true })
 }
 
-/// Whether it is there: nothing else is asked.
+/// Whether the server is there. It checks nothing else.
 pub(super) async fn live(_: Call) -> Result<Reply, Problem> {
     Reply::json(&Health { ok: true })
 }
 
-/// What evaluations and routing noted.
+/// The notes of evaluations and routing.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Persisted {
     gate_decisions: Vec<Note>,
@@ -109,7 +109,7 @@ pub(super) struct Persisted {
     recommendations: Vec<Note>,
 }
 
-/// Something that was noted about a run.
+/// A note about a run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Note {
     run: String,
@@ -121,7 +121,7 @@ pub(super) struct Note {
     text: String,
 }
 
-/// What evaluations and routing noted: nothing writes it yet.
+/// The notes of evaluations and routing. Nothing writes them yet.
 pub(super) async fn persisted(_: Call) -> Result<Reply, Problem> {
     Reply::json(&Persisted::default())
 }

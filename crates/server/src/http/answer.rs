@@ -1,4 +1,4 @@
-//! Questions: all that are open, who may answer them, and the answers.
+//! Questions: lists open ones, says who may answer them, and takes answers.
 
 use longhaul_app::{GivenAnswer, RunCommand};
 use longhaul_core::approval;
@@ -20,9 +20,9 @@ use super::rows::row;
 use super::tell::command;
 use crate::app_state::AppState;
 
-/// Runs that are read at once.
+/// How many runs to read at once.
 const PAGE: usize = 500;
-/// What runs can be that ask something.
+/// The statuses of runs that can ask something.
 pub(super) const ASKING: [RunStatus; 3] = [RunStatus::Waiting, RunStatus::Running, RunStatus::Paused];
 
 /// An open question.
@@ -36,22 +36,22 @@ pub(super) struct Question {
     here: Here,
 }
 
-/// Whether the one who looks may answer.
+/// Whether the caller may answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Here {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Whether they may if they do it in the owner's place.
+    /// Whether the caller may answer in the owner's place.
     #[serde(rename = "override", skip_serializing_if = "std::ops::Not::not")]
     overrides: bool,
 }
 
-/// Every open question.
+/// All open questions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Questions {
     questions: Vec<Question>,
-    /// Runs that may ask something, and cannot be read.
+    /// Runs that may have questions, but cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<Unreadable>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Questions {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Unreadable {
     run: RunId,
-    /// In words.
+    /// Why the run cannot be read.
     why: String,
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Questions { questions, unreadable })
 }
 
-/// Runs that ask something, as far as lists know.
+/// Runs that ask something, according to their rows in lists.
 async fn asking(desk: &AppState) -> Result<Vec<RunId>, Problem> {
     let mut runs = Vec::new();
     let mut before = None;
@@ -95,7 +95,7 @@ async fn asking(desk: &AppState) -> Result<Vec<RunId>, Problem> {
     }
 }
 
-/// The open questions of a run, as whoever looks sees them.
+/// The open questions of a run, as the caller sees them.
 pub(super) async fn questions_of(call: &Call, run: &RunId, loaded: &Loaded) -> Result<Vec<Question>, Problem> {
     let (plan, state) = (&loaded.plan.0, &loaded.state);
     let asked = view::questions(plan, state);
@@ -121,7 +121,7 @@ fn here(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Here {
     Here { ok: false, overrides: refusal(loaded, path, &instead).is_none(), why: Some(why.in_words(words)) }
 }
 
-/// Why somebody may not answer, and who may.
+/// Why a caller may not answer, and who may.
 fn refusal(loaded: &Loaded, path: &StepPath, caller: &Caller) -> Option<Rejection> {
     approval::refusal(&loaded.plan.0, &loaded.state, path, Some(caller), None)
 }
@@ -136,18 +136,18 @@ pub(super) struct Answering {
     answer: Answer,
     #[serde(default)]
     comment: Option<String>,
-    /// The hash of what was shown.
+    /// The hash of the text that the caller saw.
     #[serde(default)]
     shown: Option<String>,
-    /// In the owner's place.
+    /// Answer in the owner's place.
     #[serde(default, rename = "override")]
     overrides: bool,
 }
 
-/// What can be said.
+/// The possible answers.
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "the schema of `Answer`, without what only time can say")]
+#[expect(dead_code, reason = "the schema of `Answer`, without `timed_out`")]
 enum Said {
     Approve,
     Skip,
@@ -159,7 +159,7 @@ enum Said {
 pub(super) async fn answer(call: Call) -> Result<Reply, Problem> {
     let body: Answering = call.body()?;
     if body.answer == Answer::TimedOut {
-        return Err(Problem::unreadable("Only time can say that nobody answered."));
+        return Err(Problem::unreadable("`timed_out` is not an answer that a caller can give."));
     }
     let path = path_of(&body.path)?;
     let caller = Caller { overrides: body.overrides, ..call.caller() };

@@ -1,7 +1,7 @@
-//! The files of a run.
+//! Lists and sends the files of a run.
 //!
-//! **Invariant:** what is sent lies in the folder of the run, whatever its name says and wherever links in it point to; and nothing
-//! of it is ever run by a browser.
+//! **Invariant:** a file is sent only if it lies in the folder of the run, whatever its name is and wherever links
+//! point. A browser never executes it.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,11 +17,11 @@ use super::call::{Call, Reply};
 use super::elsewhere;
 use super::problem::Problem;
 
-/// Files that are listed.
+/// The most files to list.
 const FILES_MAX: usize = 2000;
-/// How deep folders are looked into.
+/// How deep to look into folders.
 const DEPTH_MAX: usize = 12;
-/// The largest file that is sent.
+/// The largest file to send.
 const FILE_BYTES_MAX: u64 = 32 << 20;
 
 /// A file of a run.
@@ -37,7 +37,7 @@ pub(super) struct Artifact {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Artifacts {
     artifacts: Vec<Artifact>,
-    /// Machines on which steps of the run left files that are not here.
+    /// Machines with files of the run that are not here.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     elsewhere: BTreeSet<String>,
 }
@@ -52,7 +52,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Artifacts { artifacts: found, elsewhere })
 }
 
-/// What lies in a folder. Links are not followed.
+/// Lists the files in a folder. It does not follow links.
 fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Artifact>) {
     let files = std::fs::read_dir(root.join(below)).into_iter().flatten().flatten();
     for file in files {
@@ -70,7 +70,7 @@ fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Artifact>) {
     }
 }
 
-/// What an engine keeps for itself about a process is nothing to look at.
+/// Whether to show a file. The engine's own files about a process are hidden.
 fn is_shown(name: &Path) -> bool {
     let is_shim = name.parent().and_then(Path::file_name).is_some_and(|folder| folder == "agent");
     !is_shim && name.extension().is_none_or(|ending| ending != "tmp")
@@ -111,7 +111,7 @@ pub(super) async fn one(call: Call) -> Result<Reply, Problem> {
     Ok(reply.with(header::CONTENT_SECURITY_POLICY, "sandbox"))
 }
 
-/// It is nowhere, or perhaps on another machine.
+/// The error for a missing file. It may be on another machine.
 fn missing(run: &RunId, name: &str, machines: BTreeSet<String>) -> Problem {
     let machines: Vec<String> = machines.into_iter().collect();
     let rest =
@@ -119,7 +119,7 @@ fn missing(run: &RunId, name: &str, machines: BTreeSet<String>) -> Problem {
     Problem::missing(format!("There is no file `{name}` in {run}{rest}."))
 }
 
-/// The file of a name, if it lies in the folder.
+/// The path of a file, if it lies in the folder.
 fn inside(root: &Path, name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));

@@ -1,6 +1,6 @@
-//! The attempts of a step, and what they left in their folders.
+//! The attempts of a step, and the files in their folders.
 //!
-//! **Invariant:** a file is only ever one of those that an engine writes for an attempt: the client names a step and a number, never
+//! **Invariant:** only files that an engine writes for an attempt are sent. The client names a step and a number, never
 //! a file.
 
 use std::fs::File;
@@ -20,24 +20,24 @@ use super::elsewhere;
 use super::problem::Problem;
 use super::runs::history;
 
-/// How much of an output is sent at once.
+/// The most bytes of an output to send at once.
 const PRINTED_BYTES_MAX: u64 = 256 << 10;
-/// How much of a transcript is sent at once.
+/// The most bytes of a transcript to send at once.
 const ENTRIES_BYTES_MAX: usize = 1 << 20;
-/// What an agent said and did.
+/// The file with the words and actions of an agent.
 pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 /// The longest prompt that is shown.
 const PROMPT_BYTES_MAX: u64 = 1 << 20;
 
-/// An attempt, and what can be asked for about it.
+/// An attempt, and the data that exists about it.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Attempt {
     #[serde(flatten)]
     attempt: view::Attempt,
-    /// What the agent was told.
+    /// The prompt of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
-    /// What can be asked for: `transcript`, `stdout`, `stderr`.
+    /// The data that you can ask for: `transcript`, `stdout`, `stderr`.
     has: Vec<&'static str>,
 }
 
@@ -86,7 +86,7 @@ async fn named(call: &Call) -> Result<(RunId, StepPath, u32), Problem> {
     Ok((run, path, number))
 }
 
-/// Entries of a transcript, from a number on.
+/// A part of a transcript.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Transcript {
     entries: Vec<TranscriptEntry>,
@@ -115,7 +115,7 @@ fn entries(file: &Path, after: u64, limit: u64) -> Result<Transcript, Problem> {
             page.more = true;
             break;
         }
-        // A line that is being written, or that a later version wrote.
+        // The line is incomplete, or a later version wrote it.
         let Ok(entry) = serde_json::from_slice(&line) else { break };
         bytes += line.len();
         page.entries.push(entry);
@@ -124,7 +124,7 @@ fn entries(file: &Path, after: u64, limit: u64) -> Result<Transcript, Problem> {
     Ok(page)
 }
 
-/// What an attempt printed, from a byte on.
+/// A part of the output of an attempt.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Printed {
     text: String,
@@ -153,7 +153,7 @@ fn piece(file: &Path, after: u64) -> Result<Printed, Problem> {
     open.take(PRINTED_BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
     let more = after + (bytes.len() as u64) < size;
     if more {
-        // A letter is not cut in two.
+        // Do not cut a character in two.
         while bytes.last().is_some_and(|byte| *byte & 0xC0 == 0x80) && bytes.len() > 4 {
             bytes.pop();
         }

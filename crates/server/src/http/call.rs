@@ -1,4 +1,4 @@
-//! A request as handlers see it, and what they reply.
+//! A request as handlers see it, and their reply.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use super::problem::Problem;
 use super::serve::Inner;
 use crate::app_state::AppState;
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
-    /// What they may do.
+    /// The role of the caller.
     pub(super) role: Role,
-    /// Whether a page of ours speaks for them.
+    /// Whether the request comes from one of our pages.
     pub(super) is_page: bool,
-    /// By what they came in.
+    /// The token or the cookie of the caller.
     pub(super) holder: Holder,
-    /// The person whose token it is; none, where that names nobody.
+    /// The person who owns the token; `None` if the token names nobody.
     pub(super) user: Option<String>,
 }
 
-/// A request that was let in.
+/// A request that passed the guard.
 pub(super) struct Call {
     pub(super) site: Arc<Inner>,
-    /// Nobody, on routes that are open.
+    /// The caller; `None` on open routes.
     pub(super) visitor: Option<Visitor>,
     pub(super) client: IpAddr,
     pub(super) params: Vec<(&'static str, String)>,
@@ -50,14 +50,14 @@ impl Call {
         &self.site.desk
     }
 
-    /// Who speaks to a run: the person whose token they showed.
+    /// The caller for a run: the person who owns the token.
     pub(super) fn caller(&self) -> Caller {
         let person = self.visitor.as_ref().and_then(|visitor| visitor.user.as_ref());
         let auth = if person.is_some() { Auth::Token } else { Auth::SharedToken };
         Caller { who: self.origin(), auth, ..Caller::default() }
     }
 
-    /// Who starts a run. Who shows a token that names nobody acts as the user who runs the server.
+    /// The owner of a run that this request starts. A token without a person acts as the user who runs the server.
     pub(super) fn origin(&self) -> Origin {
         let is_page = self.visitor.as_ref().is_some_and(|visitor| visitor.is_page);
         let face = if is_page { Face::Dashboard } else { Face::Api };
@@ -66,7 +66,7 @@ impl Call {
         Origin { face, user, ..server }
     }
 
-    /// A place among the streams of whoever calls.
+    /// Reserves one of the caller's streams.
     pub(super) fn pass(&self) -> Result<Pass, Problem> {
         let visitor = self.visitor.as_ref().ok_or_else(Problem::unknown_caller)?;
         self.site.passes.stream(&visitor.holder)
@@ -80,7 +80,7 @@ impl Call {
     /// The run that the path names.
     pub(super) async fn run(&self) -> Result<RunId, Problem> {
         let id = self.param("run");
-        // An id can be begun by nothing else; and a text without an end is no beginning.
+        // Only these characters can be in an id, and an id is not longer.
         if id.len() > 40 || id.bytes().any(|byte| !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'))
         {
             return Err(Problem::missing("There is no such run."));
@@ -95,7 +95,7 @@ impl Call {
         Ok((run, loaded))
     }
 
-    /// A value of the query; the first one counts.
+    /// A value of the query; the first one if there are several.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -121,7 +121,7 @@ impl Call {
         path_of(text)
     }
 
-    /// The body, held to its type. No body is an empty one.
+    /// The body as this type. A missing body counts as an empty object.
     pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let is_json = |value: &HeaderValue| value.as_bytes().starts_with(b"application/json");
         if !self.body.is_empty() && !self.headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
@@ -140,32 +140,32 @@ pub(super) fn path_of(text: &str) -> Result<StepPath, Problem> {
     text.parse().map_err(|why| Problem::unreadable(format!("`{text}` is not the path of a step: {why}.")))
 }
 
-/// What a handler replies.
+/// The reply of a handler.
 pub(super) struct Reply(Response);
 
 impl Reply {
-    /// A value.
+    /// Replies with a JSON value.
     pub(super) fn json(value: &impl Serialize) -> Result<Self, Problem> {
         Self::json_with(StatusCode::OK, value)
     }
 
-    /// A value with another status.
+    /// Replies with a JSON value and another status.
     pub(super) fn json_with(status: StatusCode, value: &impl Serialize) -> Result<Self, Problem> {
         let bytes = serde_json::to_vec(value).map_err(|error| Problem::failing(error.to_string()))?;
         Ok(Self::bytes(status, "application/json", bytes))
     }
 
-    /// Bytes as they are.
+    /// Replies with bytes as they are.
     pub(super) fn bytes(status: StatusCode, kind: &'static str, bytes: impl Into<Body>) -> Self {
         Self((status, [(header::CONTENT_TYPE, kind)], bytes.into()).into_response())
     }
 
-    /// Nothing but a status.
+    /// Replies with a status only.
     pub(super) fn status(status: StatusCode) -> Self {
         Self(status.into_response())
     }
 
-    /// The same with a header.
+    /// Adds a header.
     pub(super) fn with(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.0.headers_mut().insert(name, value);

@@ -1,4 +1,4 @@
-//! Long answers are compressed for those who take that; streams are not.
+//! Compresses long answers for clients that accept it. Streams are not compressed.
 
 use std::io::Write;
 
@@ -8,12 +8,12 @@ use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What is shorter is sent as it is.
+/// Shorter answers are sent as they are.
 const BYTES_MIN: u64 = 1024;
-/// Compressing well takes longer than sending more.
+/// Stronger compression takes longer than sending more bytes.
 const EFFORT: Compression = Compression::new(4);
 
-/// An answer, compressed where that makes sense.
+/// Compresses an answer if that makes sense.
 pub(super) async fn compressed(response: Response, takes: bool) -> Response {
     let size = response.body().size_hint();
     let is_whole = size.exact().is_some_and(|bytes| bytes >= BYTES_MIN);
@@ -21,7 +21,7 @@ pub(super) async fn compressed(response: Response, takes: bool) -> Response {
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    // It is in memory already, so there is no limit to keep.
+    // The body is already in memory, so it needs no limit.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else { return Response::from_parts(parts, Body::empty()) };
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), EFFORT);
     let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish());
@@ -32,7 +32,7 @@ pub(super) async fn compressed(response: Response, takes: bool) -> Response {
     Response::from_parts(parts, Body::from(packed))
 }
 
-/// Whether a client takes what is packed with gzip.
+/// Whether a client accepts gzip.
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     accepts.split(',').map(str::trim).any(|coding| {
@@ -41,7 +41,7 @@ pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// A quality of zero refuses, with however many digits it is written.
+/// A quality of zero refuses, with any number of digits.
 fn is_refused(quality: &str) -> bool {
     let number = quality.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
     number.and_then(|(_, number)| number.trim().parse::<f32>().ok()) == Some(0.0)

@@ -1,6 +1,6 @@
-//! What attempts left on other machines: results are in the store, files are where they were made.
+//! Files of attempts on other machines: results are in the store, but files stay on their machine.
 //!
-//! **Invariant:** what is not here because it is elsewhere is never answered as if it were empty.
+//! **Invariant:** a file on another machine is never reported as empty.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use longhaul_runtime::Engine;
 use super::problem::Problem;
 use super::runs::history;
 
-/// Refuses if an attempt was made on another machine, and nothing of it is here.
+/// Rejects the request if an attempt ran on another machine, and none of its files are here.
 pub(super) async fn is_here(engine: &Engine, run: &RunId, path: &StepPath, attempt: u32) -> Result<(), Problem> {
     if engine.host().is_none() || engine.attempt_dir(run, path, attempt).exists() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(super) async fn is_here(engine: &Engine, run: &RunId, path: &StepPath, attem
     }
 }
 
-/// The machines on which attempts of a run left files that are not here.
+/// The machines with files of a run that are not here.
 pub(super) async fn machines(engine: &Engine, run: &RunId) -> Result<BTreeSet<String>, Problem> {
     if engine.host().is_none() {
         return Ok(BTreeSet::new());
@@ -38,7 +38,7 @@ pub(super) async fn machines(engine: &Engine, run: &RunId) -> Result<BTreeSet<St
     Ok(elsewhere.map(|(_, _, host)| host.to_owned()).collect())
 }
 
-/// Which attempt begins with an event, and on which machine.
+/// The attempt that an event starts, and its machine.
 fn made_on(envelope: &Envelope) -> Option<(&StepPath, u32, &str)> {
     match &envelope.event {
         Event::AttemptStarted { path, attempt, host: Some(host), .. }

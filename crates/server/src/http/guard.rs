@@ -1,7 +1,7 @@
-//! The one door in front of every route, streams included.
+//! Checks every request before its route, including streams.
 //!
-//! **Invariant:** host, origin, rate, who and role are looked at in this order, before a handler sees anything of the request. What
-//! is not said to be open is closed.
+//! **Invariant:** the guard checks host, origin, rate, caller and role in this order, before a handler sees the
+//! request. A route is closed unless it is declared open.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::mcp::sessions;
 use crate::mcp::tool::TokenOf;
 use crate::origin_check::{Foreign, bearer};
 
-/// The longest body.
+/// The most bytes of a body.
 pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
-/// Where the protocol of editors is.
+/// The path of the Model Context Protocol.
 pub(super) const PROTOCOL: &str = "/mcp";
-/// Whether the server is there: that is answered however many ask.
+/// The path of the liveness check. It has no rate limit.
 const LIVE: &str = "/health/live";
 
-/// Answers every request.
+/// Answers all requests.
 pub(super) async fn answer(
     State(site): State<Arc<Inner>>,
     ConnectInfo(client): ConnectInfo<SocketAddr>,
@@ -44,14 +44,14 @@ pub(super) async fn answer(
             (Some(_), Some(visitor)) => {
                 protocol(&site, &visitor, request).await.unwrap_or_else(IntoResponse::into_response)
             }
-            _ => Problem::missing("The protocol of editors is not served here.").into_response(),
+            _ => Problem::missing("This server does not serve MCP.").into_response(),
         },
         Ok(visitor) => handled(&site, client.ip(), visitor, request).await.unwrap_or_else(IntoResponse::into_response),
     };
     compressed(with_headers(response), takes).await
 }
 
-/// The protocol of editors, for as long as the caller's token is good.
+/// Serves the Model Context Protocol while the caller's token is valid.
 async fn protocol(site: &Inner, visitor: &Visitor, mut request: Request) -> Result<Response, Problem> {
     let Some(protocol) = &site.protocol else { return Err(Problem::missing("There is nothing at this address.")) };
     let is_stream = request.method() == Method::GET;
@@ -71,12 +71,12 @@ async fn protocol(site: &Inner, visitor: &Visitor, mut request: Request) -> Resu
     Ok(response.map(|body| pass.ends(body)))
 }
 
-/// Who asks, if they may.
+/// The caller, if the request is allowed.
 fn let_in(site: &Inner, client: IpAddr, request: &Request) -> Result<Option<Visitor>, Problem> {
     let authority = request.uri().authority().map(|name| name.as_str());
     match site.door.foreign(authority, request.headers()) {
         None => {}
-        // Whoever looks after a machine asks it by its address.
+        // A monitor of the machine uses its address as the host.
         Some(Foreign::Host) if is_probe(request) && site.door.is_asked_by_address(request.headers()) => {}
         Some(Foreign::Host) => {
             return Err(Problem::forbidden("This is not the server that the request names.", "See --allow-host."));
@@ -101,16 +101,13 @@ fn let_in(site: &Inner, client: IpAddr, request: &Request) -> Result<Option<Visi
     let Access::Role(least) = access else { return Ok(visitor) };
     let Some(visitor) = visitor else { return Err(Problem::unknown_caller()) };
     if visitor.role < least {
-        let title = format!("This takes the role `{least}`, and the token has `{}`.", visitor.role);
+        let title = format!("This needs the role `{least}`; the token has `{}`.", visitor.role);
         return Err(Problem::forbidden(&title, "`longhaul serve token --role …` makes another token."));
     }
     let is_protocol = request.uri().path() == PROTOCOL;
     let is_ours = request.headers().get("x-longhaul").is_some_and(|value| value == "1");
     if is_protocol && visitor.is_page {
-        return Err(Problem::forbidden(
-            "The protocol takes a token, not a cookie.",
-            "Send `Authorization: Bearer TOKEN`.",
-        ));
+        return Err(Problem::forbidden("MCP needs a token, not a cookie.", "Send `Authorization: Bearer TOKEN`."));
     }
     if !is_protocol && !is_ours && ![Method::GET, Method::HEAD].contains(request.method()) {
         return Err(Problem::forbidden(
@@ -125,7 +122,7 @@ fn wait(time: Duration) -> Problem {
     Problem::too_many(time.as_secs() + 1)
 }
 
-/// Who may ask for a path. Pages are for everybody, since there is nothing secret in them; everything else is closed.
+/// Who may ask for a path. Pages have no secrets, so they are open. Everything else is closed.
 fn access(method: &Method, path: &str) -> Access {
     if path == PROTOCOL {
         return Access::Role(Role::Admin);
@@ -149,14 +146,14 @@ enum Seen {
     Known(Visitor),
 }
 
-/// Whether a request only asks whether all is well.
+/// Whether a request is only a health check.
 fn is_probe(request: &Request) -> bool {
     let path = request.uri().path();
     [Method::GET, Method::HEAD].contains(request.method())
         && (path == "/health" || path == "/health/ready" || path == LIVE)
 }
 
-/// Whom a request shows to be. A token goes before a cookie: whoever sends both means the token.
+/// The caller that a request identifies. If there are a token and a cookie, the token counts.
 fn visitor(site: &Inner, headers: &HeaderMap) -> Seen {
     let now = site.desk.engine().now_ms();
     let known = if headers.contains_key(header::AUTHORIZATION) {
@@ -201,7 +198,7 @@ async fn handled(
     Ok((route.answer)(call).await?.into_response())
 }
 
-/// What every answer has.
+/// Adds the headers that all answers have.
 fn with_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

@@ -1,9 +1,10 @@
-//! Who may come in: tokens, each of a person and with a role, kept as hashes.
+//! Tokens and sessions: each token has a person and a role, and is stored as a hash.
 //!
-//! A browser that shows a token is signed in: it gets a cookie of its own, which ends when it signs out, with the token, or in time.
+//! A browser signs in with a token and gets its own cookie. The cookie ends when the browser signs out, when the token
+//! ends, or after a time.
 //!
-//! **Invariant:** nothing on the disk opens a door. A token is shown once, when it is made, and a cookie to one browser; what is kept
-//! are hashes of both. A key whose file is removed opens nothing any more, and neither do its cookies.
+//! **Invariant:** the files on the disk give no access. A token is shown once, when it is created, and a cookie goes to
+//! one browser. Only hashes of both are stored. If the file of a key is removed, the key and its cookies are invalid.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,15 +15,15 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-/// What somebody may do. Each may do what those before it may.
+/// The rights of a caller. Each role includes the rights of the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Look.
+    /// May read.
     Viewer,
-    /// Start runs, tell them something, answer.
+    /// May start runs, command them, and answer questions.
     Operator,
-    /// Everything.
+    /// May do everything.
     Admin,
 }
 
@@ -49,47 +50,48 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// What is kept of a token.
+/// The stored part of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRecord {
-    /// What it is called by.
+    /// Its id.
     pub id: String,
-    /// What its holder may do.
+    /// The role of its holder.
     pub role: Role,
-    /// The person who holds it. Without one its holder acts as the user who runs the server, and has none of that user's roles.
+    /// The person who holds it. Without one, its holder acts as the user who runs the server, but has none of that
+    /// user's roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// What people call it, such as where it is used.
+    /// A name for people, such as the place of use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub made_at: i64,
-    /// Until when it holds; for ever, if nothing is said.
+    /// When it ends. `None` means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
     /// The hash of the token.
     token: String,
 }
 
-/// What a token is to be.
+/// The properties of a new token.
 #[derive(Debug, Clone)]
 pub struct TokenRequest {
-    /// What its holder may do.
+    /// The role of its holder.
     pub role: Role,
     /// The person who holds it.
     pub user: Option<String>,
-    /// What people call it.
+    /// A name for people.
     pub name: Option<String>,
-    /// Until when it holds; for ever, if nothing is said.
+    /// When it ends. `None` means never.
     pub until: Option<i64>,
 }
 
 /// A browser that is signed in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Session {
-    /// What it is called by: the beginning of the hash of its cookie.
+    /// Its id: the beginning of the hash of its cookie.
     id: String,
-    /// The key with which it was signed in.
+    /// The key that it signed in with.
     key: String,
     made_at: i64,
     until: i64,
@@ -97,18 +99,18 @@ struct Session {
     cookie: String,
 }
 
-/// Who somebody is, as far as that can end.
+/// The key and the session that a caller came with. Both can end.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
-    /// Their key.
+    /// The id of the key.
     pub(crate) key: String,
-    /// The session of their browser, where they have shown a cookie.
+    /// The session of the browser, if the caller has a cookie.
     pub(crate) session: Option<String>,
 }
 
-/// A token that was made just now, and is shown once.
+/// A new token. It is shown once.
 pub struct Minted {
-    /// What is kept of it.
+    /// The stored part.
     pub key: TokenRecord,
     /// The token.
     pub token: String,
@@ -116,20 +118,20 @@ pub struct Minted {
 
 /// How long a browser stays signed in.
 pub(crate) const SIGNED_IN_MS: i64 = 30 * 24 * 3600 * 1000;
-/// Browsers that one token signs in; the one that was first is then signed out.
+/// The most browsers that one token signs in. After that, the oldest one is signed out.
 const SESSIONS_MAX: usize = 50;
-/// How exactly it is known when a token was last used.
+/// How exactly the last use of a token is recorded.
 const USED_MS: i64 = 60_000;
 /// The longest name of a person or a token.
 const NAME_CHARS_MAX: usize = 80;
 
-/// Whether something can be the name of a person or a token: it is shown in one line, beside others.
+/// Whether a text can be the name of a person or a token: lists show it in one line.
 pub fn is_name(text: &str) -> bool {
     let is_plain = |letter: char| !letter.is_control() && !letter.is_whitespace();
     (1..=NAME_CHARS_MAX).contains(&text.chars().count()) && text.chars().all(is_plain)
 }
 
-/// A folder with a file for each key, and one with a file for each browser that is signed in.
+/// The folders with a file for each key, and a file for each browser that is signed in.
 #[derive(Debug, Clone)]
 pub struct Keys {
     folder: PathBuf,
@@ -142,12 +144,12 @@ impl Keys {
         Self { folder: data_dir.join("keys"), browsers: data_dir.join("browsers") }
     }
 
-    /// Makes a token that names no person.
+    /// Creates a token without a person.
     pub fn mint(&self, role: Role, now: i64, until: Option<i64>) -> std::io::Result<Minted> {
         self.make(TokenRequest { role, user: None, name: None, until }, now)
     }
 
-    /// Makes a token.
+    /// Creates a token.
     pub fn make(&self, wanted: TokenRequest, now: i64) -> std::io::Result<Minted> {
         let TokenRequest { role, user, name, until } = wanted;
         let token = format!("lh_{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
@@ -157,7 +159,7 @@ impl Keys {
         Ok(Minted { key, token })
     }
 
-    /// All keys that hold, oldest first; those that do not hold any more are removed.
+    /// All valid keys, oldest first. Removes keys that have ended.
     pub fn all(&self, now: i64) -> Vec<TokenRecord> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let read =
@@ -172,7 +174,7 @@ impl Keys {
         keys
     }
 
-    /// Takes a key back; whether there was one.
+    /// Revokes a key. Returns whether there was one.
     pub fn revoke(&self, id: &str) -> bool {
         let is_id = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         for session in self.sessions().into_iter().filter(|session| is_id && session.key == id) {
@@ -189,18 +191,18 @@ impl Keys {
         std::fs::read_to_string(self.use_file(id)).ok()?.trim().parse().ok()
     }
 
-    /// Notes that a token was used. Not in the file of the key: whoever writes that could bring back what was revoked.
+    /// Notes the use of a token, in a separate file. Writing the file of the key could bring back a revoked key.
     fn note_use(&self, id: &str, now: i64) {
         if self.used_at(id).is_some_and(|at| (0..USED_MS).contains(&(now - at))) {
             return;
         }
         let file = self.use_file(id);
-        // Where it cannot be written, nothing else depends on it.
+        // If this fails, nothing else depends on it.
         let _ = file.parent().map_or(Ok(()), private::create_dir_all);
         let _ = private::replace(&file, now.to_string().as_bytes());
     }
 
-    /// Signs a browser in that has shown a token; its cookie.
+    /// Signs in a browser with a valid token. Returns its cookie.
     pub(crate) fn sign_in(&self, key: &TokenRecord, now: i64) -> std::io::Result<String> {
         let mut known: Vec<Session> = self.sessions();
         known.retain(|session| session.until > now || std::fs::remove_file(self.session_file(&session.id)).is_err());
@@ -222,7 +224,7 @@ impl Keys {
         let _ = std::fs::remove_file(self.session_file(session));
     }
 
-    /// Whether somebody who came in may still be in.
+    /// Whether the caller's token and session are still valid.
     pub(crate) fn holds(&self, holder: &Holder, now: i64) -> bool {
         let key = || {
             read::<TokenRecord>(&self.file(&holder.key)).is_some_and(|key| key.until.is_none_or(|until| now < until))
@@ -231,7 +233,7 @@ impl Keys {
         holder.session.as_ref().is_none_or(session) && key()
     }
 
-    /// Whose token this is.
+    /// The key of a token.
     pub(crate) fn by_token(&self, shown: &str, now: i64) -> Option<TokenRecord> {
         let shown = hash(shown);
         let key = self.all(now).into_iter().find(|key| is_same(&key.token, &shown))?;
@@ -239,7 +241,7 @@ impl Keys {
         Some(key)
     }
 
-    /// Whose cookie this is, and the session of it.
+    /// The key and the session of a cookie.
     pub(crate) fn by_cookie(&self, shown: &str, now: i64) -> Option<(TokenRecord, String)> {
         let session: Session = read(&self.session_file(&session_id(shown)))?;
         let is_right = is_same(&session.cookie, &hash(shown)) && now < session.until;
@@ -266,12 +268,12 @@ impl Keys {
     }
 }
 
-/// What is kept in a file.
+/// Reads the value in a file.
 fn read<T: serde::de::DeserializeOwned>(file: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(file).ok()?).ok()
 }
 
-/// Keeps something in a new file that only its owner can read.
+/// Writes a value to a new file that only its owner can read.
 fn keep(file: &Path, what: &impl Serialize) -> std::io::Result<()> {
     file.parent().map_or(Ok(()), private::create_dir_all)?;
     let mut file = private::create_new(file)?;
@@ -279,7 +281,7 @@ fn keep(file: &Path, what: &impl Serialize) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// What a session is called by. It comes from a hash, so whatever is shown names no other file.
+/// The id of a session. It comes from a hash, so no cookie can name another file.
 fn session_id(cookie: &str) -> String {
     hash(cookie)[..16].to_owned()
 }

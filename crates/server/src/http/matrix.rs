@@ -1,4 +1,4 @@
-//! Tries every route of the table: without a token, as somebody else's server, from another site, with too low a role.
+//! Tests every route of the table: without a token, with a foreign host, from another site, with too low a role.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Server {
         self.keys.mint(role, 0, None).unwrap().token
     }
 
-    /// The status of an answer to a request that is written like this.
+    /// The status of the answer to this request.
     async fn status(&self, method: &str, path: &str, headers: impl AsRef<[String]>) -> u16 {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
@@ -172,7 +172,7 @@ async fn what_is_not_in_the_table_is_closed_or_a_page() {
         assert_eq!(server.status("DELETE", path, std::slice::from_ref(&host)).await, 401, "{path}");
     }
     assert_eq!(server.status("DELETE", "/api/v1/runs", [host.clone(), token.clone(), OURS.to_owned()]).await, 405);
-    // The protocol of editors can write workflows, so it is for admins, and no cookie opens it.
+    // The Model Context Protocol can write workflows, so it needs an admin, and no cookie opens it.
     assert_eq!(server.status("POST", "/mcp", std::slice::from_ref(&host)).await, 401);
     assert_eq!(server.status("POST", "/mcp", [host.clone(), viewer]).await, 403);
     assert!(![401, 403, 404].contains(&server.status("POST", "/mcp", [host, token]).await));
@@ -206,7 +206,7 @@ async fn a_body_has_its_limit() {
         "POST /api/v1/check HTTP/1.1\r\n{host}\r\n{token}\r\n{OURS}\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    // A server that has heard enough may not listen to the rest.
+    // A server that has refused the request may not read the rest.
     let _ = stream.write_all(&vec![b' '; size]).await;
     let mut start = [0; 12];
     stream.read_exact(&mut start).await.unwrap();

@@ -1,4 +1,4 @@
-//! Numbers about runs, as Prometheus reads them.
+//! Metrics of runs for Prometheus.
 
 use longhaul_core::status::RunStatus;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use super::call::{Call, Reply};
 use super::problem::Problem;
 use super::rows::row;
 
-/// Runs that are read at once.
+/// How many runs to read at once.
 const PAGE: usize = 1000;
 
-/// What is counted.
+/// The numbers that are counted.
 #[derive(Default)]
 struct Numbers {
     runs: BTreeMap<String, u64>,
@@ -57,7 +57,7 @@ async fn counted(call: &Call) -> Result<Numbers, Problem> {
 fn page(numbers: &Numbers, seconds: f64, streams: usize) -> String {
     let mut page = String::new();
     let mut add = |name: &str, about: &str, values: Vec<(String, String)>| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(page, "# HELP longhaul_{name} {about}\n# TYPE longhaul_{name} gauge");
         for (labels, value) in values {
             let _ = writeln!(page, "longhaul_{name}{labels} {value}");
@@ -69,10 +69,10 @@ fn page(numbers: &Numbers, seconds: f64, streams: usize) -> String {
         (format!("{{status=\"{status}\"}}"), count.to_string())
     };
     add("runs", "Runs that the store keeps, by status.", RunStatus::WORDS.iter().map(by_status).collect());
-    add("steps_succeeded", "Steps of those runs that ended well.", one(numbers.steps.to_string()));
+    add("steps_succeeded", "Steps of those runs that succeeded.", one(numbers.steps.to_string()));
     add("attempts", "Attempts of those runs.", one(numbers.attempts.to_string()));
     add("tokens", "Tokens that those runs have read and written.", one(numbers.tokens.to_string()));
-    add("usd", "What those runs have cost.", one(numbers.usd.to_string()));
+    add("usd", "The cost of those runs in US dollars.", one(numbers.usd.to_string()));
     add("questions_open", "Questions that wait for an answer.", one(numbers.questions.to_string()));
     add("streams", "Streams that are open.", one(streams.to_string()));
     add("store_seconds", "How long the store took to list all runs.", one(format!("{seconds:.6}")));

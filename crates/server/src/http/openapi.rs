@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the table of routes.
+//! Makes the OpenAPI document from the table of routes.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -9,18 +9,18 @@ use super::problem::{self, Problem};
 use super::route::{Access, Gives, Route, Verb, shape};
 use super::table::ROUTES;
 
-/// What can go wrong everywhere.
+/// Errors of all routes.
 const USUAL: [(u16, &str); 7] = [
     (400, "The request cannot be read"),
-    (401, "Nobody is signed in"),
-    (403, "The request may not be made"),
-    (404, "There is no such thing"),
+    (401, "The caller is not signed in"),
+    (403, "The caller may not make this request"),
+    (404, "Not found"),
     (413, "The body is too large"),
-    (429, "There were too many requests"),
+    (429, "Too many requests"),
     (503, "The store cannot be reached"),
 ];
-/// What can go wrong where something is changed.
-const CHANGES: [(u16, &str); 2] = [(409, "The run does not take that now"), (422, "Something does not fit")];
+/// Errors of routes that change something.
+const CHANGES: [(u16, &str); 2] = [(409, "The run cannot do that now"), (422, "A value does not fit")];
 
 pub(super) async fn answer(_: Call) -> Result<Reply, Problem> {
     Reply::json(&document())
@@ -40,7 +40,7 @@ pub fn document() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Longhaul", "version": env!("CARGO_PKG_VERSION"),
-            "description": "docs/reference/api.md says what all of it means.",
+            "description": "docs/reference/api.md explains the API.",
         },
         "paths": paths,
         "components": {
@@ -50,7 +50,7 @@ pub fn document() -> Value {
     })
 }
 
-/// Makes schemas, and remembers those that have names.
+/// Makes schemas, and collects those that have names.
 struct Writer {
     asked: SchemaGenerator,
     given: SchemaGenerator,
@@ -80,7 +80,7 @@ impl Writer {
         });
         if let Access::Role(role) = route.access {
             operation["security"] = json!([{"token": []}]);
-            operation["description"] = json!(format!("Takes the role {role}."));
+            operation["description"] = json!(format!("Needs the role {role}."));
         }
         if let Some(takes) = route.takes {
             operation["requestBody"] =
@@ -144,7 +144,7 @@ impl Writer {
     }
 }
 
-/// A name that follows from method and path: `get_runs_run_events`.
+/// An id from the method and the path: `get_runs_run_events`.
 fn operation_id(route: &Route) -> String {
     let verb = if route.verb == Verb::Get { "get" } else { "post" };
     let path = route.path.strip_prefix("/api/v1").unwrap_or(route.path);

@@ -1,4 +1,4 @@
-//! The built pages, and the one that stands for all addresses which are the pages' own.
+//! Serves the built pages. One page serves all addresses inside the app.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -8,13 +8,13 @@ use longhaul_pages::Page;
 use super::compress::takes_gzip;
 use super::problem::Problem;
 
-/// What a page may load: nothing from elsewhere, nothing inline.
+/// What a page may load: nothing from other sites, nothing inline.
 const POLICY: &str =
     "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
-/// What carries its hash in its name never changes.
+/// A file with a hash in its name never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
-/// The page at an address.
+/// The page for an address.
 pub(super) fn page(path: &str, headers: &HeaderMap) -> Response {
     match longhaul_pages::page(path) {
         Some(page) => sent(&page, headers),

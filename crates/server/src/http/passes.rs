@@ -1,7 +1,7 @@
-//! Who is in: the streams and calls of each token and each browser, which end when those do.
+//! Tracks the open streams and calls of each token and browser, and ends them with their token.
 //!
-//! **Invariant:** what somebody was let in for ends within a moment of the end of their token or session, whichever process ended it; and one
-//! token never has all streams.
+//! **Invariant:** when a token or session ends, its streams and calls end a moment later, no matter which process ended
+//! it. One token can never hold all streams.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,19 +15,19 @@ use super::problem::Problem;
 use super::serve::Inner;
 use crate::ending::Ending;
 
-/// Streams of one token at once: a quarter of all.
+/// The most streams of one token at once: a quarter of all.
 pub(super) const STREAMS_MAX: usize = 128;
-/// How often it is looked whether everybody's token is still good.
+/// How often to check whether the tokens are still valid.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Who is in.
+/// The open streams and calls of all callers.
 #[derive(Clone)]
 pub(super) struct Passes {
     keys: Keys,
     known: Arc<Mutex<HashMap<Holder, Entry>>>,
 }
 
-/// What somebody has open.
+/// The open streams and calls of one caller.
 #[derive(Default)]
 struct Entry {
     ended: CancellationToken,
@@ -35,7 +35,7 @@ struct Entry {
     streams: usize,
 }
 
-/// One thing that somebody has open.
+/// One open stream or call.
 pub(super) struct Pass {
     of: Passes,
     holder: Holder,
@@ -48,7 +48,7 @@ impl Passes {
         Self { keys, known: Arc::default() }
     }
 
-    /// A stream begins, unless the token has enough of them.
+    /// Opens a stream, unless the token has too many.
     pub(super) fn stream(&self, holder: &Holder) -> Result<Pass, Problem> {
         let mut known = self.known();
         let open: usize = known.iter().filter(|(one, _)| one.key == holder.key).map(|(_, entry)| entry.streams).sum();
@@ -60,7 +60,7 @@ impl Passes {
         Ok(self.pass(entry, holder, true))
     }
 
-    /// A call begins.
+    /// Opens a call.
     pub(super) fn call(&self, holder: &Holder) -> Pass {
         self.pass(self.known().entry(holder.clone()).or_default(), holder, false)
     }
@@ -70,14 +70,14 @@ impl Passes {
         Pass { of: self.clone(), holder: holder.clone(), is_stream, ended: entry.ended.clone() }
     }
 
-    /// Ends what somebody has open.
+    /// Ends all streams and calls of a caller.
     pub(super) fn end(&self, holder: &Holder) {
         if let Some(entry) = self.known().get(holder) {
             entry.ended.cancel();
         }
     }
 
-    /// Ends what those have open whose token or session is over.
+    /// Ends the streams and calls whose token or session is over.
     fn look(&self, now: i64) {
         let holders: Vec<Holder> = self.known().keys().cloned().collect();
         for holder in holders.iter().filter(|holder| !self.keys.holds(holder, now)) {
@@ -96,7 +96,7 @@ impl Pass {
         self.ended.cancelled().await;
     }
 
-    /// A body that ends with it.
+    /// A body that ends with the pass.
     pub(super) fn ends(self, body: Body) -> Body {
         Body::new(Ending::new(body, self.ended.clone(), self))
     }
@@ -114,7 +114,7 @@ impl Drop for Pass {
     }
 }
 
-/// Looks whether everybody's token is still good, until the server ends.
+/// Checks the tokens regularly, until the server stops.
 pub(super) async fn watch(site: Arc<Inner>) {
     let stop = site.desk.stop().clone();
     loop {

@@ -1,4 +1,4 @@
-//! Why a request came to nothing, as `application/problem+json`.
+//! Errors of requests, as `application/problem+json`.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,44 +11,44 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What a request came to that came to nothing: boxed, because most come to something.
+/// The error of a request. It is boxed because most requests succeed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem(Box<Body>);
 
-/// Why a request came to nothing, and what to do next.
+/// Why a request failed, and what to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(super) struct Body {
     /// The page of the manual, or `about:blank`.
     #[serde(rename = "type")]
     kind: String,
-    /// What happened, a sentence.
+    /// The problem, as a sentence.
     title: String,
     status: u16,
-    /// `LH…`.
+    /// The code of the problem: `LH…`.
     code: String,
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
-    /// The sort of reason, where a command was rejected.
+    /// The kind of rejection, if a command was rejected.
     #[serde(rename = "kind", skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// Who was first, where somebody was.
+    /// The command that was applied first, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<First>,
-    /// Where a workflow or its inputs are at fault.
+    /// Findings about the workflow or its inputs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<longhaul_lang::diagnostic::DiagnosticReport<'static>>")]
     diagnostics: Vec<Value>,
-    /// Seconds to wait.
+    /// How many seconds to wait.
     #[serde(skip)]
     retry_after: Option<u64>,
 }
 
-/// What somebody else did before.
+/// A command that was applied before.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct First {
-    /// `approved`, `denied`, `cancelled`, …
+    /// The outcome: `approved`, `denied`, `cancelled`, …
     what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
@@ -67,7 +67,7 @@ fn status(kind: RejectionKind) -> StatusCode {
     }
 }
 
-/// What to do where a rejection does not say.
+/// What to do next, if a rejection does not say.
 fn usual(kind: RejectionKind) -> &'static str {
     match kind {
         RejectionKind::NotFound => "It may have been pruned, or belongs to another project.",
@@ -105,33 +105,33 @@ impl Problem {
         }))
     }
 
-    /// Nobody is signed in.
+    /// No valid token or cookie.
     pub(crate) fn unknown_caller() -> Self {
         let detail = "Open the address that the server printed, or send `Authorization: Bearer TOKEN`; `longhaul serve token` makes a token.";
         Self::new(StatusCode::UNAUTHORIZED, "LH0701", "Nobody is signed in, or the token is wrong.", detail)
     }
 
-    /// The request may not be made.
+    /// The caller may not make this request.
     pub(crate) fn forbidden(title: &str, detail: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "LH0702", title, detail)
     }
 
-    /// There is no such thing.
+    /// The thing does not exist.
     pub(crate) fn missing(title: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, "It may have been pruned, or belongs to another project.")
     }
 
-    /// It is on another machine.
+    /// The files are on another machine.
     pub(super) fn elsewhere(run: &RunId, path: &StepPath, host: &str) -> Self {
-        let title = format!("`{path}` was made on {host}; what it said and printed is there, not here.");
+        let title = format!("`{path}` ran on {host}; its transcript and output are there, not here.");
         let detail = format!("There: longhaul logs {run} {path}; or ask a server on {host}.");
         Self::new(StatusCode::NOT_FOUND, "LH0703", title, &detail)
     }
 
-    /// The path leads nowhere with this method.
+    /// The path does not support this method.
     pub(crate) fn method() -> Self {
-        let detail = "docs/reference/api.md lists what there is.";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "LH0703", "This address does not take that method.", detail)
+        let detail = "docs/reference/api.md lists all routes.";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "LH0703", "This address does not support that method.", detail)
     }
 
     /// The request cannot be read.
@@ -151,15 +151,15 @@ impl Problem {
         Self::new(StatusCode::REQUEST_TIMEOUT, "LH0704", title, "Nothing was done.")
     }
 
-    /// One token has as many streams as it may have.
+    /// A token has too many streams.
     pub(crate) fn too_many_streams(most: usize) -> Self {
-        let title = format!("This token has {most} streams open, and that is the most.");
+        let title = format!("This token has {most} open streams, which is the limit.");
         let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "LH0710", title, "Close one of them first.");
         problem.0.retry_after = Some(5);
         problem
     }
 
-    /// The key was used before.
+    /// The idempotency key was used for another request.
     pub(crate) fn used_key() -> Self {
         let detail = "A new request needs a new key; the same one gets the same answer.";
         Self::new(StatusCode::CONFLICT, "LH0707", "This Idempotency-Key was used for another request.", detail)
@@ -179,7 +179,7 @@ impl Problem {
         problem
     }
 
-    /// The machine fails.
+    /// The machine has a problem.
     pub(crate) fn failing(why: impl Into<String>) -> Self {
         let title = sentence(why);
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "LH0709", title, "Nothing was done; try again in a while.")
@@ -195,7 +195,7 @@ impl Problem {
     }
 }
 
-/// What somebody says, with a beginning and an end.
+/// Turns a text into a sentence, with a capital letter and a full stop.
 fn sentence(text: impl Into<String>) -> String {
     let text: String = text.into();
     let mut letters = text.chars();

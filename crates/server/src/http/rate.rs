@@ -1,11 +1,11 @@
-//! How often somebody may ask: a bucket for each client that fills up again.
+//! Limits how often a client may ask: each client has a bucket that fills up again.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Clients that are remembered before those are forgotten whose buckets are full again.
+/// How many clients to remember. Above that, clients with full buckets are forgotten.
 const CLIENTS_MAX: usize = 1024;
 
 /// A bucket for each client.
@@ -23,12 +23,12 @@ struct Bucket {
 }
 
 impl Rate {
-    /// So many at once, and so many in a second after that.
+    /// Allows `burst` requests at once, and then `per_second` requests per second.
     pub(super) fn new(burst: u32, per_second: f64) -> Self {
         Self { burst: f64::from(burst), per_second, buckets: Mutex::default() }
     }
 
-    /// Takes one; how long to wait if there is none.
+    /// Takes one token from the bucket, or returns how long to wait.
     pub(super) fn take(&self, client: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= CLIENTS_MAX {
@@ -40,7 +40,7 @@ impl Rate {
         if left >= 1.0 { Ok(()) } else { Err(Duration::from_secs_f64((1.0 - left) / self.per_second)) }
     }
 
-    /// Whether there is none left, without taking one.
+    /// How long to wait if the bucket is empty, without taking a token.
     pub(super) fn is_spent(&self, client: IpAddr, now: Instant) -> Option<Duration> {
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let left = buckets.get(&client).map_or(self.burst, |bucket| self.filled(bucket, now));

@@ -1,4 +1,4 @@
-//! A route: method, path, who may take it, and what answers.
+//! A route: method, path, required role, and handler.
 
 use std::pin::Pin;
 
@@ -9,29 +9,29 @@ use super::call::{Call, Reply};
 use super::keys::Role;
 use super::problem::Problem;
 
-/// What a call comes to, some time.
+/// The future of a handler.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
 
-/// Who may take a route.
+/// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Everybody: there is nothing secret in the answer.
+    /// Everybody: the answer has no secrets.
     Open,
-    /// Whoever has at least this role.
+    /// Callers with at least this role.
     Role(Role),
 }
 
-/// How something is asked for.
+/// The method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// Looks.
+    /// Reads.
     Get,
     /// Changes something.
     Post,
 }
 
 impl Verb {
-    /// As the protocol writes it.
+    /// The HTTP method.
     pub(super) fn method(self) -> Method {
         match self {
             Self::Get => Method::GET,
@@ -40,7 +40,7 @@ impl Verb {
     }
 }
 
-/// Makes the schema of something.
+/// Makes a schema.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
 /// The schema of a type.
@@ -48,16 +48,16 @@ pub(super) fn shape<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// What a route answers when all is well.
+/// The answer of a route on success.
 #[derive(Clone, Copy)]
 pub(super) enum Gives {
     /// JSON, with one of these statuses.
     Json(&'static [u16], Shape),
-    /// Nothing but a status.
+    /// Only a status.
     Nothing(u16),
-    /// Text of a kind.
+    /// Text of this content type.
     Text(&'static str),
-    /// Bytes, as text or as they are.
+    /// A file, as text or as bytes.
     File,
 }
 
@@ -72,15 +72,15 @@ pub(super) struct Param {
 /// A route.
 pub(super) struct Route {
     pub(super) verb: Verb,
-    /// With `{name}` for a segment that is free.
+    /// The path, with `{name}` for a variable segment.
     pub(super) path: &'static str,
     pub(super) access: Access,
-    /// What it is for, in a line.
+    /// What the route does, in one line.
     pub(super) about: &'static str,
     pub(super) query: &'static [Param],
-    /// The body.
+    /// The schema of the body.
     pub(super) takes: Option<Shape>,
-    /// Whether it takes a key under which it is done once.
+    /// Whether it accepts an idempotency key.
     pub(super) is_keyed: bool,
     pub(super) gives: Gives,
     pub(super) answer: fn(Call) -> Answering,
@@ -128,13 +128,13 @@ impl Route {
     }
 }
 
-/// What a request leads to.
+/// The result of looking up a request.
 pub(super) enum Match {
-    /// A route, with what its free segments hold.
+    /// A route, with the values of its variable segments.
     Route(&'static Route, Vec<(&'static str, String)>),
-    /// A path that is known, with another method.
+    /// The path exists, but not with this method.
     OtherMethod,
-    /// Nothing.
+    /// The path does not exist.
     Nothing,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn find(table: &'static [Route], method: &Method, path: &str) -> Matc
     found
 }
 
-/// The free segments of a path, if it is of a pattern. Segments are cut before they are decoded.
+/// The variable segments of a path, if it matches the pattern. The path is split before it is decoded.
 fn fits(pattern: &'static str, path: &str) -> Option<Vec<(&'static str, String)>> {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     let mut params = Vec::new();

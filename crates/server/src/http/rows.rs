@@ -1,4 +1,4 @@
-//! Runs as lists show them.
+//! Lists runs.
 
 use axum::http::StatusCode;
 use longhaul_core::origin::{Origin, SOME_RUN};
@@ -12,38 +12,38 @@ use serde::Serialize;
 use super::call::{Call, Reply};
 use super::problem::Problem;
 
-/// Runs that are read at once where a text is looked for.
+/// How many runs to read at once in a text search.
 const PAGE: usize = 500;
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "RunRow")]
 pub struct Row {
-    /// Its id.
+    /// The id of the run.
     pub run: String,
-    /// Of which workflow.
+    /// The name of the workflow.
     pub workflow: String,
-    /// In a word.
+    /// The status in one word.
     pub status: String,
-    /// When something happened last.
+    /// The time of the last event, in milliseconds since 1970.
     pub updated_at: i64,
-    /// The rest in a line.
+    /// Other facts in short.
     pub summary: RunLine,
     /// The run that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Who started it.
+    /// The caller who started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Origin>,
-    /// Open questions; `None` if an earlier version wrote the line.
+    /// The number of open questions; `None` if an earlier version wrote the row.
     #[serde(skip)]
     pub(super) asks: Option<u64>,
-    /// Tokens, and attempts.
+    /// The numbers of tokens and of attempts.
     #[serde(skip)]
     pub(super) spent: (u64, u64),
 }
 
-/// A run of a store as lists show it.
+/// The row of a run in lists.
 pub fn row(row: &RunRow) -> Row {
     let brief: Brief = serde_json::from_str(&row.head.summary).unwrap_or_default();
     let above = brief.owner.as_ref().and_then(|owner| owner.inside.first()).filter(|run| *run != SOME_RUN);
@@ -65,7 +65,7 @@ pub fn row(row: &RunRow) -> Row {
 #[schemars(rename = "Runs")]
 pub(super) struct Page {
     runs: Vec<Row>,
-    /// The `before` of the next page.
+    /// The value of `before` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -75,12 +75,14 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let statuses: Vec<String> = call.query_all("status").map(str::to_owned).collect();
     if let Some(unknown) = statuses.iter().find(|word| word.parse::<RunStatus>().is_err()) {
         return Err(Problem::unreadable(format!(
-            "`{unknown}` is no status; there are: {}.",
+            "`{unknown}` is not a status; there are: {}.",
             RunStatus::WORDS.join(", ")
         )));
     }
     let before = match call.query("before") {
-        Some(id) => Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is no run."))?),
+        Some(id) => {
+            Some(call.desk().engine().find(id).await.map_err(|_| Problem::unreadable("`before` is not a run."))?)
+        }
         None => None,
     };
     let workflow = call.query("workflow").map(str::to_owned);
@@ -92,7 +94,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     Reply::json_with(StatusCode::OK, &Page { runs, next })
 }
 
-/// Runs that fit, at most so many.
+/// Runs that match, at most `limit`.
 async fn found(engine: &Engine, query: Query, text: Option<&str>, limit: usize) -> Result<Vec<Row>, Error> {
     let Some(text) = text else {
         return Ok(engine.list(Query { limit, ..query }).await?.iter().map(row).collect());

@@ -1,4 +1,4 @@
-//! One run: as it is, what happened in it, and what its steps left.
+//! One run: its state, its events, and the outputs of its steps.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -15,14 +15,14 @@ use super::answer::{Question, questions_of};
 use super::call::{Call, Reply};
 use super::problem::Problem;
 
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 2000;
 
-/// A run, and what a page needs to show it.
+/// A run with all data for its page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Run {
     run: RunId,
-    /// Everything here is as of this event.
+    /// The last event that this includes.
     seq: u64,
     #[serde(flatten)]
     glance: view::Run,
@@ -65,7 +65,7 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     })
 }
 
-/// What happened up to an event.
+/// The events of a run up to a number.
 pub(super) async fn history(engine: &Engine, run: &RunId, until: u64) -> Result<Vec<Envelope>, Error> {
     let mut history: Vec<Envelope> = Vec::new();
     loop {
@@ -79,7 +79,7 @@ pub(super) async fn history(engine: &Engine, run: &RunId, until: u64) -> Result<
     }
 }
 
-/// An event with its place in the history; what else it has depends on what happened.
+/// An event with its place in the history. Other fields depend on the kind of event.
 #[derive(JsonSchema)]
 #[schemars(rename = "Envelope")]
 #[expect(dead_code, reason = "the schema of `Envelope`")]
@@ -110,7 +110,7 @@ pub(super) async fn events(call: Call) -> Result<Reply, Problem> {
     Reply::json(&Events { events, next })
 }
 
-/// What a step left, whole.
+/// The whole output of a step.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Output {
     path: String,

@@ -1,4 +1,4 @@
-//! Listens, and answers until it is told to stop.
+//! Listens, and answers requests until it is stopped.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -19,20 +19,20 @@ use crate::mcp::http::{Protocol, end_session};
 use crate::mcp::sessions::Owners;
 use crate::origin_check::Door;
 
-/// Ports that are tried after the one that is taken.
+/// How many ports to try after one that is taken.
 const PORTS_TRIED: u16 = 50;
 
-/// What is served, and to whom.
+/// The parts of a server.
 pub struct Site {
     /// The engine and its project.
     pub desk: AppState,
-    /// Who may come in.
+    /// The tokens of the server.
     pub keys: Keys,
-    /// Names of this machine, beside those of its loopback.
+    /// Names of this machine, in addition to those of its loopback.
     pub hosts: Vec<String>,
-    /// What the store is called.
+    /// The name of the store.
     pub store: String,
-    /// Whether this process does the work of runs.
+    /// Whether this process drives runs.
     pub drives: bool,
 }
 
@@ -42,24 +42,24 @@ pub(super) struct Inner {
     pub(super) door: Door,
     pub(super) store: String,
     pub(super) drives: bool,
-    /// What the cookie of this server is called: those of others on this machine are sent along.
+    /// The name of this server's cookie. Browsers also send the cookies of other servers on this machine.
     pub(super) cookie: String,
     pub(super) hub: Broadcaster,
-    /// The protocol of editors, where this process does the work.
+    /// The Model Context Protocol, if this process drives runs.
     pub(super) protocol: Option<Protocol>,
-    /// Which token began which session of the protocol.
+    /// The token that started each session of the protocol.
     pub(super) owners: Owners,
-    /// Who is in.
+    /// The open streams and calls.
     pub(super) passes: Passes,
-    /// How long clients may take.
+    /// The time limits for clients.
     pub(super) limits: Limits,
-    /// All requests of a client.
+    /// The rate limit for requests.
     pub(super) requests: Rate,
-    /// Tokens that were wrong.
+    /// The rate limit for wrong tokens.
     pub(super) failures: Rate,
 }
 
-/// Listens at an address; at one of the next ports if it is taken and nobody asked for this very one.
+/// Listens at an address. If the port is taken and the user did not choose it, tries the next ports.
 pub async fn listen(address: SocketAddr, is_asked_for: bool) -> Result<TcpListener> {
     let mut tried = address;
     loop {
@@ -78,14 +78,14 @@ pub async fn listen(address: SocketAddr, is_asked_for: bool) -> Result<TcpListen
     }
 }
 
-/// Serves until the desk is closed.
+/// Serves until the state is closed.
 pub async fn serve(site: Site, listener: TcpListener) -> Result<()> {
     let address = listener.local_addr()?;
     let stop = site.desk.stop().clone();
     let desk = site.desk.clone();
     let inner = Arc::new(Inner::of(site, address));
     let app = Router::new().fallback(guard::answer).with_state(Arc::clone(&inner));
-    // Streams end with `stop`, too.
+    // `stop` also ends streams.
     tokio::join!(connections::serve(listener, app, stop), passes::watch(inner));
     desk.close().await;
     Ok(())
@@ -99,7 +99,7 @@ impl Inner {
             cookie: cookie_name(desk.data_dir()),
             hub: Broadcaster::new(desk.engine().clone(), desk.stop().clone()),
             protocol: drives.then(|| crate::mcp::http::service(desk.clone())),
-            // A page that opens asks for much at once.
+            // A page makes many requests when it opens.
             owners: Owners::of(&desk),
             passes: Passes::new(keys.clone()),
             limits: Limits::usual(),
@@ -114,7 +114,7 @@ impl Inner {
 }
 
 impl Inner {
-    /// Ends a session of the protocol, with all that was granted for it.
+    /// Ends a session of the protocol, and revokes its grants.
     pub(super) async fn end_session(&self, session: &str) {
         if let Some(protocol) = &self.protocol {
             end_session(protocol, session).await;
@@ -123,7 +123,7 @@ impl Inner {
     }
 }
 
-/// Cookies know no ports: each project has a name of its own.
+/// The name of the cookie. Cookies ignore ports, so each project has its own name.
 pub(super) fn cookie_name(data_dir: &Path) -> String {
     let place = std::path::absolute(data_dir).unwrap_or_default();
     format!("longhaul-{}", &blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex()[..8])

@@ -1,7 +1,7 @@
-//! Runs that are made over the wire: started, or forked from others.
+//! Starts runs over HTTP, or forks them from others.
 //!
-//! **Invariant:** a key makes one run. The id of the run follows from the key, and a store makes an id once, so a request that is
-//! sent again gets the same answer from whichever process hears it.
+//! **Invariant:** an idempotency key creates one run. The id of the run follows from the key, and the store creates an
+//! id only once. So a repeated request gets the same answer from all processes.
 
 use axum::http::StatusCode;
 use indexmap::IndexMap;
@@ -18,14 +18,14 @@ use super::call::{Call, Reply, path_of};
 use super::problem::Problem;
 use super::workflows::aside;
 
-/// The longest key.
+/// The longest idempotency key.
 const KEY_CHARS_MAX: usize = 200;
 
-/// What a run is started with.
+/// The values that a run starts with.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
-    /// A name from the list.
+    /// The name of a workflow in the list.
     workflow: String,
     #[serde(default)]
     task: String,
@@ -33,18 +33,18 @@ pub(super) struct Start {
     inputs: IndexMap<String, Json>,
 }
 
-/// Where a run departs from another one.
+/// Where a run departs from the run that it is forked from.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fork {
-    /// The first step that is done again; the first of all, if nothing is said.
+    /// The first step that runs again. Without it, the first step of the run.
     #[serde(default)]
     from: Option<String>,
     #[serde(default)]
     inputs: IndexMap<String, Json>,
 }
 
-/// A run that was made.
+/// A run that was created.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Made {
     run: String,
@@ -84,10 +84,10 @@ pub(super) async fn fork(call: Call) -> Result<Reply, Problem> {
     mark.reply(&call, made).await
 }
 
-/// What a request is known by when it comes again.
+/// Recognises a repeated request.
 struct Mark {
     run: RunId,
-    /// The hash of all that is asked for.
+    /// The hash of the whole request.
     request: String,
 }
 
@@ -110,7 +110,7 @@ impl Mark {
         RunTrigger::api(&self.request)
     }
 
-    /// The answer, if there was one before.
+    /// The answer, if the run already exists.
     async fn answered(&self, call: &Call) -> Result<Option<Reply>, Problem> {
         let loaded = match call.desk().engine().load(&self.run).await {
             Ok(loaded) => loaded,
@@ -124,7 +124,7 @@ impl Mark {
         Reply::json(&self.made()).map(Some)
     }
 
-    /// The answer to a run that was just made, here or by somebody who was faster.
+    /// The answer for a run that was just created, by this process or by a faster one.
     async fn reply(&self, call: &Call, made: Result<RunId, Error>) -> Result<Reply, Problem> {
         match made {
             Ok(run) => {
@@ -143,7 +143,7 @@ impl Mark {
     }
 }
 
-/// The same for the same value, however its keys are ordered.
+/// A value with sorted keys, so that equal values give equal text.
 fn canonical(value: Json) -> Json {
     match value {
         Json::Object(map) => {

@@ -1,4 +1,4 @@
-//! Streams of what happens: of one run, and of the list.
+//! Streams of events: of one run, and of the list.
 
 mod broadcaster;
 mod ring_buffer;
@@ -20,10 +20,10 @@ use super::call::{Call, Reply};
 use super::passes::Pass;
 use super::problem::Problem;
 
-/// How often something is said although there is nothing to say.
+/// How often to send a sign of life if there is no event.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// All events of a run after one, then each as it is stored.
+/// Sends all events of a run after a number, then each new one.
 pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let last = call.headers.get("last-event-id").and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
@@ -35,19 +35,20 @@ pub(super) async fn run(call: Call) -> Result<Reply, Problem> {
     Ok(streamed(call.site.hub.watch(&run, after).await?, pass))
 }
 
-/// Rows of the list whenever they change.
+/// Sends rows of the list when they change.
 pub(super) async fn list(call: Call) -> Result<Reply, Problem> {
     let pass = call.pass()?;
     Ok(streamed(call.site.hub.board()?, pass))
 }
 
-/// Something that says one piece after the other.
+/// A source of pieces.
 pub(super) trait Pieces: Send + 'static {
     /// The next piece; `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
 
-/// A stream whose pieces are asked for when the client has taken those before: nothing piles up here. It ends with the pass.
+/// A stream that asks for a piece only after the client has taken the previous ones, so nothing piles up. It ends with
+/// the pass.
 fn streamed(pieces: impl Pieces, pass: Pass) -> Reply {
     let first = Bytes::from_static(b"retry: 1000\n\n");
     let rest = stream::unfold((Some(first), pieces), |(first, mut pieces)| async move {

@@ -1,4 +1,4 @@
-//! Every route there is. What is answered, the OpenAPI document and the test of who may do what are made from it.
+//! The table of all routes. The router, the OpenAPI document and the test of roles use it.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -17,7 +17,7 @@ macro_rules! calls {
     };
 }
 
-/// JSON of a type, with the usual status.
+/// A JSON answer of a type, with the usual status.
 macro_rules! json {
     ($type:ty) => {
         Gives::Json(&[200], shape::<$type>)
@@ -67,35 +67,36 @@ fn output(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string", "enum": ["stdout", "stderr"]})
 }
 
-/// Every route there is.
+/// All routes.
 pub(super) static ROUTES: &[Route] = &[
-    Route::get("/health", Open, "Whether the server and its store are well", calls!(about::health))
+    Route::get("/health", Open, "Whether the server and its store work", calls!(about::health))
         .gives(json!(about::Health)),
-    Route::get("/health/ready", Open, "The same", calls!(about::health)).gives(json!(about::Health)),
+    Route::get("/health/ready", Open, "The same as /health", calls!(about::health)).gives(json!(about::Health)),
     Route::get("/health/live", Open, "Whether the server is there", calls!(about::live)).gives(json!(about::Health)),
-    Route::get("/login", Open, "A token becomes a cookie", calls!(about::login))
+    Route::get("/login", Open, "Exchange a token for a cookie", calls!(about::login))
         .asks(&[needed("token", "The token", text)])
         .gives(Gives::Nothing(303)),
-    Route::get("/metrics", Role(Viewer), "Numbers for Prometheus", calls!(metrics::metrics))
+    Route::get("/metrics", Role(Viewer), "Metrics for Prometheus", calls!(metrics::metrics))
         .gives(Gives::Text("text/plain; version=0.0.4; charset=utf-8")),
     Route::get("/api/v1/openapi.json", Role(Viewer), "This document", calls!(openapi::answer))
         .gives(json!(serde_json::Map<String, serde_json::Value>)),
-    Route::post("/api/v1/logout", Role(Viewer), "The cookie is gone", calls!(about::logout)),
-    Route::get("/api/v1/about", Role(Viewer), "What this server is", calls!(about::about)).gives(json!(about::About)),
-    Route::get("/api/v1/workflows", Role(Viewer), "Every workflow that can be found", calls!(workflows::list))
+    Route::post("/api/v1/logout", Role(Viewer), "Sign out", calls!(about::logout)),
+    Route::get("/api/v1/about", Role(Viewer), "Information about this server", calls!(about::about))
+        .gives(json!(about::About)),
+    Route::get("/api/v1/workflows", Role(Viewer), "All workflows", calls!(workflows::list))
         .gives(json!(workflows::Workflows)),
     Route::get("/api/v1/workflows/{name}", Role(Viewer), "One workflow", calls!(workflows::one))
         .gives(json!(workflows::Workflow)),
-    Route::post("/api/v1/check", Role(Viewer), "What is wrong with a workflow", calls!(workflows::check))
+    Route::post("/api/v1/check", Role(Viewer), "Check a workflow", calls!(workflows::check))
         .takes(shape::<workflows::Check>)
         .gives(json!(workflows::Checked)),
     Route::get("/api/v1/runs", Role(Viewer), "Runs, newest first", calls!(rows::list))
         .asks(&[
             free("status", "Only these statuses", statuses),
-            free("workflow", "Only of this workflow", text),
-            free("text", "Only with this in id, workflow or task", text),
-            free("before", "The run before the page", text),
-            free("limit", "At most so many; 100 unless given", up_to_500),
+            free("workflow", "Only runs of this workflow", text),
+            free("text", "Only runs with this text in id, workflow or task", text),
+            free("before", "Only runs older than this run", text),
+            free("limit", "At most this many; the default is 100", up_to_500),
         ])
         .gives(json!(rows::Page)),
     Route::post("/api/v1/runs", Role(Operator), "Start a run", calls!(start::start))
@@ -103,13 +104,13 @@ pub(super) static ROUTES: &[Route] = &[
         .keyed()
         .gives(MADE),
     Route::get("/api/v1/runs/{run}", Role(Viewer), "One run", calls!(runs::run)).gives(json!(runs::Run)),
-    Route::post("/api/v1/runs/{run}/cancel", Role(Operator), "Stop a run", calls!(tell::cancel))
+    Route::post("/api/v1/runs/{run}/cancel", Role(Operator), "Cancel a run", calls!(tell::cancel))
         .takes(shape::<tell::Cancel>)
         .gives(TOLD),
-    Route::post("/api/v1/runs/{run}/pause", Role(Operator), "Start nothing new in a run", calls!(tell::pause))
+    Route::post("/api/v1/runs/{run}/pause", Role(Operator), "Pause a run: no new step starts", calls!(tell::pause))
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
-    Route::post("/api/v1/runs/{run}/unpause", Role(Operator), "Let a paused run continue", calls!(tell::unpause))
+    Route::post("/api/v1/runs/{run}/unpause", Role(Operator), "Continue a paused run", calls!(tell::unpause))
         .takes(shape::<tell::Nothing>)
         .gives(TOLD),
     Route::post(
@@ -129,22 +130,22 @@ pub(super) static ROUTES: &[Route] = &[
     Route::post(
         "/api/v1/runs/{run}/fork",
         Role(Operator),
-        "A run that shares the past of another one",
+        "Fork a run: start one that shares the past of another",
         calls!(start::fork),
     )
     .takes(shape::<start::Fork>)
     .keyed()
     .gives(MADE),
-    Route::get("/api/v1/runs/{run}/events", Role(Viewer), "What happened in a run", calls!(runs::events))
+    Route::get("/api/v1/runs/{run}/events", Role(Viewer), "The events of a run", calls!(runs::events))
         .asks(&[
-            free("after", "Only after this event", whole),
-            free("limit", "At most so many; 1000 unless given", up_to_5000),
+            free("after", "Only events after this number", whole),
+            free("limit", "At most this many; the default is 1000", up_to_5000),
         ])
         .gives(json!(runs::Events)),
-    Route::get("/api/v1/runs/{run}/stream", Role(Viewer), "What happens in a run", calls!(stream::run))
-        .asks(&[free("after", "Only after this event; the header Last-Event-ID wins", whole)])
+    Route::get("/api/v1/runs/{run}/stream", Role(Viewer), "A stream of the events of a run", calls!(stream::run))
+        .asks(&[free("after", "Only events after this number; the header Last-Event-ID takes precedence", whole)])
         .gives(STREAM),
-    Route::get("/api/v1/runs/{run}/output", Role(Viewer), "What a step left", calls!(runs::output))
+    Route::get("/api/v1/runs/{run}/output", Role(Viewer), "The output of a step", calls!(runs::output))
         .asks(&[PATH])
         .gives(json!(runs::Output)),
     Route::get("/api/v1/runs/{run}/attempts", Role(Viewer), "The attempts of a step", calls!(attempts::attempts))
@@ -153,35 +154,40 @@ pub(super) static ROUTES: &[Route] = &[
     Route::get(
         "/api/v1/runs/{run}/transcript",
         Role(Viewer),
-        "What an agent said and did",
+        "The transcript of an agent",
         calls!(attempts::transcript),
     )
     .asks(&[
         PATH,
         ATTEMPT,
         free("after", "From this entry on", whole),
-        free("limit", "At most so many; 1000 unless given", up_to_5000),
+        free("limit", "At most this many; the default is 1000", up_to_5000),
     ])
     .gives(json!(attempts::Transcript)),
-    Route::get("/api/v1/runs/{run}/printed", Role(Viewer), "What an attempt printed", calls!(attempts::printed))
-        .asks(&[
-            PATH,
-            ATTEMPT,
-            free("stream", "stdout unless given", output),
-            free("after", "From this byte on", whole),
-        ])
-        .gives(json!(attempts::Printed)),
+    Route::get(
+        "/api/v1/runs/{run}/printed",
+        Role(Viewer),
+        "The printed output of an attempt",
+        calls!(attempts::printed),
+    )
+    .asks(&[PATH, ATTEMPT, free("stream", "The default is stdout", output), free("after", "From this byte on", whole)])
+    .gives(json!(attempts::Printed)),
     Route::get("/api/v1/runs/{run}/artifacts", Role(Viewer), "The files of a run", calls!(artifacts::list))
         .gives(json!(artifacts::Artifacts)),
     Route::get("/api/v1/runs/{run}/artifact", Role(Viewer), "A file of a run", calls!(artifacts::one))
         .asks(&[needed("name", "The name of a file", text)])
         .gives(Gives::File),
-    Route::get("/api/v1/stream", Role(Viewer), "What the list of runs shows, as it changes", calls!(stream::list))
+    Route::get("/api/v1/stream", Role(Viewer), "A stream of changes in the list of runs", calls!(stream::list))
         .gives(STREAM),
-    Route::get("/api/v1/questions", Role(Viewer), "Every open question", calls!(answer::list))
+    Route::get("/api/v1/questions", Role(Viewer), "All open questions", calls!(answer::list))
         .gives(json!(answer::Questions)),
-    Route::get("/api/v1/workers", Role(Viewer), "Who works for this store, and what waits", calls!(workers::list))
-        .gives(json!(longhaul_runtime::Roster)),
-    Route::get("/api/v1/persisted", Role(Viewer), "What evaluations and routing noted", calls!(about::persisted))
+    Route::get(
+        "/api/v1/workers",
+        Role(Viewer),
+        "The workers of this store, and the steps that wait",
+        calls!(workers::list),
+    )
+    .gives(json!(longhaul_runtime::Roster)),
+    Route::get("/api/v1/persisted", Role(Viewer), "The notes of evaluations and routing", calls!(about::persisted))
         .gives(json!(about::Persisted)),
 ];

@@ -1,4 +1,4 @@
-//! Commands to a run.
+//! Sends commands to a run.
 
 use axum::http::StatusCode;
 use longhaul_app::{CommandOutcome, RunCommand};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::call::{Call, Reply, path_of};
 use super::problem::Problem;
 
-/// Stop.
+/// Cancels a run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cancel {
@@ -19,21 +19,21 @@ pub(super) struct Cancel {
     reason: Option<String>,
 }
 
-/// Nothing more to say.
+/// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-/// Start again.
+/// Starts a run again.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Retry {
-    /// From which step; whatever failed, if nothing is said.
+    /// The first step to run again. Without it, the steps that failed.
     #[serde(default)]
     from: Option<String>,
 }
 
-/// A signal.
+/// Sends a signal.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Signal {
@@ -68,7 +68,7 @@ pub(super) async fn signal(call: Call) -> Result<Reply, Problem> {
     command(&call, RunCommand::Signal { name, data }, call.caller()).await
 }
 
-/// Carries a command out, and replies with what came of it. One that no engine has applied so far is accepted.
+/// Carries out a command, and replies with its outcome. The status is 202 if no engine has applied it yet.
 pub(super) async fn command(call: &Call, command: RunCommand, caller: Caller) -> Result<Reply, Problem> {
     let run = call.run().await?;
     let applied = call.desk().app().command(&run, command, &caller).await?;

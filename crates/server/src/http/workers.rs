@@ -1,4 +1,4 @@
-//! Who works for the store, on what, and what waits for somebody who can.
+//! Lists the workers of the store, the steps that they hold, and the steps that wait.
 
 use super::call::{Call, Reply};
 use super::problem::Problem;

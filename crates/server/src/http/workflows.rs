@@ -1,4 +1,4 @@
-//! Workflows: what there is, one of them, and what is wrong with a text.
+//! Workflows: lists them, shows one, and checks a text.
 
 use std::path::Path;
 
@@ -24,9 +24,9 @@ use super::problem::Problem;
 use super::rows::{Row, row};
 use crate::app_state::{AppState, Listed};
 
-/// Runs that a tally is about.
+/// How many runs a tally counts.
 const TALLIED: usize = 100;
-/// Runs that a workflow is shown with.
+/// How many runs a workflow is shown with.
 const LAST_RUNS: usize = 10;
 
 /// A workflow in a list.
@@ -34,7 +34,7 @@ const LAST_RUNS: usize = 10;
 pub(super) struct WorkflowRow {
     name: String,
     description: String,
-    /// Nothing if it has errors.
+    /// How many steps it has; null if it has errors.
     steps: Option<usize>,
     ok: bool,
     origin: String,
@@ -43,20 +43,20 @@ pub(super) struct WorkflowRow {
     runs: Tally,
 }
 
-/// Every workflow, by name.
+/// All workflows, by name.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Workflows {
     workflows: Vec<WorkflowRow>,
 }
 
-/// Where a workflow is.
+/// The place of a workflow.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Place {
     origin: String,
     file: String,
 }
 
-/// Of the last 100 runs of a name.
+/// How the last 100 runs with a name ended.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Tally {
     succeeded: u64,
@@ -67,7 +67,7 @@ pub(super) struct Tally {
     last: Option<Row>,
 }
 
-/// A workflow with everything that a page shows of it.
+/// A workflow with all data for its page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Workflow {
     #[serde(flatten)]
@@ -126,7 +126,7 @@ fn inputs(unit: &plan::Unit) -> IndexMap<String, Input> {
     unit.inputs.iter().map(|(name, input)| (name.to_string(), input.clone())).collect()
 }
 
-/// What is to be checked: a text, or a workflow of the list.
+/// The thing to check: a text, or a workflow of the list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Check {
@@ -140,7 +140,7 @@ pub(super) struct Check {
     workflow: Option<String>,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Checked {
     ok: bool,
@@ -150,7 +150,7 @@ pub(super) struct Checked {
     picture: Option<Picture>,
 }
 
-/// What is wrong. Executes nothing and writes nothing.
+/// Checks a workflow. Executes nothing and writes nothing.
 pub(super) async fn check(call: Call) -> Result<Reply, Problem> {
     let body: Check = call.body()?;
     refreshed(call.desk()).await?;
@@ -190,14 +190,14 @@ pub(super) fn startable(desk: &AppState, name: &str) -> Result<Startable, Proble
     })
 }
 
-/// Does something that takes a while, beside what others wait for.
+/// Runs slow work on another thread, so that other requests do not wait.
 pub(super) async fn aside<T: Send + 'static>(
     desk: &AppState,
     work: impl FnOnce(&AppState) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let desk = desk.clone();
     let done = tokio::task::spawn_blocking(move || work(&desk)).await;
-    done.unwrap_or_else(|_| Err(Problem::failing("the work came to no end")))
+    done.unwrap_or_else(|_| Err(Problem::failing("the work did not finish")))
 }
 
 async fn refreshed(desk: &AppState) -> Result<(), Problem> {
@@ -208,7 +208,7 @@ fn unknown(name: &str) -> Problem {
     Problem::missing(format!("There is no workflow `{name}`."))
 }
 
-/// The text of a workflow, and what there is to say about it.
+/// The text of a workflow, and its check report.
 fn read(desk: &AppState, entry: &WorkflowEntry) -> Result<(String, CheckReport), Problem> {
     let disk = desk.disk();
     let report = disk.check(entry, None).map_err(|error| Problem::failing(format!("{error:#}")))?;
@@ -219,7 +219,7 @@ fn findings(report: &CheckReport) -> Vec<Json> {
     report.diagnostics.iter().map(|found| json!(found.report(&report.sources))).collect()
 }
 
-/// Runs have the name that the file gives itself, which may be another one than it is found by.
+/// The last runs of a workflow. Runs have the name from inside the file, which may differ from the name in the list.
 async fn last_runs(desk: &AppState, listed: &Listed) -> Result<Vec<Row>, Problem> {
     let workflow = listed.plan.as_ref().map_or_else(|| listed.entry.name.clone(), |plan| plan.main().name.clone());
     let query = Query { workflow: Some(workflow), limit: TALLIED, ..Query::default() };

@@ -1,6 +1,6 @@
-//! What tools answer as data: the types that are serialised, and the schemas of them that clients are shown.
+//! The answers of tools as data: the types, and their schemas for clients.
 //!
-//! **Invariant:** a tool that is listed with a schema answers nothing else, unless it fails; a failure is told in words alone.
+//! **Invariant:** a tool that is listed with a schema answers with that schema. A failure is only text.
 
 mod driven;
 mod hosted;
@@ -18,7 +18,7 @@ pub(crate) use driven::Driven;
 pub(crate) use hosted::{Gate, Hosted, Step};
 pub(crate) use rest::{Beat, Checked, Found, Row, Runs, Saved, Shown, ShownStep, Skills, Usage, Workflow, Workflows};
 
-/// A tool as clients are told of it, with what it answers.
+/// Adds the schema of its answer to a tool.
 pub(crate) fn with(tool: rmcp::model::Tool) -> rmcp::model::Tool {
     match of(&tool.name) {
         Some(schema) => tool.with_raw_output_schema(Arc::new(schema)),
@@ -26,7 +26,7 @@ pub(crate) fn with(tool: rmcp::model::Tool) -> rmcp::model::Tool {
     }
 }
 
-/// What a tool that is always there answers.
+/// The schema of the answer of a fixed tool.
 fn of(tool: &str) -> Option<JsonObject> {
     Some(match tool {
         "workflow_list" => one::<Workflows>(),
@@ -43,13 +43,13 @@ fn of(tool: &str) -> Option<JsonObject> {
     })
 }
 
-/// What a tool of one workflow answers.
+/// The schema of the answer of a workflow's tool.
 pub(crate) fn hosted() -> Arc<JsonObject> {
     Arc::new(one::<Hosted>())
 }
 
 fn generator() -> SchemaGenerator {
-    // The protocol takes only objects for schemas of properties.
+    // The protocol allows only objects as schemas of properties.
     let mut objects = ReplaceBoolSchemas::default();
     objects.skip_additional_properties = true;
     SchemaSettings::draft2020_12().for_serialize().with_transform(objects).into_generator()
@@ -63,7 +63,7 @@ fn part<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<T>().to_value()
 }
 
-/// One of several: a client may only be shown an object.
+/// One of several schemas, wrapped in an object, because the protocol requires one.
 fn any(parts: &[fn(&mut SchemaGenerator) -> Value]) -> JsonObject {
     let mut generator = generator();
     let parts: Vec<Value> = parts.iter().map(|part| part(&mut generator)).collect();
@@ -71,7 +71,7 @@ fn any(parts: &[fn(&mut SchemaGenerator) -> Value]) -> JsonObject {
     tidy(json!({"type": "object", "anyOf": parts, "$defs": definitions}))
 }
 
-/// Without what only schema tools care for.
+/// Removes parts that only schema tools use.
 fn tidy(mut schema: Value) -> JsonObject {
     let Some(object) = schema.as_object_mut() else { return JsonObject::new() };
     for key in ["$schema", "title", "description"] {

@@ -1,6 +1,6 @@
-//! The arguments of a call, held to the schema that clients are shown.
+//! Checks the arguments of a call against the schema that clients see.
 //!
-//! **Invariant:** an argument that a tool does not know is an error that names the nearest one. Nothing is ignored.
+//! **Invariant:** an unknown argument is an error that names the closest known one. No argument is ignored.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::mcp::tool::Problem;
 
-/// The schema of arguments, without what only schema tools care for.
+/// The schema of the arguments, without parts that only schema tools use.
 pub(crate) fn schema<T: JsonSchema>() -> JsonObject {
     let mut schema = schemars::schema_for!(T).to_value();
     let Some(object) = schema.as_object_mut() else { return JsonObject::new() };
@@ -20,7 +20,7 @@ pub(crate) fn schema<T: JsonSchema>() -> JsonObject {
     std::mem::take(object)
 }
 
-/// Arguments as a tool takes them.
+/// Parses the arguments of a call.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(arguments: JsonObject) -> Result<T, Problem> {
     let schema = schema::<T>();
     let known: Vec<String> = schema
@@ -52,11 +52,11 @@ mod tests {
 
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only whether it can be read is of interest")]
+    #[expect(dead_code, reason = "the test only checks that it parses")]
     struct Args {
-        /// Which.
+        /// The name of the workflow.
         workflow: String,
-        /// How many.
+        /// The number of results.
         #[serde(default)]
         limit: Option<u32>,
     }

@@ -1,7 +1,8 @@
-//! Asking the person behind a client, where the client can do that: in the newest protocol by a reply that needs an answer before the
-//! call is made again, in older ones by a request of ours while the call waits.
+//! Asks the person behind a client, if the client supports it. In the newest protocol, the reply asks for input and the
+//! client calls again. In older ones, the server sends a request while the call waits.
 //!
-//! **Invariant:** what a person is asked is known by a hash of what they are shown. An answer to anything else is no answer.
+//! **Invariant:** each question is identified by a hash of the text that the person sees. An answer to another text
+//! does not count.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,22 +22,22 @@ use serde_json::{Value, json};
 use crate::mcp::decision;
 use crate::mcp::tool::Call;
 
-/// How long a person may think while a call waits for them; the question stays open afterwards.
+/// How long a call waits for the person. After that the question stays open.
 const THINKING: Duration = Duration::from_secs(600);
-/// How much of what is reviewed is shown in a form.
+/// The most characters of the reviewed text in a form.
 const SHOWN_CHARS_MAX: usize = 4_000;
 
-/// What came of asking.
+/// The result of asking.
 pub(crate) enum ElicitationReply {
-    /// The client cannot ask, or nobody said anything.
+    /// The client cannot ask, or the person gave no answer.
     Nothing,
-    /// They answered, and perhaps said something beside it.
+    /// The answer, with a comment if there is one.
     Answer(Answer, Option<String>),
-    /// They are asked by the client, which then calls again.
+    /// The client asks the person, and then calls again.
     Later(InputRequiredResult),
 }
 
-/// Asks a person what a run asks.
+/// Asks a person the question of a run.
 pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> ElicitationReply {
     let Call { context, responses, .. } = call;
     if !can_ask(context) {
@@ -52,7 +53,7 @@ pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> ElicitationR
     let Some(form) = form(asked) else { return ElicitationReply::Nothing };
     if is_stateless(context) {
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
-        // The run is all that there is to remember: whoever calls again continues with it.
+        // The run is the only state: the next call continues with it.
         let state = Some(run.to_string());
         return ElicitationReply::Later(InputRequiredResult::new(Some(BTreeMap::from([(key, request)])), state));
     }
@@ -66,7 +67,7 @@ pub(crate) async fn ask(call: &Call, run: &RunId, asked: &Asked) -> ElicitationR
         .map_or(ElicitationReply::Nothing, |(answer, comment)| ElicitationReply::Answer(answer, comment))
 }
 
-/// Whether the client can put a form to whoever is behind it.
+/// Whether the client can show a form to its user.
 pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let asks = context.client_capabilities().and_then(|can| can.elicitation);
     asks.is_some_and(|asks| asks.form.is_some() || asks.url.is_none())
@@ -76,7 +77,7 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// By what an answer is known to be about this question, as it was shown.
+/// The key that ties an answer to this question and its text.
 fn key(asked: &Asked) -> String {
     format!("{}@{}#{}", asked.path, asked.asked_at, asked.shown)
 }
@@ -98,7 +99,7 @@ fn message(asked: &Asked) -> String {
     format!("{} (step `{}`){error}{content}", asked.text, asked.path)
 }
 
-/// The fields of a form; only plain ones are allowed in them.
+/// The fields of a form. The protocol allows only plain ones.
 fn schema(asked: &Asked) -> Value {
     if asked.kind == QuestionKind::Question && asked.choices.is_empty() {
         let answer = asked.schema.as_ref().filter(|schema| is_plain(schema)).cloned();
@@ -121,7 +122,7 @@ fn is_plain(schema: &Json) -> bool {
     matches!(schema["type"].as_str(), Some("string" | "number" | "integer" | "boolean"))
 }
 
-/// What they said; whoever declines has not decided anything.
+/// The answer in the result; `None` if the person declined, because that decides nothing.
 fn said(asked: &Asked, result: ElicitResult) -> Option<(Answer, Option<String>)> {
     let content = result.content.filter(|_| result.action == ElicitationAction::Accept)?;
     let text = |key: &str| content.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -131,7 +132,7 @@ fn said(asked: &Asked, result: ElicitResult) -> Option<(Answer, Option<String>)>
     Some((answer, comment))
 }
 
-/// A text that stands for something else, where something else is asked for.
+/// Parses a text as a value, if the question asks for one.
 fn meant(asked: &Asked, value: &Value) -> Json {
     let wants_text = asked.schema.as_ref().is_none_or(|schema| schema["type"] == "string");
     let parsed = value.as_str().filter(|_| !wants_text).and_then(|text| serde_json::from_str(text).ok());

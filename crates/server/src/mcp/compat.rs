@@ -1,10 +1,11 @@
-//! Tool sets of other systems: their names, arguments and answers on top of the same engine, for setups that are switched over.
+//! Tool sets of other systems: their names, arguments and answers on top of the same engine, for setups that move to
+//! Longhaul.
 //!
 //! ```text
-//! agent007_* | wb_* | workflows_* ─▶ arguments of theirs ─▶ desk, engine ─▶ answers of theirs
+//! agent007_* | wb_* | workflows_* ─▶ their arguments ─▶ app state, engine ─▶ their answers
 //! ```
 //!
-//! **Invariant:** a set only translates. What is decided, recorded and refused is the engine's, and a wrong call harms nothing.
+//! **Invariant:** a set only translates. The engine decides, records and rejects, and a wrong call does no harm.
 
 mod agent007;
 mod journal;
@@ -33,7 +34,7 @@ pub enum ToolSet {
     WorkBuddy,
 }
 
-/// What sets are called.
+/// The names of the sets.
 const SETS: [&str; 3] = ["agent007", "valet", "work-buddy"];
 
 impl FromStr for ToolSet {
@@ -53,7 +54,7 @@ impl FromStr for ToolSet {
     }
 }
 
-/// The tools of the sets that the server is asked to have.
+/// The tools of the sets that this server offers.
 pub(crate) fn tools(desk: &AppState) -> Vec<rmcp::model::Tool> {
     let mut tools: Vec<_> = fixed(desk).into_iter().map(Tool::described).collect();
     if desk.compat().contains(&ToolSet::Agent007) {
@@ -65,12 +66,12 @@ pub(crate) fn tools(desk: &AppState) -> Vec<rmcp::model::Tool> {
     tools
 }
 
-/// The action of Valet that a name stands for, if the server is asked to have them.
+/// The action of Valet with this name, if the server offers that set.
 pub(crate) fn action(desk: &AppState, name: &str) -> Option<&'static Action> {
     desk.compat().contains(&ToolSet::Valet).then(|| valet::named(name)).flatten()
 }
 
-/// Carries out a call if it is of one of the sets.
+/// Carries out a call if it belongs to one of the sets.
 pub(crate) async fn call(name: &str, call: Call) -> Result<Result<Reply, Problem>, Call> {
     if let Some(tool) = fixed(&call.desk).into_iter().find(|tool| tool.name == name) {
         return Ok((tool.call)(call).await);
@@ -86,17 +87,17 @@ pub(crate) async fn call(name: &str, call: Call) -> Result<Result<Reply, Problem
 
 fn fixed(desk: &AppState) -> Vec<&'static Tool> {
     let sets = [(ToolSet::Agent007, agent007::table()), (ToolSet::WorkBuddy, work_buddy::table())];
-    // A set that is asked for twice is there once.
+    // A set that is configured twice appears once.
     let there = sets.into_iter().filter(|(set, _)| desk.compat().contains(set));
     there.flat_map(|(_, table)| table).collect()
 }
 
-/// An answer that is data, told as its text, too: clients of these sets read that.
+/// A reply with data, and the same data as text, because clients of these sets read the text.
 fn told(data: Value) -> Reply {
     Reply::Done(format!("{data:#}"), data)
 }
 
-/// What a step is called there: by its id alone, whichever visit it is on. Inside of another step, by its address.
+/// The name of a step there: its id, without the visit. Inside another step it is the address.
 fn step_name(path: &StepPath) -> String {
     match path.segments() {
         [only] => only.id.to_string(),

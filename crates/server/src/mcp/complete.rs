@@ -1,4 +1,4 @@
-//! Completions: names of workflows, runs and steps, while somebody types.
+//! Completes the names of workflows, runs and steps while a person types.
 
 use longhaul_store::Query;
 use rmcp::ErrorData;
@@ -6,7 +6,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 
 use crate::app_state::AppState;
 
-/// Runs that are looked through for those that begin as was typed.
+/// How many runs to search.
 const RUNS_MAX: usize = 20;
 
 pub(crate) async fn complete(desk: &AppState, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {

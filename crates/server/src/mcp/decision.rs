@@ -1,4 +1,4 @@
-//! What a person said at a gate, from the words that clients use.
+//! Reads a person's answer at a gate from the words that clients use.
 
 use longhaul_core::Json;
 use longhaul_core::event::{Answer, QuestionKind};
@@ -6,7 +6,7 @@ use longhaul_core::view::Asked;
 
 use crate::mcp::tool::Problem;
 
-/// The answer that a decision and a value make.
+/// The answer for a decision and a value.
 pub(crate) fn answer(
     asked: &Asked,
     decision: Option<&str>,
@@ -34,11 +34,11 @@ pub(crate) fn answer(
             Some(value) => Ok(Answer::Value { value }),
             None => Err(Problem::new(format!("`{decision}` needs a `value`; {}", takes(asked)))),
         },
-        _ => Err(Problem::new(format!("`{decision}` is no decision; {}; the gate still waits", takes(asked)))),
+        _ => Err(Problem::new(format!("`{decision}` is not a decision; {}; the gate still waits", takes(asked)))),
     }
 }
 
-/// What can be said, in words.
+/// The possible answers, in words.
 pub(crate) fn takes(asked: &Asked) -> String {
     let mut words: Vec<&str> = words(asked.kind).to_vec();
     words.extend(asked.choices.iter().map(String::as_str));
@@ -48,7 +48,7 @@ pub(crate) fn takes(asked: &Asked) -> String {
     }
 }
 
-/// The decisions that a kind of question knows beside its choices.
+/// The decisions that a kind of question allows, in addition to its choices.
 pub(crate) fn words(kind: QuestionKind) -> &'static [&'static str] {
     match kind {
         QuestionKind::Approval | QuestionKind::Consent => &["approve", "deny"],
@@ -103,7 +103,10 @@ mod tests {
     #[test]
     fn what_is_no_decision_says_what_is_one() {
         let said = told(QuestionKind::Review, "maybe", None);
-        assert_eq!(said, "`maybe` is no decision; `decision` takes: approve, deny, edit, later; the gate still waits");
+        assert_eq!(
+            said,
+            "`maybe` is not a decision; `decision` takes: approve, deny, edit, later; the gate still waits"
+        );
         assert!(told(QuestionKind::Review, "edit", None).starts_with("`edit` needs a `value`"));
         assert!(told(QuestionKind::Review, "edit", Some(json!("  "))).starts_with("`edit` needs a `value`"));
         assert!(told(QuestionKind::Question, "", None).starts_with("what is the answer?"));

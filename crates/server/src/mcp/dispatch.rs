@@ -1,30 +1,30 @@
-//! One line of text as a command: `wf tdd Add a button`.
+//! Parses one line of text as a command: `wf tdd Add a button`.
 //!
 //! ```text
 //! command = [prefix] form          prefix: $agent007 /agent007 @agent007 agent007, or with `longhaul`
 //! form    = nothing | help [topic] | run TASK | wf [list | NAME TASK] | skill [list | NAME ARGS] | /SKILL ARGS | NAME TASK | TASK
 //! ```
 //!
-//! A pure reading of the text: nothing is started here.
+//! It only parses the text and starts nothing.
 
-/// What a line asks for.
+/// The command in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// An explanation.
+    /// Show the help.
     Help,
-    /// A task of its own.
+    /// Do a task without a workflow.
     Task(String),
-    /// The workflows there are.
+    /// List the workflows.
     Workflows,
-    /// A workflow with a task.
+    /// Start a workflow with a task.
     Workflow(String, String),
-    /// The skills there are.
+    /// List the skills.
     Skills,
-    /// A skill with what it is about.
+    /// Use a skill with its arguments.
     Skill(String, String),
 }
 
-/// What can be written.
+/// The help text.
 pub(crate) const USAGE: &str = "\
 wf                      list the workflows
 wf NAME TASK            start a workflow with a task:  wf tdd Add a --json flag
@@ -34,7 +34,7 @@ run TASK                one task by itself:  run fix the flaky test
 NAME TASK               as `wf NAME TASK`
 help                    this";
 
-/// Reads a line. `workflows` are the names that stand for themselves.
+/// Parses a line. `workflows` are the names that may stand alone.
 pub(crate) fn read(line: &str, workflows: &[String]) -> Result<Command, String> {
     let line = without_prefix(line.trim());
     let (verb, rest) = word(line);
@@ -79,7 +79,7 @@ fn skill(rest: &str) -> Command {
     Command::Skill(name.trim_start_matches('/').to_owned(), about.to_owned())
 }
 
-/// The workflow that is meant: case, `_` and other signs do not matter.
+/// The workflow with this name. Case, `_` and other signs do not matter.
 fn named(word: &str, workflows: &[String]) -> Option<String> {
     workflows.iter().find(|name| folded(name) == folded(word)).cloned()
 }
@@ -94,7 +94,7 @@ fn word(text: &str) -> (&str, &str) {
     (first, rest.trim())
 }
 
-/// The line without the name that it may call us by.
+/// The line without a prefix such as `@longhaul`.
 fn without_prefix(line: &str) -> &str {
     let (first, rest) = word(line);
     let name = first.strip_prefix(['$', '/', '@']).unwrap_or(first).to_lowercase();

@@ -1,7 +1,8 @@
-//! What a client is told about a hosted run: the steps it is to do, each with all that closes it, or the gate it stands at.
+//! Describes a hosted run to its client: the steps to do, with instructions for closing them, or the gate that it waits
+//! at.
 //!
-//! **Invariant:** a step that is handed out can be done and closed by somebody who knows nothing but its text. A gate never comes without
-//! the order to stop.
+//! **Invariant:** a client that knows only the text of a step can do and close it. A gate always comes with the
+//! instruction to stop.
 
 use longhaul_core::view::{Asked, Held};
 use longhaul_runtime::{HandedStep, HostStatus, HostedWork};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use crate::mcp::answers::{Gate, Hosted, Step};
 use crate::mcp::decision;
 
-/// How a run stands, for models and people.
+/// The state of a run, for models and people.
 pub(crate) fn text(handed: &HandedStep) -> String {
     let mut parts = vec![headline(handed)];
     parts.extend(handed.auto_ran.iter().map(|ran| {
@@ -25,7 +26,7 @@ pub(crate) fn text(handed: &HandedStep) -> String {
     parts.join("\n\n")
 }
 
-/// The same as data.
+/// The state of a run as data.
 pub(crate) fn data(handed: &HandedStep) -> Value {
     let HandedStep { run, workflow, task, status, running, free, auto_ran, questions, results, .. } = handed.clone();
     json!(Hosted {
@@ -67,11 +68,11 @@ fn is_others(handed: &HandedStep, held: &Held) -> bool {
 }
 
 fn others(held: &Held) -> String {
-    let silent = if held.stale { ", and nothing was heard of it for long" } else { "" };
+    let silent = if held.stale { ", silent for a long time" } else { "" };
     format!("`{}` is with {}{silent}", held.path, held.by)
 }
 
-/// A step: who does it, what is to be done, and how it is closed.
+/// A step: its persona, its prompt, and how to close it.
 fn step(handed: &HandedStep, work: &HostedWork) -> String {
     let persona = work.persona.as_ref().map_or_else(String::new, |persona| format!(", as {persona}"));
     let model = work.model.as_ref().map_or_else(String::new, |model| format!(", meant for the model {model}"));
@@ -102,7 +103,7 @@ fn step_data(handed: &HandedStep, work: &HostedWork) -> Step {
     }
 }
 
-/// The prompt with what lets a subagent close the loop by itself.
+/// The prompt, with instructions so that a subagent can submit the result itself.
 fn prompt(handed: &HandedStep, work: &HostedWork) -> String {
     format!("{}\n\n{}", work.prompt.trim_end(), footer(handed, work))
 }
@@ -121,15 +122,15 @@ fn footer(handed: &HandedStep, work: &HostedWork) -> String {
         format!("\n- Results of earlier steps: tool `output` with {call}. There are: {}.", outputs.join(", "))
     };
     format!(
-        "---\nThis is step `{path}`, attempt {attempt}, of the Longhaul run {run}. Whoever does it closes it, a subagent too:\n\
+        "---\nThis is step `{path}`, attempt {attempt}, of the Longhaul run {run}. The agent that does it also closes it, even a subagent:\n\
          - When it is done: tool `submit` with {}. If it cannot be done: \"error\": \"<why>\" in the place of \"output\".\n\
          - While it takes long: tool `heartbeat` with {}, every 3 to 5 minutes.{earlier}{review}",
         with(&format!("\"output\": {result}")),
-        with("\"hint\": \"<what you are at>\""),
+        with("\"hint\": \"<what you are doing>\""),
     )
 }
 
-/// What a client is told at a gate.
+/// The text for a client at a gate.
 pub(crate) fn gate(handed: &HandedStep, asked: &Asked) -> String {
     let content = content(asked).map_or_else(String::new, |content| format!("\n\n{content}"));
     let orders: Vec<String> =
@@ -150,7 +151,7 @@ fn gate_data(handed: &HandedStep, asked: &Asked) -> Gate {
     }
 }
 
-/// What is to be looked at.
+/// The text to review.
 fn content(asked: &Asked) -> Option<String> {
     let failure = asked.error.as_ref().map(|error| error.message.clone());
     let output =
@@ -158,7 +159,7 @@ fn content(asked: &Asked) -> Option<String> {
     output.or(failure)
 }
 
-/// What a model does at a gate: nothing by itself.
+/// Instructions for a model at a gate: it must not decide itself.
 fn orders(run: &str, asked: &Asked) -> Vec<String> {
     let answer = match decision::words(asked.kind) {
         [] if asked.choices.is_empty() => json!({"run": run, "step": asked.path, "value": "<their answer>"}),

@@ -1,7 +1,7 @@
-//! The protocol over HTTP, behind a door that is closed unless everything fits.
+//! Serves the protocol over HTTP. It refuses all requests that fail a check.
 //!
-//! **Invariant:** every request passes [`guard`] before anything else looks at it, whatever its path or method: its `Host` must be
-//! one of ours, an `Origin` one that was allowed, and its token the right one. A page of a browser has none of them.
+//! **Invariant:** every request passes [`guard`] first, for all paths and methods. Its `Host` must be ours, its
+//! `Origin` must be allowed, and its token must be right. A foreign page in a browser has none of these.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,32 +29,32 @@ use crate::mcp::sessions::Sessions;
 use crate::origin_check::{Door, Foreign, bearer};
 use crate::token::Token;
 
-/// The one path that leads anywhere.
+/// The only path.
 const PATH: &str = "/mcp";
 /// The last version of the protocol that has sessions.
 const LAST_WITH_SESSIONS: &str = "2025-11-25";
-/// How often it is looked whether the token is still that of the file.
+/// How often to check whether the file still has the token.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Who may come in.
+/// The address, the token and the allowed origins of a server.
 pub struct Doors {
-    /// Where to listen.
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// What clients show.
+    /// The token of the clients.
     pub token: Token,
-    /// Names of this machine, beside those of its loopback.
+    /// Names of this machine, in addition to those of its loopback.
     pub hosts: Vec<String>,
     /// Pages that may call, such as `http://localhost:6274`.
     pub origins: Vec<String>,
 }
 
-/// The doors, and whether they are closed for good.
+/// The checks, and whether the token was revoked.
 struct Entrance {
     doors: Doors,
     closed: CancellationToken,
 }
 
-/// Serves clients over HTTP until the desk is closed; `ready` is told the address.
+/// Serves clients over HTTP until the state is closed. Calls `ready` with the address.
 pub async fn http(desk: AppState, doors: Doors, ready: impl FnOnce(&str)) -> Result<()> {
     let listener = TcpListener::bind(doors.address)
         .await
@@ -64,13 +64,13 @@ pub async fn http(desk: AppState, doors: Doors, ready: impl FnOnce(&str)) -> Res
     let entrance = Arc::new(Entrance { doors, closed: CancellationToken::new() });
     let app = router(desk.clone(), Arc::clone(&entrance));
     ready(&format!("http://{address}{PATH}"));
-    // Streams of clients end with the sessions, and those with `stop`.
+    // `stop` ends the sessions, and with them the streams of clients.
     tokio::join!(connections::serve(listener, app, stop.clone()), watch(&entrance, &stop));
     desk.close().await;
     Ok(())
 }
 
-/// Closes the doors for good when the token in the file is another one, or none.
+/// Refuses all requests from the moment when the file has another token, or none.
 async fn watch(entrance: &Entrance, stop: &CancellationToken) {
     while entrance.doors.token.is_kept() {
         tokio::select! {
@@ -96,19 +96,19 @@ fn router(desk: AppState, entrance: Arc<Entrance>) -> Router {
 /// The protocol as a service.
 pub(crate) type Protocol = StreamableHttpService<McpServer, LocalSessionManager>;
 
-/// The protocol, for whoever has been let in.
+/// The protocol as a service, for callers that passed the checks.
 pub(crate) fn service(desk: AppState) -> Protocol {
     let mut config = StreamableHttpServerConfig::default()
         .with_cancellation_token(desk.stop().child_token())
         .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
-        // Our own check is outside, and knows more.
+        // Our own check runs before, and knows more.
         .disable_allowed_hosts();
     config.session_store = Some(Arc::new(Sessions::of(&desk)));
     let face = McpServer::new(desk);
     StreamableHttpService::new(move || Ok(face.clone()), Arc::new(LocalSessionManager::default()), config)
 }
 
-/// Has the protocol answer a request whose body is short enough and arrives in time.
+/// Passes a request to the protocol, if its body is short enough and arrives in time.
 pub(crate) async fn guarded(protocol: &Protocol, request: Request, limits: &Limits) -> Response {
     let (parts, body) = request.into_parts();
     match whole(body, MESSAGE_BYTES_MAX, limits).await {
@@ -133,7 +133,7 @@ async fn guard(State(entrance): State<Arc<Entrance>>, request: Request, next: Ne
     }
 }
 
-/// Why a request is sent away, if it is.
+/// The refusal of a request; `None` if it is allowed.
 fn refusal(doors: &Doors, authority: Option<&str>, headers: &HeaderMap) -> Option<Response> {
     let why = match doors.door().foreign(authority, headers) {
         Some(Foreign::Host) => "this is not the server that the request names; see --allow-host\n",

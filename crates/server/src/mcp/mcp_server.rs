@@ -1,4 +1,4 @@
-//! The server as the protocol sees it: what it offers, and where each request goes.
+//! The MCP server: what it offers, and where each request goes.
 
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ use crate::mcp::tool::{Call, Caller, TokenOf, response};
 use crate::mcp::tools::{self, per_workflow};
 use crate::mcp::{answers, compat, complete, prompts, resources};
 
-const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses nothing of them. \
-Hosted: call `start` with a workflow and a task, do each step that is handed out exactly as its prompt says (a subagent per step is fine), \
-hand its result in with `submit`, and continue until the status is `succeeded` or `failed`; `next` hands out again whatever is open, also after \
+const INSTRUCTIONS: &str = "Longhaul runs workflows of many steps and loses no result. \
+Hosted: call `start` with a workflow and a task, do each step that you get exactly as its prompt says (a subagent per step is fine), \
+submit its result with `submit`, and continue until the status is `succeeded` or `failed`; `next` returns all open steps again, also after \
 an interruption. Engine-driven: `run` lets the engine call agents itself. \
 At a gate a human decides: show what is to be approved, end your turn, and pass on their words with `answer`. Never decide yourself.";
 
-/// The server as the protocol sees it.
+/// The MCP server.
 #[derive(Clone)]
 pub(crate) struct McpServer {
     desk: AppState,
-    /// The session, where there is one client alone.
+    /// The session, if there is only one client.
     pipe: Option<Arc<PipeSession>>,
 }
 
 impl McpServer {
-    /// For clients that say in each request whose it is.
+    /// For clients that identify themselves in each request.
     pub(crate) fn new(desk: AppState) -> Self {
         Self { desk, pipe: None }
     }
@@ -44,7 +44,7 @@ impl McpServer {
         Self { desk, pipe: Some(pipe) }
     }
 
-    /// Who calls, as far as the protocol tells.
+    /// The caller, from the data of the protocol.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let name = context.client_info().map(|client| client.title.unwrap_or(client.name)).unwrap_or_default();
         let name: String = name.chars().filter(|letter| !letter.is_control()).take(80).collect();
@@ -58,7 +58,7 @@ impl McpServer {
         Caller::new(name, session, self.desk.origin(), token)
     }
 
-    /// Workflows of the shelf as they are now.
+    /// Reads the registry again and returns the state.
     async fn looked_up(&self) -> Result<&AppState, ErrorData> {
         self.desk.refresh_shelf().await.map_err(|problem| ErrorData::internal_error(problem.text, None))?;
         Ok(&self.desk)

@@ -1,7 +1,7 @@
-//! The protocol over standard input and output, a message a line.
+//! Serves the protocol over standard input and output, one message per line.
 //!
-//! **Invariant:** standard output carries nothing but the protocol. A line that is no JSON is answered as one, and costs no more
-//! memory than a message may have.
+//! **Invariant:** standard output carries only the protocol. A line that is not JSON gets an error as its answer, and
+//! uses no more memory than one message may have.
 
 use std::sync::Arc;
 
@@ -17,11 +17,12 @@ use crate::mcp::sessions::PipeSession;
 
 /// The largest message.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// What is under way between reading and understanding.
+/// The size of the buffer between the reader and the parser.
 const BUFFER: usize = 64 * 1024;
 
-/// Serves a client over standard input and output until it is gone, or the desk is closed. Calls that are open then are not answered any
-/// more; what they had recorded stays, and what this process was doing is stopped in order, for the next one to continue with.
+/// Serves a client over standard input and output until it is gone or the state is closed. Open calls get no answer
+/// then. Their records stay, and the attempts of this process are stopped properly, so that the next process can
+/// continue.
 pub async fn pipes(desk: AppState) -> Result<()> {
     let stop = desk.stop().clone();
     let session = Arc::new(PipeSession::default());
@@ -34,7 +35,7 @@ pub async fn pipes(desk: AppState) -> Result<()> {
         service.waiting().await?;
         anyhow::Ok(())
     };
-    // A client that is gone before it said who it is has nothing to complain about.
+    // A client that leaves before it identifies itself is not an error.
     let _ = served.await;
     if !stop.is_cancelled() {
         session.end(&desk).await;
@@ -44,7 +45,7 @@ pub async fn pipes(desk: AppState) -> Result<()> {
     Ok(())
 }
 
-/// Both ends of a conversation in which only JSON reaches the other side.
+/// Both ends of a connection that passes only JSON.
 fn sifted<R, W>(
     input: R,
     output: W,
@@ -92,7 +93,7 @@ async fn sift(
     }
 }
 
-/// Reads on to the end of a line that is too long.
+/// Skips the rest of a line that is too long.
 async fn skip_line(input: &mut BufReader<impl AsyncRead + Unpin>) {
     while let Ok(bytes @ [_, ..]) = input.fill_buf().await {
         let end = bytes.iter().position(|byte| *byte == b'\n');
@@ -104,9 +105,9 @@ async fn skip_line(input: &mut BufReader<impl AsyncRead + Unpin>) {
     }
 }
 
-/// What is wrong with a line, if it can be no message.
+/// The error of a line that cannot be a message.
 fn complaint(line: &[u8]) -> Option<String> {
-    // Into a value, because only that is done to a limited depth.
+    // Parse into a `Value`, because only that has a limited depth.
     match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(_)) => None,
         Ok(_) => Some(rejection(-32600, "Invalid Request: a message is an object")),
@@ -118,7 +119,7 @@ fn rejection(code: i32, text: &str) -> String {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": text}}).to_string() + "\n"
 }
 
-/// Writes whole lines, whoever they are from.
+/// Writes whole lines from all senders.
 async fn write(
     mut saying: BufReader<impl AsyncRead + Unpin>,
     mut complaints: mpsc::Receiver<String>,

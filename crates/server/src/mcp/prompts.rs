@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::app_state::AppState;
 
-/// The argument that every workflow has.
+/// The argument that all workflows have.
 const TASK: &str = "task";
 
 /// A prompt for each workflow that has no errors.
@@ -17,17 +17,17 @@ pub(crate) fn list(desk: &AppState) -> Vec<Prompt> {
 
 fn prompt(name: &str, plan: &Plan) -> Prompt {
     let unit = plan.main();
-    let task = PromptArgument::new(TASK).with_description("What is to be done").with_required(false);
+    let task = PromptArgument::new(TASK).with_description("The task").with_required(false);
     let inputs = unit.inputs.iter().map(|(name, input)| {
         let about = input.description.clone().unwrap_or_else(|| input.value_type().to_string());
         PromptArgument::new(name.as_str()).with_description(about).with_required(input.is_required())
     });
-    // Some clients leave out what has no description.
+    // Some clients leave out prompts without a description.
     let about = unit.description.clone().unwrap_or_else(|| format!("The workflow `{name}`"));
     Prompt::new(name, Some(about), Some(std::iter::once(task).chain(inputs).collect()))
 }
 
-/// What a model is told to do with a workflow.
+/// The instructions for a model to run a workflow.
 pub(crate) fn get(desk: &AppState, name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let (_, plan) = desk.plan(name).map_err(|problem| ErrorData::invalid_params(problem.text, None))?;
     let unit = plan.main();
@@ -66,7 +66,7 @@ fn instructions(name: &str, arguments: &JsonObject) -> String {
     )
 }
 
-/// Arguments of prompts are texts; one that is JSON is meant as such.
+/// Prompt arguments are texts. A text that is JSON becomes its value.
 fn typed(value: &Value) -> Value {
     let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     parsed.unwrap_or_else(|| value.clone())

@@ -1,7 +1,7 @@
-//! What can be read by an address: workflows, runs, outputs, and the files that attempts left.
+//! Resources: workflows, runs, outputs, and the files of attempts.
 //!
-//! **Invariant:** an address never names a path. What is between its slashes is the name of a workflow, the id of a run, the path of a
-//! step, a number, or one of a few known words.
+//! **Invariant:** an address never names a file path. Each part is the name of a workflow, the id of a run, the path of
+//! a step, a number, or one of a few known words.
 
 use std::io::Read;
 
@@ -16,11 +16,11 @@ use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
 const SCHEME: &str = "longhaul://";
-/// Runs that are listed; the others can be read, too.
+/// How many runs to list. Older runs can be read, too.
 const RUNS_LISTED: usize = 20;
-/// How much of a file is shown.
+/// The most bytes of a file to show.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Files that an attempt can leave.
+/// The files of an attempt.
 const FILES: &[&str] = &["stdout", "stderr", "prompt.md", "transcript.jsonl"];
 
 /// All workflows, and the newest runs.
@@ -42,25 +42,25 @@ pub(crate) async fn list(desk: &AppState) -> Result<Vec<Resource>, ErrorData> {
     Ok(workflows.chain(runs).collect())
 }
 
-/// What else can be read.
+/// Templates of the other addresses.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let template = |path: &str, name: &str, about: &str, kind: &str| {
         ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(about).with_mime_type(kind)
     };
     vec![
         template("workflow/{name}", "workflow", "The text of a workflow", "application/yaml"),
-        template("run/{run}", "run", "What a run is doing, step by step", "application/json"),
-        template("run/{run}/output/{step}", "output", "What a step left, all of it", "text/plain"),
+        template("run/{run}", "run", "The state of a run, step by step", "application/json"),
+        template("run/{run}/output/{step}", "output", "The whole output of a step", "text/plain"),
         template(
             "run/{run}/artifact/{step}/{attempt}/{file}",
             "artifact",
-            "A file that an attempt left: stdout, stderr, prompt.md or transcript.jsonl",
+            "A file of an attempt: stdout, stderr, prompt.md or transcript.jsonl",
             "text/plain",
         ),
     ]
 }
 
-/// What is at an address.
+/// Reads the resource at an address.
 pub(crate) async fn read(desk: &AppState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let found = content(desk, uri).await;
     let (text, kind) =
@@ -116,7 +116,7 @@ async fn artifact(
 ) -> Result<(String, &'static str), Problem> {
     let (run, loaded) = desk.load(run).await?;
     let path: StepPath = step.parse().map_err(Problem::new)?;
-    let attempt: u32 = attempt.parse().map_err(|_| Problem::new(format!("`{attempt}` is no attempt")))?;
+    let attempt: u32 = attempt.parse().map_err(|_| Problem::new(format!("`{attempt}` is not an attempt")))?;
     if loaded.state.find(&path).is_none() {
         return Err(Problem::new(format!("no step `{step}` was reached in {run}")));
     }

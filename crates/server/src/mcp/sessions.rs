@@ -1,7 +1,8 @@
-//! Sessions of clients: over HTTP in files, so that a server that was killed knows its clients again; over a pipe by the client's name.
+//! Sessions of clients. Over HTTP they are in files, so that a restarted server knows its clients. Over a pipe they go
+//! by the client's name.
 //!
-//! **Invariant:** what was granted for a session is taken back when its client ends it, and that is recorded. A session that broke off
-//! is not ended: the client may come back to it.
+//! **Invariant:** when a client ends its session, the grants of the session are revoked, and that is recorded. A lost
+//! connection does not end a session: the client may come back.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,25 +15,25 @@ use rmcp::transport::streamable_http_server::session::{SessionState, SessionStor
 
 use crate::app_state::AppState;
 
-/// How long a session is known that nobody has ended.
+/// How long to keep a session that was not ended.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The session of a request, where it has one.
+/// The session of a request, if it has one.
 pub(crate) fn id(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
 }
 
-/// The session of the client at the other end of a pipe, once that has said who it is.
+/// The session of the client at the other end of a pipe, once the client has identified itself.
 #[derive(Debug, Default)]
 pub(crate) struct PipeSession(OnceLock<String>);
 
 impl PipeSession {
-    /// Its name: the same for the same client, also after a server was killed.
+    /// The id of the session. The same client has the same id, also after a restart.
     pub(crate) fn of(&self, client: &str) -> &str {
         self.0.get_or_init(|| format!("pipe:{client}"))
     }
 
-    /// The client has closed the pipe.
+    /// Ends the session when the client closes the pipe.
     pub(crate) async fn end(&self, desk: &AppState) {
         if let Some(session) = self.0.get() {
             end(desk, session).await;
@@ -40,23 +41,23 @@ impl PipeSession {
     }
 }
 
-/// Takes back what was granted for a session.
+/// Revokes the grants of a session.
 async fn end(desk: &AppState, session: &str) {
-    // A store that cannot be written now leaves grants that nobody comes back for.
+    // If the store fails, the grants stay, but no client uses them.
     let _ = desk.engine().end_session(session).await;
 }
 
-/// Sessions that one token has at once; whichever began first is ended for the next.
+/// The most sessions of one token. Above that, the oldest one ends.
 const OF_ONE_MAX: usize = 64;
 
-/// Which token began which session, oldest first: also in files, for the next server.
+/// The token that started each session, oldest first. Files keep it for the next server.
 pub(crate) struct Owners {
     folder: PathBuf,
     known: Mutex<Vec<(String, String)>>,
 }
 
 impl Owners {
-    /// What is known in a folder of sessions.
+    /// Reads the owners from the folder of sessions.
     pub(crate) fn of(desk: &AppState) -> Self {
         let folder = desk.data_dir().join("sessions");
         let mut found: Vec<(SystemTime, String, String)> = Vec::new();
@@ -71,21 +72,21 @@ impl Owners {
         Self { folder, known: Mutex::new(found.into_iter().map(|(_, session, key)| (session, key)).collect()) }
     }
 
-    /// Whether a session may be used with a key: whoever began it may, and one that nobody is known to have begun is anybody's.
+    /// Whether a key may use a session. The key that started it may. A session without a known owner is open to all.
     pub(crate) fn may_use(&self, session: &str, key: &str) -> bool {
         let known = self.known().iter().find(|(id, _)| id == session).map(|(_, owner)| owner.clone());
         let kept = || std::fs::read_to_string(file(&self.folder, session, "owner")?).ok();
         known.or_else(kept).is_none_or(|owner| owner == key)
     }
 
-    /// A key has begun a session; those that it has too many now.
+    /// Notes that a key started a session. Returns the sessions that are too many.
     pub(crate) fn own(&self, session: &str, key: &str) -> Vec<String> {
         let mut known = self.known();
         if known.iter().any(|(id, _)| id == session) {
             return Vec::new();
         }
         if let Some(file) = file(&self.folder, session, "owner") {
-            // Where it cannot be written, the next server takes the session for anybody's.
+            // If this fails, the next server treats the session as open to all.
             let _ = std::fs::create_dir_all(&self.folder).and_then(|()| std::fs::write(file, key));
         }
         known.push((session.to_owned(), key.to_owned()));
@@ -93,7 +94,7 @@ impl Owners {
         own.iter().take(own.len().saturating_sub(OF_ONE_MAX)).cloned().collect()
     }
 
-    /// Sessions whose key does not hold any more.
+    /// Sessions whose key is no longer valid.
     pub(crate) fn orphans(&self, holds: impl Fn(&str) -> bool) -> Vec<String> {
         let known = self.known().clone();
         let keys: HashSet<&str> = known.iter().map(|(_, key)| key.as_str()).collect();
@@ -101,7 +102,7 @@ impl Owners {
         known.iter().filter(|(_, key)| gone.contains(key.as_str())).map(|(id, _)| id.clone()).collect()
     }
 
-    /// A session is over.
+    /// Forgets a session that is over.
     pub(crate) fn forget(&self, session: &str) {
         self.known().retain(|(id, _)| id != session);
         if let Some(file) = file(&self.folder, session, "owner") {
@@ -114,20 +115,20 @@ impl Owners {
     }
 }
 
-/// A file of a session. An id is given by us, but comes back from outside.
+/// The file of a session. We create ids, but clients send them back, so check them.
 fn file(folder: &Path, id: &str, kind: &str) -> Option<PathBuf> {
     let is_id = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     is_id.then(|| folder.join(format!("{id}.{kind}")))
 }
 
-/// A folder with a file for each session.
+/// The folder with a file for each session.
 pub(crate) struct Sessions {
     folder: PathBuf,
     desk: AppState,
 }
 
 impl Sessions {
-    /// The sessions of a server; old ones are forgotten.
+    /// The sessions of a server. Removes old ones.
     pub(crate) fn of(desk: &AppState) -> Self {
         let folder = desk.data_dir().join("sessions");
         for file in std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {

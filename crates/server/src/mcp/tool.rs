@@ -1,4 +1,4 @@
-//! What a tool is: a name, a description, a schema, and a function from a call to a reply.
+//! A tool: a name, a description, a schema, and a function from a call to a reply.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,30 +21,30 @@ use serde_json::Value;
 use crate::app_state::AppState;
 use crate::mcp::arguments;
 
-/// What a call comes to, some time.
+/// The future of a tool's reply.
 pub(crate) type Replying = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
 
 /// A tool.
 #[derive(Clone, Copy)]
 pub struct Tool {
-    /// What it is called by.
+    /// The name in calls.
     pub name: &'static str,
-    /// What people see.
+    /// The title for people.
     pub title: &'static str,
-    /// What a model reads.
+    /// The description for models.
     pub about: &'static str,
-    /// What it does to the world.
+    /// The effect of the tool.
     pub nature: Nature,
     pub(crate) schema: fn() -> JsonObject,
     pub(crate) call: fn(Call) -> Replying,
 }
 
-/// What a tool does to the world.
+/// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nature {
     /// Changes nothing.
     Looks,
-    /// Changes something, and nothing more when called again.
+    /// Changes something. A repeated call changes nothing more.
     Takes,
     /// Adds something each time.
     Adds,
@@ -63,7 +63,7 @@ impl Nature {
 }
 
 impl Tool {
-    /// As clients are told of it.
+    /// The tool as clients see it.
     pub(crate) fn described(&self) -> rmcp::model::Tool {
         rmcp::model::Tool::new(self.name, self.about, Arc::new((self.schema)()))
             .with_title(self.title)
@@ -71,25 +71,25 @@ impl Tool {
     }
 }
 
-/// Who calls.
+/// The caller of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// The name of the program. A server that was started again knows its clients again by it.
+    /// The name of the client program. A restarted server recognises its clients by it.
     pub(crate) client: String,
-    /// Its session, which grants can be for. A run does not ask for it: a client whose session broke off continues with its runs.
+    /// Its session, which grants can refer to. A run is not tied to it: a client with a new session continues its runs.
     pub(crate) session: Option<String>,
-    /// For whom, and out of which runs.
+    /// The user, and the runs that the call comes from.
     pub(crate) who: Origin,
-    /// How that is known.
+    /// How the user was verified.
     pub(crate) auth: Auth,
 }
 
-/// The person whose token a request shows, if it names one.
+/// The person who owns the token of a request, if it names one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenOf(pub(crate) Option<String>);
 
 impl Caller {
-    /// A client of a server that somebody started. It speaks for that user, unless its token names another person.
+    /// A client of a server. It acts for the user who started the server, unless its token names another person.
     pub(crate) fn new(client: String, session: Option<String>, server: &Origin, token: Option<&TokenOf>) -> Self {
         let auth = match token {
             None => Auth::McpSession,
@@ -101,12 +101,12 @@ impl Caller {
         Self { session, who, client, auth }
     }
 
-    /// The caller as the application knows them.
+    /// The caller for the application.
     pub(crate) fn known(&self) -> origin::Caller {
         origin::Caller { who: self.who.clone(), auth: self.auth, ..origin::Caller::default() }
     }
 
-    /// What they say to a question, with what they were shown.
+    /// The message with an answer to a question, with the hash of the text that they saw.
     pub(crate) fn says(&self, asked: &Asked, answer: Answer, said: Option<String>) -> Message {
         let mut message = Message::answer(asked.path.clone(), answer, self.known());
         if let Message::Answer { shown, comment, .. } = &mut message {
@@ -122,32 +122,32 @@ pub(crate) struct Call {
     pub(crate) desk: AppState,
     pub(crate) caller: Caller,
     pub(crate) arguments: JsonObject,
-    /// What a person said to the questions of the reply before.
+    /// The person's answers to the questions in the previous reply.
     pub(crate) responses: InputResponses,
     pub(crate) context: RequestContext<RoleServer>,
 }
 
 impl Call {
-    /// The arguments, held to what the tool takes.
+    /// The arguments, checked against the schema.
     pub(crate) fn arguments<T: DeserializeOwned + schemars::JsonSchema>(&mut self) -> Result<T, Problem> {
         arguments::read(std::mem::take(&mut self.arguments))
     }
 }
 
-/// What a tool replies.
+/// The reply of a tool.
 pub(crate) enum Reply {
-    /// What there is to say, for models and people, and as data.
+    /// The result, as text for models and people, and as data.
     Done(String, Value),
-    /// A person has to say something first; the call is made again with what they said.
+    /// A person has to answer first. The client then calls again with the answer.
     Asks(InputRequiredResult),
 }
 
-/// Why a call came to nothing, and what to do about it.
+/// Why a call failed, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// In words, with what to do next.
+    /// The error, with what to do next.
     pub(crate) text: String,
-    /// The sort of reason, where a command was rejected.
+    /// The kind of rejection, if a command was rejected.
     pub(crate) kind: Option<RejectionKind>,
 }
 
@@ -156,7 +156,7 @@ impl Problem {
         Self { text: text.into(), kind: None }
     }
 
-    /// A name that nothing has.
+    /// An unknown name.
     pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> Self {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let text = match closest(name, &known) {
@@ -168,7 +168,7 @@ impl Problem {
     }
 }
 
-/// A remedy in the words of the tools.
+/// A remedy, in terms of the tools.
 fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::GiveInput(_) => "give it in the argument `inputs`".to_owned(),
@@ -189,7 +189,7 @@ impl From<Error> for Problem {
     }
 }
 
-/// As the protocol says it. A problem is a result, too: a model that reads it can do better.
+/// The reply for the protocol. An error is a result, too, so that a model can read it and do better.
 pub(crate) fn response(reply: Result<Reply, Problem>) -> CallToolResponse {
     match reply {
         Ok(Reply::Done(text, data)) => {
@@ -202,14 +202,14 @@ pub(crate) fn response(reply: Result<Reply, Problem>) -> CallToolResponse {
     }
 }
 
-/// Data would have to be what the tool answers when it goes well, so only the words are there, and the kind beside them.
+/// A failure has only text and its kind, because data would have to fit the schema of the tool.
 fn failed(problem: Problem) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(problem.text)]);
     result.meta = problem.kind.map(meta);
     result
 }
 
-/// The kind of a rejection and its page, for clients that decide by it.
+/// The kind of a rejection and its page, for clients that use it.
 fn meta(kind: RejectionKind) -> MetaObject {
     let said = [("longhaul/kind", kind.word()), ("longhaul/code", kind.code())];
     MetaObject(said.into_iter().map(|(name, word)| (name.to_owned(), word.into())).collect())

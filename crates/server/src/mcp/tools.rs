@@ -1,4 +1,4 @@
-//! The tools, one a file.
+//! The tools, one file each.
 
 pub(crate) mod answer;
 mod cancel;
@@ -21,7 +21,7 @@ mod workflow_show;
 
 pub use crate::mcp::tool::{Nature, Tool};
 
-/// Every tool that is always there.
+/// All fixed tools.
 pub fn table() -> &'static [Tool] {
     &[
         workflow_list::TOOL,

@@ -1,4 +1,4 @@
-//! Waiting for a run, and telling the client meanwhile what happens in it.
+//! Waits for a run, and reports its progress to the client meanwhile.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use tokio::time::Instant;
 use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
-/// How often a run is looked at although nothing was heard of it: another process may drive it.
+/// How often to check a run without a wake-up, because another process may drive it.
 const LOOK_ANYWAY: Duration = Duration::from_secs(1);
 
-/// How long a message may take to be taken in.
+/// How long to wait until an engine records a message.
 const TAKING_IN: Duration = Duration::from_secs(5);
 
-/// Waits until a run is over or stands still until somebody answers, at most for a time, and not for a caller that is gone.
+/// Waits until a run is over or needs a person. Stops after a time limit, or if the caller is gone.
 pub(crate) async fn wait(
     desk: &AppState,
     run: &RunId,
@@ -58,26 +58,26 @@ pub(crate) async fn wait(
     }
 }
 
-/// Waits until something was recorded after an event, at most for a while.
+/// Waits until an event is recorded after `seq`, within a time limit.
 pub(crate) async fn moved_on(desk: &AppState, run: &RunId, seq: u64) -> Result<(), Problem> {
     let mut pulse = desk.engine().pulse();
     let until = Instant::now() + TAKING_IN;
     while desk.engine().load(run).await?.state.seq <= seq && Instant::now() < until {
         let look = (Instant::now() + LOOK_ANYWAY).min(until);
-        // What is heard, or that it was too much, is a reason to look.
+        // Any wake-up, even one that says that events were missed, is a reason to check.
         let _ = tokio::time::timeout_at(look, pulse.recv()).await;
     }
     Ok(())
 }
 
-/// Whether only people can make it continue.
+/// Whether only people can make the run continue.
 fn asks(state: &State) -> bool {
     state.questions().next().is_some()
         && state.open_attempts().next().is_none()
         && state.waiting().all(|step| step.asks().is_some())
 }
 
-/// What a client is told that asked to be kept informed.
+/// Reports progress to a client that asked for it.
 struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     told: f64,
@@ -94,13 +94,13 @@ impl Progress {
         for line in events.iter().filter_map(|envelope| line(&envelope.event)) {
             self.told += 1.0;
             let told = ProgressNotificationParam::new(token.clone(), self.told).with_message(line);
-            // A client that does not listen any more misses nothing.
+            // If the client no longer listens, nothing is lost.
             let _ = peer.notify_progress(told).await;
         }
     }
 }
 
-/// What is worth a word.
+/// The line for an event that is worth reporting.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::AttemptStarted { path, attempt: 1, .. } => format!("`{path}` began"),

@@ -1,4 +1,4 @@
-//! The files that a pattern names, for `for_each`.
+//! Lists the files that match a pattern, for `for_each`.
 
 use globset::Glob;
 use longhaul_core::Json;

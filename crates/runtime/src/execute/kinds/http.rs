@@ -1,4 +1,4 @@
-//! `http`: one request.
+//! `http`: sends one request.
 
 pub(crate) mod follow;
 
@@ -14,13 +14,13 @@ use reqwest::{Client, Method, Request, Response, StatusCode};
 
 use super::{Attempt, Done, as_text};
 
-/// How long a request may take that says nothing else.
+/// The default time limit of a request.
 const USUAL: Duration = Duration::from_secs(60);
 
 pub(crate) static CLIENT: LazyLock<Client> = LazyLock::new(|| {
-    // Already installed is as good.
+    // It is fine if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Where a server sends us on is followed by `follow`, which knows what may go there.
+    // `follow` handles redirects, because it knows what may go to another server.
     let builder = Client::builder().user_agent("longhaul").redirect(Policy::none()).referer(false);
     builder.build().unwrap_or_default()
 });
@@ -59,7 +59,7 @@ fn request(attempt: &Attempt) -> Result<Request, String> {
         Some(Json::String(text)) => request.body(text.clone()),
         Some(value) => request.json(value),
     };
-    request.build().map_err(|error| format!("this is no request: {}", follow::reason(error)))
+    request.build().map_err(|error| format!("the request is invalid: {}", follow::reason(error)))
 }
 
 async fn read(attempt: &Attempt, mut response: Response) -> Done {
@@ -81,7 +81,7 @@ async fn read(attempt: &Attempt, mut response: Response) -> Done {
         Ok(value) => Done::with(value),
         Err(Unread::NotJson(_)) => Done::with(Json::String(text)),
         Err(Unread::Lossy(why)) => {
-            return Done::failed(ErrorClass::Invalid, format!("the answer cannot be kept: {why}"));
+            return Done::failed(ErrorClass::Invalid, format!("the response cannot be stored: {why}"));
         }
     };
     done.result.exit_code = Some(i32::from(status.as_u16()));

@@ -1,7 +1,7 @@
-//! `notify`: tells someone, through one channel a file.
+//! `notify`: sends a message to people. Each channel has its own file.
 //!
-//! **Invariant:** every channel of a step is tried, whatever became of the others; what a channel is told is data to it: no
-//! quote, line break or dash of a text becomes a header, an argument or an address.
+//! **Invariant:** a step tries all of its channels, even if some fail. The message is only data for a channel: no
+//! quote, line break or dash in it becomes a header, an argument or an address.
 
 mod desktop;
 mod email;
@@ -23,19 +23,19 @@ use super::{Attempt, Done};
 use crate::engine::{EngineEvent, Shared};
 use longhaul_config::Channel;
 
-/// How long one channel may take where the step does not say.
+/// The default time limit of one channel.
 const USUAL: Duration = Duration::from_secs(60);
 
-/// What is said, and around it what a channel may need.
+/// A message, with the data that channels need.
 pub(crate) struct Notice<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) run: &'a RunId,
     pub(crate) step: StepPath,
     pub(crate) title: Option<String>,
     pub(crate) text: String,
-    /// Whom, where the channel needs it and its configuration does not say, or says otherwise.
+    /// The recipient, if the step names one.
     pub(crate) to: Option<String>,
-    /// Where files of programs go.
+    /// The folder for files of programs.
     pub(crate) folder: PathBuf,
     pub(crate) timeout: Option<Duration>,
     pub(crate) cancel: CancellationToken,
@@ -68,7 +68,7 @@ fn names(param: Option<&Json>) -> Vec<String> {
 }
 
 impl<'a> Notice<'a> {
-    /// What is said about a run that has failed. Without a text, that it has and why.
+    /// The message about a failed run. Without a text, it says that the run failed and why.
     pub(crate) fn of_failure(
         shared: &'a Shared,
         run: &'a RunId,
@@ -91,18 +91,18 @@ impl<'a> Notice<'a> {
         Ok((notice, names(params.get("channels"))))
     }
 
-    /// Tells all channels; the failure names those that could not be told.
+    /// Sends the message to all channels. The failure names those that failed.
     pub(crate) async fn tell(&self, channels: &[String]) -> Result<(), Failure> {
         let mut failed: Vec<Failure> = Vec::new();
         for name in channels {
             if let Err(mut failure) = self.in_time(name).await {
-                failure.message = format!("the channel `{name}` was not told: {}", failure.message);
+                failure.message = format!("the channel `{name}` failed: {}", failure.message);
                 failed.push(failure);
             }
         }
         let messages: Vec<&str> = failed.iter().map(|failure| failure.message.as_str()).collect();
         let message = messages.join("; ");
-        // Trying again helps only if it may help every channel that failed.
+        // A retry helps only if it may help every channel that failed.
         let hopeless = failed.iter().map(|failure| failure.class).find(|class| !passing(*class));
         match hopeless.or_else(|| failed.first().map(|failure| failure.class)) {
             Some(class) => Err(Failure::new(class, message)),
@@ -139,26 +139,26 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// Said where the engine runs.
+    /// Shows the message where the engine runs.
     fn say(&self) {
         let title = self.title.as_ref().map(|title| format!("{title}: ")).unwrap_or_default();
         say(self.shared, self.run, &self.step, &format!("{title}{}", self.text));
     }
 
-    /// A headline, also where none was given.
+    /// The title, or one made from the run.
     fn headline(&self) -> String {
         self.title.clone().unwrap_or_else(|| format!("Longhaul: {} of {}", self.step, self.run))
     }
 }
 
-/// Says something about a run where the engine runs.
+/// Shows a message about a run where the engine runs.
 pub(crate) fn say(shared: &Shared, run: &RunId, step: &StepPath, text: &str) {
     let text = shared.secrets.redact(text.to_owned());
-    // Nobody watching is fine.
+    // No watcher is fine.
     let _ = shared.pulse.send(EngineEvent::Notice(run.clone(), step.clone(), text.into()));
 }
 
-/// Whether a failure may pass by itself.
+/// Whether a retry may help.
 fn passing(class: ErrorClass) -> bool {
     matches!(class, ErrorClass::Transient | ErrorClass::RateLimit | ErrorClass::Timeout)
 }

@@ -1,4 +1,4 @@
-//! `prompt`: one turn of an agent, by whoever the step and the settings mean.
+//! `prompt`: one turn of an agent. The step and the settings choose the agent.
 
 mod drive;
 mod keep;
@@ -15,8 +15,7 @@ use crate::engine::Shared;
 use crate::execute::agent_defaults::AgentDefaults;
 use longhaul_config::{AUTO, Backends, Choice, SCRIPTED};
 
-/// Who makes a prompt: as the step and the settings say, and where they say nobody, the first agent that is there.
-/// `None` for other work.
+/// The agent of a prompt: from the step and the settings, otherwise the first installed one. `None` for other work.
 pub(crate) async fn who(shared: &Shared, start: &Start, told: &AgentDefaults) -> Option<Choice> {
     let mut choice = chosen(shared, start, &told.agent)?;
     if choice.driver == AUTO
@@ -30,7 +29,7 @@ pub(crate) async fn who(shared: &Shared, start: &Start, told: &AgentDefaults) ->
     Some(choice)
 }
 
-/// What whoever makes a prompt is called, as far as that is known without asking programs. `None` for other work.
+/// The names of a prompt's agent, as far as they are known without running programs. `None` for other work.
 pub(crate) fn names(shared: &Shared, start: &Start, told: &AgentDefaults) -> Option<[String; 2]> {
     let mut choice = chosen(shared, start, &told.agent)?;
     if let Some(first) = shared.first_agent.get().filter(|_| choice.driver == AUTO) {
@@ -39,7 +38,7 @@ pub(crate) fn names(shared: &Shared, start: &Start, told: &AgentDefaults) -> Opt
     Some([choice.name, choice.driver])
 }
 
-/// Who makes a prompt where `told` makes those that name nobody.
+/// The agent of a prompt. `told` is the agent for prompts that name none.
 fn chosen(shared: &Shared, start: &Start, told: &str) -> Option<Choice> {
     let choose = || shared.options.backends.choose(start.params.get("agent"), start.turn.agent.as_deref(), told);
     (start.kind == WorkKind::Prompt).then(choose)
@@ -56,7 +55,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     }
     let driver = attempt.choice.as_ref().map(|choice| choice.driver.as_str());
     match (driver, &attempt.choice) {
-        // Whoever asks for the script gets the script, whatever a workflow names.
+        // `scripted` as the default agent answers all prompts, even if the workflow names another agent.
         _ if attempt.told.agent == SCRIPTED => scripted::answer(attempt, prompt).await,
         (Some(SCRIPTED), _) => scripted::answer(attempt, prompt).await,
         (Some(AUTO), _) | (_, None) => Done::unusable(ErrorClass::Auth, nobody(&attempt.shared)),
@@ -64,7 +63,7 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     }
 }
 
-/// That there is no agent, and where that is.
+/// The error that there is no agent on this machine.
 fn nobody(shared: &Shared) -> String {
     match &shared.options.member.host {
         None => "no agent is installed or configured; install one (`longhaul agents` lists them), or try the workflow \
@@ -77,11 +76,11 @@ fn nobody(shared: &Shared) -> String {
     }
 }
 
-/// Agents that are used without being named, the first that is there.
+/// The agents to look for if no agent is named, in this order.
 const USUAL: &[&str] = &["claude", "codex", "copilot", "gemini", "opencode"];
 
-/// The first agent that is there. Programs are asked for that, so it is found out once; one that is installed later is
-/// found as long as there was none.
+/// The first installed agent. The check runs programs, so the result is remembered. While there is none, the check is
+/// repeated.
 pub(crate) async fn first_there(shared: &Shared) -> Option<&'static str> {
     let find = || async {
         let backends = shared.options.backends.clone();
@@ -105,7 +104,7 @@ async fn drive_by(attempt: &Attempt, prompt: &str, choice: &Choice) -> Done {
     drive::drive(attempt, driver, choice, prompt).await
 }
 
-/// An agent that is not there is nothing that trying again fixes.
+/// The failure for a missing agent. A retry does not help.
 fn missing(shared: &Shared, missing: &MissingAgent) -> Done {
     let place = shared.options.member.host.as_ref().map_or_else(String::new, |host| {
         format!(

@@ -1,4 +1,4 @@
-//! `run`: a command, or a script by the interpreter that its ending names.
+//! `run`: a command, or a script with the interpreter for its file ending.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use longhaul_core::plan::ErrorClass;
 
 use super::{Attempt, Done, as_text};
 
-/// What Linux takes as one argument or variable: 32 pages, the last byte of which is zero.
+/// The longest argument or variable on Linux: 32 pages, with a zero byte at the end.
 const STRING_BYTES_MAX: usize = 128 << 10;
 
 pub(super) async fn make(attempt: &Attempt) -> Done {
@@ -61,14 +61,14 @@ fn command(attempt: &Attempt, folder: &Path) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Values of templates, then the step's own variables.
+/// The values of templates, then the step's own variables.
 fn variables(attempt: &Attempt) -> Vec<(OsString, OsString)> {
     let bindings = attempt.param("bindings").and_then(Json::as_object);
     let values = bindings.into_iter().flatten().chain(&attempt.start.env);
     values.map(|(name, value)| (OsString::from(name), OsString::from(as_text(value)))).collect()
 }
 
-/// Says which value is longer than the system hands to a program, if one is.
+/// The message for a value that is too long for an argument or a variable.
 fn too_long(command: &Command) -> Option<String> {
     let longest = command.env.iter().map(|(name, value)| name.len() + value.len() + 1);
     let longest =
@@ -91,7 +91,7 @@ fn judged(attempt: &Attempt, output: &process::ProcessOutput, file: &Path) -> Do
     }
 }
 
-/// All that was printed: from memory, or from the file if there was more.
+/// The whole output: from memory, or from the file if it was longer.
 fn whole(printed: &Captured, file: &Path, most: usize) -> Result<String, String> {
     if printed.total > most as u64 {
         return Err(super::too_large("the output is", most));
@@ -127,7 +127,7 @@ fn ended(how: ProcessEnd, stdout: String, stderr: String) -> Done {
     done
 }
 
-/// The last line of the complaint says most.
+/// Adds the last line of stderr, which usually has the reason.
 pub(super) fn with_reason(what: String, stderr: &str) -> String {
     match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("{what}: {}", line.chars().take(300).collect::<String>()),

@@ -1,4 +1,4 @@
-//! `tool`: one call of one tool, by nobody's judgement but the step's.
+//! `tool`: one call of one tool. The step alone decides; no agent is involved.
 
 mod builtin;
 mod compat;
@@ -23,12 +23,12 @@ pub(super) async fn make(attempt: &Attempt) -> Done {
     }
 }
 
-/// What the tool is called with.
+/// The arguments of the call.
 fn arguments(attempt: &Attempt) -> Map<String, Json> {
     attempt.param("args").and_then(Json::as_object).cloned().unwrap_or_default()
 }
 
-/// A program that is asked on stdin and answers on stdout. What it complains about is kept and shown.
+/// A program that gets a request on stdin and answers on stdout. Its stderr is stored and shown.
 fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, hidden: Vec<String>) -> Command {
     let folder = attempt.place();
     let files = Files { stdout: folder.join("stdout"), stderr: folder.join("stderr") };
@@ -42,7 +42,7 @@ fn asked(attempt: &Attempt, program: impl Into<std::ffi::OsString>, ask: &Json, 
     command
 }
 
-/// Shows what it complains about to whoever watches.
+/// Shows its stderr to all watchers.
 fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
     |chunk| {
         if let Chunk::Stderr(bytes) = chunk {
@@ -52,7 +52,7 @@ fn shown(attempt: &Attempt) -> impl FnMut(Chunk<'_>) + Send {
     }
 }
 
-/// The one line that a program answered; in its place, why there is none.
+/// The one line that a program answered, or why there is none.
 fn line(attempt: &Attempt, output: &longhaul_agents::process::ProcessOutput) -> Result<String, String> {
     let most = attempt.shared.options.values.bytes_max;
     if output.stdout.is_cut() || output.stdout.total > most as u64 {

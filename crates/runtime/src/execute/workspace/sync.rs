@@ -1,8 +1,9 @@
-//! The files of a run on their way from one machine to another: sent after each attempt that used them, made again where the run
-//! continues.
+//! Moves the files of a run between machines: sends them after each attempt that used them, and rebuilds them where the
+//! run continues.
 //!
-//! **Invariant:** a commit that the result of an attempt names was sent before. That it could not be sent fails no attempt, and is
-//! told. The name under which files are sent holds the event that gave the last machine up: who is late writes beside others.
+//! **Invariant:** if the result of an attempt names a commit, the commit was sent before. If sending fails, the attempt
+//! does not fail, and a message says so. The name of the sent files contains the event that gave up the last machine,
+//! so a late machine does not overwrite the files of another.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -20,21 +21,21 @@ use crate::engine::Shared;
 use crate::execute::kinds::{Attempt, Done};
 use crate::execute::workspace::tree::{Tree, Trouble};
 
-/// Below this are the records of all runs.
+/// The prefix of the refs of all runs.
 const ROOT: &str = "refs/longhaul/carry";
-/// Below this is what was sent of them.
+/// The prefix of the refs that were sent.
 const SENT: &str = "refs/longhaul/sent";
-/// How often is looked whether somebody else is done with the files of a run.
+/// How often to check whether another process is done with the files of a run.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the end of a run waits until a remote has forgotten its files.
+/// How long the end of a run waits for a remote to remove its files.
 const FORGETTING_MAX: Duration = Duration::from_secs(30);
 
-/// What an attempt has to do with files of other machines.
+/// How the files of an attempt move between machines.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkspaceSync {
-    /// Under which number of an event its files are sent; `None` if they are not.
+    /// The event number in the name of its files; `None` if they are not sent.
     sends: Option<u64>,
-    /// What its files are made from.
+    /// The record to rebuild its files from.
     comes_from: Option<(Carried, u64)>,
 }
 
@@ -51,7 +52,7 @@ impl WorkspaceSync {
     }
 }
 
-/// Where an attempt works, once its files are there; in its place, why it cannot begin.
+/// Rebuilds the files of an attempt. Returns its folder, or why it cannot start.
 pub(crate) async fn arrive(attempt: &Attempt) -> Result<Option<PathBuf>, Box<Done>> {
     let Some((carried, left_at)) = &attempt.baggage.comes_from else { return Ok(None) };
     match rebuilt(attempt, carried, *left_at).await {
@@ -59,7 +60,7 @@ pub(crate) async fn arrive(attempt: &Attempt) -> Result<Option<PathBuf>, Box<Don
         Err(Trouble::Stopped) => Err(Box::new(Done::unspent(ErrorClass::Failed, "stopped"))),
         Err(trouble) => Err(Box::new(Done::unspent(
             ErrorClass::Transient,
-            format!("the files of the run cannot be made again from commit {}: {trouble}", carried.commit),
+            format!("the files of the run cannot be rebuilt from commit {}: {trouble}", carried.commit),
         ))),
     }
 }
@@ -68,7 +69,7 @@ async fn rebuilt(attempt: &Attempt, carried: &Carried, left_at: u64) -> Result<P
     let remote = attempt.shared.options.member.carry.as_deref();
     let remote = remote.ok_or_else(|| Trouble::Git("`fleet.carry` is not set on this machine".to_owned()))?;
     if !is_sound(carried) {
-        return Err(Trouble::Git(format!("`{}` is no record of files", carried.name)));
+        return Err(Trouble::Git(format!("`{}` is not a record of files", carried.name)));
     }
     let _lock = lock(attempt).await?;
     let tree = tree(attempt, &attempt.shared.options.workspace, "rebuild").await?;
@@ -86,7 +87,7 @@ async fn rebuilt(attempt: &Attempt, carried: &Carried, left_at: u64) -> Result<P
     Ok(inside)
 }
 
-/// Sends the files that an attempt left; its result then names them.
+/// Sends the files of an attempt, and names them in its result.
 pub(crate) async fn send(attempt: &Attempt, done: &mut Done) {
     let (Some(left_at), Some(remote)) = (attempt.baggage.sends, &attempt.shared.options.member.carry) else { return };
     if done.result.cached || attempt.cancel.is_cancelled() {
@@ -116,8 +117,8 @@ async fn sent_as(attempt: &Attempt, remote: &str, name: &str, sent: &str) -> Res
     Ok(Carried { commit, name: name.to_owned(), number })
 }
 
-/// Takes away what was sent of a run: that it was, and what the remote has; with `all`, also the records that are here. What can
-/// not be taken away now is left to `prune`.
+/// Removes the sent files of a run from the remote, and the note that they were sent; with `all`, also the records on
+/// this machine. If something cannot be removed now, `prune` removes it.
 pub(crate) async fn forget(shared: &Shared, run: &RunId, all: bool) -> Result<(), Trouble> {
     let Some(remote) = &shared.options.member.carry else { return Ok(()) };
     let mark = Mark { engine: shared.worker.as_str().to_owned(), attempt: format!("{run}/carry") };
@@ -137,14 +138,14 @@ pub(crate) async fn forget(shared: &Shared, run: &RunId, all: bool) -> Result<()
     tokio::time::timeout(FORGETTING_MAX, gone).await.map_err(late)?
 }
 
-/// Whether a record can be one of ours: it becomes an argument of git.
+/// Whether a record can be one of ours. It becomes an argument of git.
 fn is_sound(carried: &Carried) -> bool {
     let is_hex = matches!(carried.commit.len(), 40 | 64) && carried.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let below = carried.name.strip_prefix(ROOT).and_then(|below| below.strip_prefix('/')?.split_once('/'));
     is_hex && below.is_some_and(|(run, number)| RunId::new(run).is_some() && number.parse::<u64>().is_ok())
 }
 
-/// Who records or makes the files of a run does so alone on its machine.
+/// Locks the files of a run on this machine, to record or rebuild them.
 async fn lock(attempt: &Attempt) -> Result<File, Trouble> {
     let told = |error: std::io::Error| Trouble::Git(error.to_string());
     let folder = attempt.shared.artifacts.run(&attempt.run);

@@ -1,11 +1,11 @@
-//! The files of a work tree, recorded in git and put back.
+//! Records the files of a work tree in git, and restores them.
 //!
-//! What is recorded is a commit beside every branch: the files as they are, new ones too, ignored ones not. Its first
-//! parent is where HEAD stood and its second what was staged, so `git stash apply` understands it; where HEAD pointed is in
-//! its message.
+//! A record is a commit outside all branches. It has the files as they are, with new ones and without ignored ones. Its
+//! first parent is the commit of HEAD and its second has the staged files, so `git stash apply` understands it. Its
+//! message names the branch of HEAD.
 //!
-//! **Invariant:** nothing is put back before what is there was recorded. Ignored files, the engine's own folder and
-//! everything outside the folder that the work is in are not touched.
+//! **Invariant:** before a restore, the current files are recorded. Ignored files, the engine's own folder and
+//! everything outside the folder of the work stay untouched.
 
 mod git;
 mod sync;
@@ -26,11 +26,11 @@ pub(crate) struct Tree {
     git: Git,
     /// The folder below the top of the work tree; empty for the top.
     prefix: String,
-    /// What is recorded: the folder, without the engine's own.
+    /// The paths to record: the folder, without the engine's own.
     scope: Vec<String>,
 }
 
-/// Where HEAD and the index stood.
+/// The state of HEAD and the index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Stand {
     branch: Option<String>,
@@ -38,14 +38,14 @@ struct Stand {
     staged: Option<String>,
 }
 
-/// What is recorded under a name: a commit, and the index file that matches the work tree.
+/// A record: a commit, and the index file that matches the work tree.
 struct Recorded {
     commit: String,
     index: PathBuf,
 }
 
 impl Tree {
-    /// The files of a folder. `own` is where the engine keeps its state; `scratch` is for what is needed meanwhile.
+    /// The files of a folder. `own` is the folder of the engine's state; `scratch` is for temporary files.
     pub(crate) async fn of(
         (cwd, own): (&Path, &Path),
         scratch: PathBuf,
@@ -69,7 +69,7 @@ impl Tree {
         Ok(Self { git, prefix, scope })
     }
 
-    /// Whether something was recorded under a name.
+    /// Whether there is a record with this name.
     pub(crate) async fn has(&self, name: &str) -> Result<bool, Trouble> {
         Ok(self.commit_of(name).await?.is_some())
     }
@@ -79,20 +79,20 @@ impl Tree {
         self.record(name, None).await.map(|_| ())
     }
 
-    /// Puts the files back as they were recorded under `name`, after recording under `left` what they are.
+    /// Restores the files from the record `name`, after recording the current ones as `left`.
     pub(crate) async fn restore(&self, name: &str, left: &str) -> Result<(), Trouble> {
         let Some(kept) = self.commit_of(name).await? else { return Ok(()) };
         let now = self.record(left, Some(&kept)).await?;
         self.spare_ignored(&kept, &now).await?;
         self.git.line(Some(&now.index), &["read-tree", "--reset", "-u", &kept]).await?;
-        // Whoever works in a folder of its own shares HEAD and the index with others.
+        // Work in a subfolder shares HEAD and the index with other work.
         if self.prefix.is_empty() {
             self.stand_back(&kept).await?;
         }
         Ok(())
     }
 
-    /// Records the files. `like` names files that count even if they are ignored by now.
+    /// Records the files. `like` names a record whose files count even if they are ignored now.
     async fn record(&self, name: &str, like: Option<&str>) -> Result<Recorded, Trouble> {
         let (stand, index) = self.added(like).await?;
         let tree = self.git.line(Some(&index), &["write-tree"]).await?;
@@ -100,7 +100,7 @@ impl Tree {
         self.record_as(name, &message, (tree, stand, index), None).await
     }
 
-    /// Where HEAD and the index stand, and an index with the files as they are.
+    /// The state of HEAD and the index, and an index with the current files.
     async fn added(&self, like: Option<&str>) -> Result<(Stand, PathBuf), Trouble> {
         let index = self.copy_index().await?;
         let stand = self.stand(&index).await?;
@@ -113,7 +113,7 @@ impl Tree {
         Ok((stand, index))
     }
 
-    /// Has git keep files as a commit under a name, with one more parent where there is one.
+    /// Commits files under a name, with one more parent if there is one.
     async fn record_as(
         &self,
         name: &str,
@@ -131,7 +131,7 @@ impl Tree {
         Ok(Recorded { commit, index })
     }
 
-    /// A copy of the index, so that files which did not change need not be read.
+    /// A copy of the index, so that git need not read unchanged files again.
     async fn copy_index(&self) -> Result<PathBuf, Trouble> {
         let index = self.git.line(None, &["rev-parse", "--git-path", "index"]).await?;
         let (index, copy) = (self.git.cwd.join(index), self.git.scratch.join("index"));
@@ -157,13 +157,12 @@ impl Tree {
     async fn stand(&self, index: &PathBuf) -> Result<Stand, Trouble> {
         let branch = self.git.ask(None, &["symbolic-ref", "--quiet", "HEAD"], Vec::new()).await?.line();
         let head = self.commit_of("HEAD").await?;
-        // An index with conflicts in it is no tree.
+        // An index with conflicts has no tree.
         let staged = self.git.ask(Some(index), &["write-tree"], Vec::new()).await?.line();
         Ok(Stand { branch, head, staged })
     }
 
-    /// Files that were ignored when the others were recorded are none of those that came since. What is ignored is
-    /// what was ignored then.
+    /// Keeps files that were ignored at the time of the record: they are not new. The ignore rules of the record count.
     async fn spare_ignored(&self, kept: &str, now: &Recorded) -> Result<(), Trouble> {
         let index = Some(&now.index);
         let differs = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", kept, &now.commit];
@@ -187,7 +186,7 @@ impl Tree {
         self.git.must(index, &["update-index", "-z", "--force-remove", "--stdin"], ignored.stdout).await.map(|_| ())
     }
 
-    /// HEAD and the index as they stood. What came since is a parent of what was recorded just now.
+    /// Restores HEAD and the index. The newer commits are parents of the record that was just made.
     async fn stand_back(&self, kept: &str) -> Result<(), Trouble> {
         let message = self.git.line(None, &["show", "--no-patch", "--format=%B", kept]).await?;
         let (then, now) = (Stand::from_words(&message), self.stand(&self.copy_index().await?).await?);
@@ -210,7 +209,7 @@ impl Tree {
         if let Some(staged) = then.staged.as_ref().filter(|staged| now.staged.as_ref() != Some(staged)) {
             self.git.line(None, &["read-tree", "--reset", staged]).await?;
         }
-        // It says no if something is not as it is staged, which is fine.
+        // Git reports an error if a file differs from the index, which is fine.
         self.git.ask(None, &["update-index", "-q", "--refresh"], Vec::new()).await.map(|_| ())
     }
 }
@@ -230,7 +229,7 @@ impl Stand {
     }
 }
 
-/// With its time: git takes files that are as young as its index for changed.
+/// Copies a file with its time: git treats files as changed if they are as new as its index.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let modified = std::fs::metadata(from)?.modified()?;
     std::fs::copy(from, to)?;
@@ -248,7 +247,7 @@ async fn is_ignored(git: &Git, path: &str) -> Result<bool, Trouble> {
     Ok(git.ask(None, &["check-ignore", "--quiet", "--", path], Vec::new()).await?.code == 0)
 }
 
-/// Of paths, those that say what is ignored.
+/// The paths of files with ignore rules.
 fn only_rules(paths: &[u8]) -> Vec<u8> {
     let is_rule = |path: &&[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(b".gitignore".as_slice());
     joined(paths.split(|byte| *byte == 0).filter(is_rule))

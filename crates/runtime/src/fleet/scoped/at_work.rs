@@ -1,7 +1,7 @@
-//! The tasks that a worker with a login is at, and those of which it has told everything.
+//! The tasks that a worker with a login runs, and those that it has fully reported.
 //!
-//! **Invariant:** a task is made once at a time. One that is held although everything was told of it waits for whoever records that;
-//! after a while it is taken up again, because what was told may have reached nobody.
+//! **Invariant:** a task runs only once at a time. A held task that is fully reported waits until an engine records the
+//! report. After a while the worker takes it up again, because the report may be lost.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,10 +11,10 @@ use longhaul_core::id::RunId;
 use longhaul_store::Task;
 use tokio::time::Instant;
 
-/// How long it is waited until somebody records what was told.
+/// How long to wait until an engine records a report.
 const HEARD: Duration = Duration::from_secs(60);
 
-/// A task of the store: its run and its key.
+/// The run and the key of a task in the store.
 pub(super) type Key = (RunId, String);
 
 pub(super) fn key_of(task: &Task) -> Key {
@@ -27,12 +27,12 @@ enum Doing {
     Told(Instant),
 }
 
-/// What a worker is at.
+/// The tasks of a worker.
 #[derive(Debug, Default)]
 pub(super) struct AtWork(Mutex<HashMap<Key, Doing>>);
 
 impl AtWork {
-    /// Notes that a task is being made; false if it is already, or was lately told of.
+    /// Notes that a task is running; false if it is already, or was reported a short time ago.
     pub(super) fn begin(&self, key: Key) -> bool {
         let Ok(mut all) = self.0.lock() else { return false };
         let is_free = match all.get(&key) {
@@ -46,7 +46,7 @@ impl AtWork {
         is_free
     }
 
-    /// Notes that nobody is at a task any more.
+    /// Notes that a task is no longer running.
     pub(super) fn end(&self, key: Key, is_told: bool) {
         if let Ok(mut all) = self.0.lock() {
             match is_told {
@@ -56,14 +56,14 @@ impl AtWork {
         }
     }
 
-    /// Forgets what was told of tasks that are not held any more.
+    /// Forgets the reports on tasks that are no longer held.
     pub(super) fn keep(&self, held: &[Task]) {
         if let Ok(mut all) = self.0.lock() {
             all.retain(|key, doing| *doing == Doing::Making || held.iter().any(|task| key_of(task) == *key));
         }
     }
 
-    /// How many tasks are being made.
+    /// How many tasks are running.
     pub(super) fn len(&self) -> usize {
         let making = |all: &HashMap<Key, Doing>| all.values().filter(|doing| **doing == Doing::Making).count();
         self.0.lock().map(|all| making(&all)).unwrap_or_default()

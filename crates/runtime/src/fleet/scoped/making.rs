@@ -18,7 +18,7 @@ use crate::execute::permits::Promise;
 use crate::fleet::membership::{Attempt, attempt_of};
 use crate::run::run_loop::{LOOK_AT_OTHERS, Loaded, as_stopped, is_open, is_queued, load};
 
-/// How long it is waited until somebody records what was told, before it is told again.
+/// How long to wait until an engine records a report, before sending it again.
 const REMIND: Duration = Duration::from_secs(30);
 
 struct Making<'a> {
@@ -29,7 +29,8 @@ struct Making<'a> {
     changes: watch::Receiver<u64>,
 }
 
-/// Makes the attempt of a task that this worker holds; whether everything was told of it. What `is_old` may have been begun before.
+/// Runs the attempt of a task that this worker holds. Returns whether everything is reported. With `is_old`, the
+/// attempt may have started before.
 pub(super) async fn make(
     shared: &Arc<Shared>,
     task: &Task,
@@ -55,7 +56,7 @@ impl Making<'_> {
         is_open(&self.loaded.state, &self.attempt.0, self.attempt.1)
     }
 
-    /// Says that it makes the attempt, and waits until that is recorded. False if it is not to be made.
+    /// Reports the claim, and waits until an engine records it. False if the attempt must not start.
     async fn begin(&mut self, stop: &CancellationToken) -> Result<bool, Error> {
         let (mut said, mut pause): (Option<Instant>, Duration) = (None, TOGETHER);
         while self.is_queued() && self.is_held().await? {
@@ -69,7 +70,7 @@ impl Making<'_> {
                     self.report(&Event::AttemptReleased { path, attempt }, stop).await?;
                     return Ok(false);
                 }
-                // Others hear of progress late, and this is waited for.
+                // Wake-ups about progress come late, and the attempt waits for this, so poll.
                 () = tokio::time::sleep(pause) => self.catch_up().await?,
             }
             pause = (pause * 2).min(LOOK_AT_OTHERS);
@@ -81,7 +82,7 @@ impl Making<'_> {
         Ok(is_begun)
     }
 
-    /// Tells whoever watches this worker.
+    /// Shows an event to watchers of this worker.
     fn tell(&self, event: Event) {
         let (at, seq) = (self.shared.clock.now_ms(), self.loaded.state.seq);
         let events = Arc::new(vec![Envelope { v: event::VERSION, seq, at, event }]);
@@ -102,7 +103,7 @@ impl Making<'_> {
         }
     }
 
-    /// Continues with what an earlier life of this worker has begun: with its agent, if that has outlived it.
+    /// Continues an attempt that an earlier process of this worker started; with its agent, if that still runs.
     async fn go_on(&mut self, stop: &CancellationToken) -> Result<bool, Error> {
         let (path, attempt) = self.attempt.clone();
         if self.shared.artifacts.has_agent(&self.task.run, &path, attempt) {
@@ -120,7 +121,7 @@ impl Making<'_> {
         let planner = Planner { plan: &self.loaded.plan.0, index: &self.loaded.plan.1 };
         let Some(start) = start_of(planner, &self.loaded.state, &self.attempt.0) else { return Ok(false) };
         let cancel = CancellationToken::new();
-        // Whatever ends this, nothing continues that nobody listens to.
+        // However this ends, stop the attempt: it must not run without a listener.
         let _end = cancel.clone().drop_guard();
         let (done, mut finished) = mpsc::unbounded_channel();
         let promise = Promise::default();
@@ -147,7 +148,7 @@ impl Making<'_> {
         }
     }
 
-    /// Until the run may have changed, but not at once: the runs of others change, too.
+    /// Waits until the run may have changed, but not for too short a time: other runs change, too.
     async fn news(&mut self) {
         tokio::time::sleep(LOOK_AT_OTHERS).await;
         tokio::select! {
@@ -156,8 +157,8 @@ impl Making<'_> {
         }
     }
 
-    /// Reads what was recorded meanwhile. A store that cannot be reached is asked again; that this worker is shut out, or does not hold
-    /// anything of the run any more, is an error.
+    /// Reads new events. If the store cannot be reached, it asks again. It is an error if the worker is shut out, or
+    /// holds nothing of the run any more.
     async fn catch_up(&mut self) -> Result<(), Error> {
         let run = &self.task.run;
         let moved = match self.shared.store.read(run, self.loaded.state.seq, 1).await {
@@ -173,7 +174,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Tells what became of the attempt. While the store cannot be reached it is told again, unless this worker is to stop.
+    /// Reports the end of the attempt. While the store cannot be reached it tries again, unless `stop` is cancelled.
     async fn report(&self, event: &Event, stop: &CancellationToken) -> Result<(), Error> {
         let mut text = serde_json::to_string(event).map_err(Error::encoding)?;
         if text.len() > REPORT_BYTES_MAX {

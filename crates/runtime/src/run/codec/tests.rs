@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Stores what an attempt left, reads it again, and answers what is in the row beside it.
+/// Stores an attempt's output and reads it again. Also returns the body in the row.
 async fn there_and_back(output: Json) -> (Json, String) {
     let path = "a".parse().unwrap();
     let event = Event::AttemptSucceeded { path, attempt: 1, result: Left { output, ..Left::default() } };
@@ -24,7 +24,7 @@ async fn there_and_back(output: Json) -> (Json, String) {
     }
 }
 
-/// Any JSON, with what looks like our own encoding in keys and texts.
+/// Any JSON, with keys and texts that look like our own encoding.
 fn any_json() -> impl Strategy<Value = Json> {
     let text = prop_oneof![
         any::<String>(),

@@ -1,4 +1,4 @@
-//! Who was first, where a command came too late.
+//! Finds the caller who was first, if a command came too late.
 
 use longhaul_core::event::{Answer, Envelope, Event};
 use longhaul_core::id::RunId;
@@ -9,10 +9,10 @@ use super::{told, word};
 use crate::engine::{Engine, Error};
 use crate::run::message::Message;
 
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 1000;
 
-/// The same error, with who was first if somebody was. What cannot be found out is left out.
+/// The same error, with the caller who was first. If that cannot be found out, it stays as it is.
 pub(super) async fn explained(engine: &Engine, run: &RunId, message: &Message, error: Error) -> Error {
     match error {
         Error::Rejected(rejection) if is_late(rejection.kind) => {
@@ -49,14 +49,14 @@ async fn with_first(engine: &Engine, run: &RunId, message: &Message, rejection: 
     }
 }
 
-/// Whether the question that an answer is for is open: then nobody was first, and something else is wrong.
+/// Whether the question of an answer is still open. Then no caller was first, and the problem is another one.
 async fn is_still_asked(engine: &Engine, run: &RunId, message: &Message) -> bool {
     let Message::Answer { path, .. } = message else { return false };
     let loaded = engine.load(run).await;
     loaded.is_ok_and(|loaded| loaded.state.find(path).is_some_and(|step| step.asks().is_some()))
 }
 
-/// Whether an event did what a command wanted to do, or the opposite.
+/// Whether an event did what a command asks for, or the opposite.
 fn precedes(message: &Message, event: &Event) -> bool {
     match (message, event) {
         (Message::Answer { path, .. }, Event::Answered { path: of, .. }) => path == of,
@@ -68,7 +68,7 @@ fn precedes(message: &Message, event: &Event) -> bool {
     }
 }
 
-/// The last event of a run that is wanted.
+/// The last event of a run that `wanted` accepts.
 async fn last(engine: &Engine, run: &RunId, wanted: impl Fn(&Event) -> bool) -> Option<Envelope> {
     let (mut found, mut after) = (None, 0);
     loop {
@@ -80,7 +80,7 @@ async fn last(engine: &Engine, run: &RunId, wanted: impl Fn(&Event) -> bool) -> 
 }
 
 impl Engine {
-    /// The rejection of an answer to a run, or to a step, that asks nothing: who answered last, if somebody did.
+    /// The rejection of an answer to a run or a step without a question. It names the last caller who answered.
     pub async fn asks_nothing(&self, run: &RunId, step: Option<&StepPath>) -> Rejection {
         let answered = |event: &Event| match event {
             Event::Answered { path, answer, .. } => step.is_none_or(|step| step == path) && *answer != Answer::TimedOut,

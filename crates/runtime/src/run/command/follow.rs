@@ -1,4 +1,4 @@
-//! What becomes of a run after a command.
+//! Finds out how a run continues after a command.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::engine::{Engine, Error, Shared};
 use crate::fleet::roster::is_silent;
 use crate::run::recover::{is_dead, is_gone};
 
-/// How often is looked whether an engine has moved the run on.
+/// How often to check whether an engine has changed the run.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What becomes of a run after a command.
+/// How a run continues after a command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Follow {
     /// An engine runs it, and continues.
     Continues,
-    /// No engine runs it: somebody has to start one.
+    /// No engine runs it: the user has to start one.
     NeedsEngine,
     /// It waits for something else: a person, a signal, a time.
     Waits,
@@ -31,15 +31,15 @@ pub enum Follow {
     Finished {
         /// How it ended.
         outcome: Outcome,
-        /// Why, where that is known.
+        /// The reason, if it is known.
         message: Option<String>,
     },
-    /// The command is stored, and no engine has taken it in so far.
+    /// The command is stored, but no engine has recorded it yet.
     Stored,
 }
 
 impl Follow {
-    /// In a word, for programs.
+    /// One word for programs.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Continues => "continues",
@@ -82,7 +82,7 @@ pub(super) async fn of(
     Ok(if is_run { Follow::Continues } else { Follow::NeedsEngine })
 }
 
-/// Whether it is known that an engine runs a run.
+/// Whether an engine is known to run this run.
 async fn is_run(shared: &Shared, run: &RunId) -> Result<bool, Error> {
     if shared.mailroom.is_heard(run) || is_engine_there(shared).await? {
         return Ok(true);
@@ -91,7 +91,7 @@ async fn is_run(shared: &Shared, run: &RunId) -> Result<bool, Error> {
     Ok(tasks.iter().any(|task| task.worker.is_some() && !is_gone(shared, task)))
 }
 
-/// Whether a worker is there that drives every run of the store. One with a login takes steps, and decides nothing.
+/// Whether a worker is there that drives all runs of the store. A worker with a login takes steps and decides nothing.
 pub(super) async fn is_engine_there(shared: &Shared) -> Result<bool, Error> {
     if shared.taken.has_worker() {
         return Ok(true);
@@ -103,7 +103,7 @@ pub(super) async fn is_engine_there(shared: &Shared) -> Result<bool, Error> {
     Ok(shared.store.workers().await?.iter().any(|listed| drives(&listed.worker)))
 }
 
-/// Whether something moves the run on within a time.
+/// Whether an engine changes the run within the time.
 async fn shows_itself(engine: &Engine, run: &RunId, seq: u64, patience: Duration) -> Result<bool, Error> {
     let until = Instant::now() + patience;
     loop {

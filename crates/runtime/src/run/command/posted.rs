@@ -1,4 +1,4 @@
-//! Commands that only an engine can take in: through the inbox, with the outcome waited for.
+//! Commands that only an engine can record: they go through the inbox, and the caller waits for the outcome.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use super::{Applied, Follow, applied, first, told};
 use crate::engine::{Engine, Error};
 use crate::run::message::Message;
 
-/// How long the outcome is waited for.
+/// How long to wait for the outcome.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often is looked for it.
+/// How often to check for the outcome.
 const LOOK: Duration = Duration::from_millis(100);
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 1000;
 
-/// Puts a command into the inbox of a run, and waits for what comes of it.
+/// Puts a command into the inbox of a run, and waits for its outcome.
 pub(super) async fn through_the_inbox(engine: &Engine, run: &RunId, message: Message) -> Result<Applied, Error> {
     let shared = &engine.shared;
     let before = engine.row(run).await?.map_or(0, |row| row.last_seq);
@@ -40,7 +40,7 @@ pub(super) async fn through_the_inbox(engine: &Engine, run: &RunId, message: Mes
     Ok(applied(run, &envelope, Follow::Stored))
 }
 
-/// What an engine made of a command that it has taken in.
+/// The outcome of a command that an engine has recorded.
 async fn outcome(engine: &Engine, run: &RunId, message: &Message, before: u64) -> Result<Applied, Error> {
     let wanted = message.clone().into_event();
     let mut after = before;
@@ -67,7 +67,7 @@ async fn follow(engine: &Engine, run: &RunId) -> Result<Follow, Error> {
     Ok(state.finished.map_or(Follow::Continues, over))
 }
 
-/// Whether an event records a command: the same deed, of the same caller, about the same step.
+/// Whether an event records this command: the same action, by the same caller, on the same step.
 fn is_same(wanted: &Event, recorded: &Event) -> bool {
     match (wanted, recorded) {
         (Event::Answered { path, caller, .. }, Event::Answered { path: of, caller: by, .. }) => {

@@ -1,7 +1,7 @@
-//! Reading a run from a file.
+//! Reads a run from an archive file.
 //!
-//! **Invariant:** nothing is believed before all of it was read and its hash is right. Paths stay below the folder they are put into,
-//! and no more is unpacked than was allowed.
+//! **Invariant:** no data is used before all of it was read and its hash is right. Paths stay below the target folder,
+//! and no more bytes are unpacked than allowed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,20 +16,21 @@ use longhaul_store::{Blob, Hash, Head, NewEvent};
 use super::{Archive, Bytes, FORMAT, Line};
 use crate::engine::Error;
 
-/// More than any line that is written: a blob, as hex, with what JSON adds.
+/// Longer than all lines that are written: a blob as hex, with the JSON around it.
 const LINE_BYTES_MAX: u64 = 4 << 28;
 
-/// Reads a file of at most so many bytes, unpacked, and puts the files about the run into a folder, where one is given.
+/// Reads a file of at most `bytes_max` bytes when unpacked. Writes the files of the run to `folder`, if one is given.
 pub(super) fn read(file: &Path, bytes_max: u64, folder: Option<&Path>) -> Result<Archive, Error> {
-    let named =
-        |why: &str| Error::Rejected(Rejection::invalid(format!("{} is no archive of a run: {why}", file.display())));
+    let named = |why: &str| {
+        Error::Rejected(Rejection::invalid(format!("{} is not an archive of a run: {why}", file.display())))
+    };
     let opened = File::open(file).map_err(|error| named(&error.to_string()))?;
     let mut reading = Reading::default();
     let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(opened)));
     let mut left = bytes_max;
     loop {
         let mut text = String::new();
-        // One byte more than is allowed tells that there is more.
+        // Read one byte more than allowed, to see whether there is more.
         let read = lines.by_ref().take(LINE_BYTES_MAX.min(left.saturating_add(1))).read_line(&mut text);
         let read = read.map_err(|error| named(&format!("it is damaged ({error})")))? as u64;
         if read == 0 {
@@ -98,7 +99,7 @@ impl Reading {
     }
 }
 
-/// A path that leads down and nowhere else.
+/// Checks that a path stays below its folder.
 fn below(path: &str) -> Result<&Path, String> {
     let path = Path::new(path);
     let leads_down = path.components().all(|part| matches!(part, Component::Normal(_)));

@@ -1,4 +1,4 @@
-//! Writing a run into a file.
+//! Writes a run into an archive file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -13,19 +13,19 @@ use walkdir::WalkDir;
 use super::{Bytes, FORMAT, Line, PAGE};
 use crate::engine::Error;
 
-/// How much of a file about the run goes into one line.
+/// How many bytes of a file go into one line.
 const PART: usize = 1 << 20;
-/// Folders of a run that are not about it: checkouts, and what git needed meanwhile.
+/// Folders of a run that are left out: checkouts, and temporary files of git.
 const LEFT_OUT: [&str; 2] = ["carried", "git"];
 
-/// Writes a run, and has the disk keep it before it has its name.
+/// Writes a run to a temporary file, syncs it, and then renames it.
 pub(super) async fn write(store: &dyn Store, row: &RunRow, about: &Path, file: &Path) -> Result<(), Error> {
     let folder = file.parent().unwrap_or(Path::new("."));
     private::create_dir_all(folder)?;
     let beside = file.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
     let written = write_beside(store, row, about, &beside).await;
     if written.is_err() {
-        // Half a file is of no use to anybody.
+        // An incomplete file has no use.
         let _ = std::fs::remove_file(&beside);
     }
     written?;
@@ -34,7 +34,7 @@ pub(super) async fn write(store: &dyn Store, row: &RunRow, about: &Path, file: &
 }
 
 async fn write_beside(store: &dyn Store, row: &RunRow, about: &Path, beside: &Path) -> Result<(), Error> {
-    // It holds what was asked and answered: nobody else's business.
+    // The file has questions and answers, so only its owner may read it.
     let mut lines = Lines::new(private::create_new(beside)?);
     let (run, head) = (row.run.clone(), row.head.clone());
     lines.add(&Line::Run { format: FORMAT, run: run.clone(), head, last_seq: row.last_seq })?;
@@ -57,7 +57,7 @@ async fn write_beside(store: &dyn Store, row: &RunRow, about: &Path, beside: &Pa
     Ok(lines.end()?)
 }
 
-/// The files about the run that are on this machine, in one order.
+/// Adds the files of the run on this machine, in a fixed order.
 fn files(lines: &mut Lines, about: &Path) -> Result<(), Error> {
     let is_about = |entry: &walkdir::DirEntry| {
         entry.depth() != 1 || !LEFT_OUT.iter().any(|left_out| entry.file_name() == *left_out)
@@ -65,7 +65,7 @@ fn files(lines: &mut Lines, about: &Path) -> Result<(), Error> {
     let found = WalkDir::new(about).sort_by_file_name().into_iter().filter_entry(is_about).flatten();
     for entry in found.filter(|entry| entry.file_type().is_file()) {
         let path = entry.path().strip_prefix(about).ok().and_then(Path::to_str).map(str::to_owned);
-        // A file that goes meanwhile, or has no name that is text, is none of ours.
+        // Skip files that disappear meanwhile, or whose name is not text.
         if let (Some(path), Ok(file)) = (path, File::open(entry.path())) {
             parts(lines, &path, file)?;
         }
@@ -94,7 +94,7 @@ impl Bytes {
     }
 }
 
-/// Lines on their way to a file.
+/// The lines of a file that is being written.
 struct Lines {
     to: GzEncoder<BufWriter<File>>,
     hash: blake3::Hasher,

@@ -1,7 +1,7 @@
-//! Hears what happens, here and in other processes, and hands it to the feeds of runs that somebody watches.
+//! Collects events of this and other processes, and passes them to the buffers of watched runs.
 //!
-//! What this process records is heard at once; the store says when any process wrote something, and then the journals of watched
-//! runs are looked at. Nothing is heard while nobody watches.
+//! Events of this process arrive at once. For other processes, the store signals each write, and the broadcaster then
+//! reads the journals of watched runs. While there are no watchers, it does nothing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,20 +22,20 @@ use super::transcript_tail::TranscriptTails;
 use super::{Pieces, SIGN_OF_LIFE, event};
 use crate::http::problem::Problem;
 
-/// Changes within this time are looked at together.
+/// Collects changes within this time and handles them together.
 const TOGETHER: Duration = Duration::from_millis(25);
-/// What happens within this time is sent together: fifty who watch cost less than one who is told each event alone.
+/// Sends events within this time together: fifty watchers then cost less than one that gets each event alone.
 const SENT_TOGETHER: Duration = Duration::from_millis(100);
-/// How often transcripts are looked at that another process writes, while somebody watches.
+/// How often to read transcripts of other processes, while there are watchers.
 const LISTEN: Duration = Duration::from_millis(250);
 /// How long to wait for a store that does not answer.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 500;
-/// Streams at once.
+/// The most streams at once.
 const STREAMS_MAX: usize = 512;
 
-/// Hands what happens to those who watch.
+/// Passes events to watchers.
 #[derive(Clone)]
 pub(crate) struct Broadcaster {
     inner: Arc<Inner>,
@@ -45,7 +45,7 @@ struct Inner {
     engine: Engine,
     stop: CancellationToken,
     feeds: Mutex<Feeds>,
-    /// Somebody new watches.
+    /// Signals a new watcher.
     joined: Notify,
     board: RunList,
     places: Arc<Semaphore>,
@@ -64,7 +64,7 @@ impl Broadcaster {
         Self { inner: Arc::new(Inner { engine, stop, feeds: Mutex::default(), joined: Notify::new(), board, places }) }
     }
 
-    /// Somebody watches a run, and has its events up to one.
+    /// Adds a watcher to a run. It already has the events up to `after`.
     pub(crate) async fn watch(&self, run: &RunId, after: u64) -> Result<Watcher, Problem> {
         let permit = self.inner.permit()?;
         let feed = match self.inner.find(run) {
@@ -77,12 +77,12 @@ impl Broadcaster {
         Ok(Watcher { engine, feed, place, news, stop, sent: None, is_over: false, _permit: permit })
     }
 
-    /// How many watch.
+    /// How many watchers there are.
     pub(crate) fn streams(&self) -> usize {
         STREAMS_MAX - self.inner.places.available_permits()
     }
 
-    /// Somebody watches the list.
+    /// Adds a watcher to the list.
     pub(crate) fn board(&self) -> Result<Viewer, Problem> {
         Ok(self.inner.board.view(self.inner.permit()?))
     }
@@ -93,7 +93,7 @@ impl Inner {
         Arc::clone(&self.places).try_acquire_owned().map_err(|_| Problem::too_many(5))
     }
 
-    /// The feed of a run, which begins now if there is none.
+    /// The buffer of a run. Creates it if there is none.
     fn join(self: &Arc<Self>, run: &RunId, state: &State) -> Arc<RingBuffer> {
         let mut feeds = self.feeds();
         let feed = feeds.by_run.entry(run.clone()).or_insert_with(|| Arc::new(RingBuffer::new(run.clone(), state)));
@@ -110,7 +110,7 @@ impl Inner {
         self.feeds().by_run.get(run).cloned()
     }
 
-    /// The runs that somebody watches; none, and nobody listens any more.
+    /// The watched runs. If there are none, the listener stops.
     fn watched(&self) -> Vec<Arc<RingBuffer>> {
         let mut feeds = self.feeds();
         feeds.by_run.retain(|_, feed| Arc::strong_count(feed) > 1);
@@ -122,7 +122,7 @@ impl Inner {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what the journal has and a feed does not.
+    /// Reads the events of the journal that a buffer does not have.
     async fn look(&self, feed: &RingBuffer) -> Result<(), Error> {
         loop {
             match self.engine.events(&feed.run, feed.seq(), PAGE).await {
@@ -138,11 +138,11 @@ impl Inner {
     }
 }
 
-/// Hears what happens for as long as somebody watches.
+/// Collects events while there are watchers.
 async fn hear(hub: Arc<Inner>) {
     let (mut pulse, mut changes) = (hub.engine.pulse(), hub.engine.changes());
     let mut tails = TranscriptTails::new(hub.engine.clone());
-    // Since when something may have been written that no feed has.
+    // Since when the store may have events that the buffers do not have.
     let mut owed: Option<Instant> = Some(Instant::now());
     let mut listen = Instant::now() + LISTEN;
     loop {
@@ -190,7 +190,7 @@ async fn hear(hub: Arc<Inner>) {
     }
 }
 
-/// Looks at all that are watched; when to look again, if the store did not answer.
+/// Reads the journals of all watched runs. Returns when to try again if the store did not answer.
 async fn look_at(hub: &Inner, watched: &[Arc<RingBuffer>]) -> Option<Instant> {
     let mut again = None;
     for feed in watched {
@@ -201,7 +201,7 @@ async fn look_at(hub: &Inner, watched: &[Arc<RingBuffer>]) -> Option<Instant> {
     again
 }
 
-/// Somebody who watches a run.
+/// A watcher of a run.
 pub(crate) struct Watcher {
     engine: Engine,
     feed: Arc<RingBuffer>,
@@ -247,7 +247,8 @@ impl Watcher {
         }
     }
 
-    /// A page of the journal, for somebody who is behind. Who cannot be told now comes back.
+    /// A page of the journal, for a watcher that is behind. If the store fails, the stream ends and the client connects
+    /// again.
     async fn caught_up(&mut self) -> Option<Bytes> {
         match self.engine.events(&self.feed.run, self.place.seq, PAGE).await {
             Ok(page) => {

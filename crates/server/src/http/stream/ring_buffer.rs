@@ -1,7 +1,7 @@
-//! What was said of one run lately, written once for all who watch it.
+//! The recent events of one run, formatted once for all watchers.
 //!
-//! **Invariant:** events leave in the order of the journal and without a gap. Whoever is further behind than the feed remembers reads
-//! the journal until they have caught up; nobody waits for them.
+//! **Invariant:** events leave in the order of the journal and without a gap. A watcher that is too far behind reads
+//! the journal until it has caught up; no other watcher waits for it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,14 @@ use tokio::sync::watch;
 
 use super::event;
 
-/// Pieces that are remembered.
+/// The most pieces to keep.
 const PIECES_MAX: usize = 4096;
-/// Bytes that are remembered.
+/// The most bytes to keep.
 const BYTES_MAX: usize = 8 << 20;
-/// How much is handed out at once.
+/// The most bytes to return at once.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// What was said of one run lately.
+/// The recent events of one run.
 pub(super) struct RingBuffer {
     pub(super) run: RunId,
     ring: Mutex<Ring>,
@@ -36,14 +36,14 @@ struct Ring {
     bytes: usize,
     /// The number of the first piece.
     first: u64,
-    /// The last event that is remembered no more.
+    /// The last event that is no longer in the buffer.
     floor: u64,
     /// The last event.
     seq: u64,
     is_gone: bool,
-    /// The number that the next entry of a transcript has.
+    /// The number of the next transcript entry, by attempt.
     spoken: HashMap<Tried, u64>,
-    /// Attempts that are under way, and whether they were before anybody watched.
+    /// Running attempts, and whether they were running before the first watcher came.
     open: HashMap<Tried, bool>,
 }
 
@@ -63,29 +63,29 @@ impl Piece {
     }
 }
 
-/// How far somebody is.
+/// The position of a watcher.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// The last event that they have.
+    /// The last event that the watcher has.
     pub(super) seq: u64,
-    /// The next piece.
+    /// The number of the next piece.
     at: u64,
-    /// Live pieces before this one were said before they came.
+    /// Live pieces before this number are older than the watcher.
     since: u64,
 }
 
-/// What there is for somebody.
+/// The next data for a watcher.
 pub(super) enum Batch {
     Some(Bytes),
     Nothing,
-    /// They have to read the journal first.
+    /// The watcher must read the journal first.
     Behind,
     /// The run is gone.
     Gone,
 }
 
 impl RingBuffer {
-    /// A feed that begins with a run as it is.
+    /// A buffer that starts with the current state of a run.
     pub(super) fn new(run: RunId, state: &State) -> Self {
         let seq = state.seq;
         let open = state.open_attempts().map(|step| ((step.path.clone(), step.attempts), true)).collect();
@@ -102,23 +102,23 @@ impl RingBuffer {
         Self { run, ring: Mutex::new(ring), news: watch::Sender::new(0) }
     }
 
-    /// The last event that it knows.
+    /// The last event in the buffer.
     pub(super) fn seq(&self) -> u64 {
         self.ring().seq
     }
 
-    /// Tells when there is something new.
+    /// Signals new pieces.
     pub(super) fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
     }
 
-    /// Where somebody begins who has the events up to one.
+    /// The position of a watcher that has the events up to `seq`.
     pub(super) fn place(&self, seq: u64) -> Place {
         let ring = self.ring();
         Place { seq, at: ring.first, since: ring.first + ring.pieces.len() as u64 }
     }
 
-    /// Takes events in; whether none is missing before them.
+    /// Adds events. Returns whether no event is missing before them.
     pub(super) fn take(&self, events: &[Envelope]) -> bool {
         let mut ring = self.ring();
         for envelope in events {
@@ -137,7 +137,7 @@ impl RingBuffer {
         true
     }
 
-    /// Takes in what an agent said, once.
+    /// Adds a transcript entry, once.
     pub(super) fn say(&self, said: &TranscriptLine) {
         let mut ring = self.ring();
         let next = ring.spoken.entry((said.path.clone(), said.attempt)).or_default();
@@ -152,18 +152,18 @@ impl RingBuffer {
         self.tell();
     }
 
-    /// Attempts that are under way, and whether they were before anybody watched.
+    /// Running attempts, and whether they were running before the first watcher came.
     pub(super) fn open(&self) -> HashMap<Tried, bool> {
         self.ring().open.clone()
     }
 
-    /// The run was pruned.
+    /// Marks the run as pruned.
     pub(super) fn end(&self) {
         self.ring().is_gone = true;
         self.tell();
     }
 
-    /// What comes next for somebody.
+    /// The next data for a watcher.
     pub(super) fn batch(&self, place: &mut Place) -> Batch {
         let ring = self.ring();
         if place.seq < ring.floor {
@@ -205,7 +205,7 @@ impl RingBuffer {
 }
 
 impl Ring {
-    /// Knows which attempts are under way.
+    /// Tracks which attempts are running.
     fn note(&mut self, event: &Event) {
         match event {
             Event::AttemptStarted { path, attempt, hosted: false, .. } => {

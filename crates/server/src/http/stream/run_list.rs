@@ -1,7 +1,7 @@
-//! What the list of runs shows, as it changes.
+//! Streams changes of the list of runs.
 //!
-//! Lists know of a run what its last commit wrote beside its events, so nothing is loaded here. Runs that are not over are the
-//! ones that change; one that is among them no more is looked at once again.
+//! Each commit also writes the row of its run, so no run has to be loaded. Only unfinished runs change. A run that has
+//! just finished is read once more.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use tokio_util::sync::CancellationToken;
 use super::{Pieces, SIGN_OF_LIFE, event};
 use crate::http::rows::row;
 
-/// How often a run is told about at the most.
+/// The shortest time between two updates of a run.
 const AT_MOST: Duration = Duration::from_millis(250);
-/// Runs that are read at once.
+/// How many runs to read at once.
 const PAGE: usize = 1000;
-/// Rows that somebody may be behind.
+/// How many rows a viewer may be behind.
 const ROWS_MAX: usize = 2048;
 
-/// What the list of runs shows.
+/// The list of runs, as viewers see it.
 #[derive(Clone)]
 pub(super) struct RunList {
     inner: Arc<Inner>,
@@ -38,7 +38,7 @@ struct Inner {
     engine: Engine,
     stop: CancellationToken,
     rows: broadcast::Sender<Bytes>,
-    /// How many questions are open, once that is known.
+    /// How many questions are open, once it is known.
     open: watch::Sender<Option<u64>>,
     is_kept: AtomicBool,
 }
@@ -50,7 +50,7 @@ impl RunList {
         Self { inner: Arc::new(Inner { engine, stop, rows, open, is_kept }) }
     }
 
-    /// Somebody looks at it.
+    /// Adds a viewer.
     pub(super) fn view(&self, permit: OwnedSemaphorePermit) -> Viewer {
         let (rows, open) = (self.inner.rows.subscribe(), self.inner.open.subscribe());
         if !self.inner.is_kept.swap(true, Ordering::AcqRel) {
@@ -60,22 +60,22 @@ impl RunList {
     }
 }
 
-/// Keeps the board for as long as somebody looks.
+/// Updates the list while there are viewers.
 async fn keep(board: Arc<Inner>) {
     let mut changes = board.engine.changes();
     let mut known = Known::default();
     while board.rows.receiver_count() > 0 && !board.stop.is_cancelled() {
         changes.borrow_and_update();
         let began = Instant::now();
-        // A store that does not answer now is asked again.
+        // If the store does not answer, ask again later.
         let _ = look(&board, &mut known).await;
-        // Looking at very many takes time that others need, too.
+        // A check of very many runs takes time that other work needs, so pause longer.
         let pause = AT_MOST.max(began.elapsed() * 8);
         tokio::time::sleep(pause).await;
         tokio::select! {
             () = board.stop.cancelled() => {}
             _ = changes.changed() => {}
-            // Whether somebody still looks.
+            // Check whether there are still viewers.
             () = tokio::time::sleep(SIGN_OF_LIFE) => {}
         }
     }
@@ -86,14 +86,14 @@ async fn keep(board: Arc<Inner>) {
     }
 }
 
-/// Somebody came while it was about to be left.
+/// Starts again if a viewer came just before the end.
 fn again(board: Arc<Inner>) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(keep(board))
 }
 
 #[derive(Default)]
 struct Known {
-    /// The last event of each run that is not over.
+    /// The last event of each unfinished run.
     open: HashMap<RunId, u64>,
     is_begun: bool,
 }
@@ -107,7 +107,7 @@ async fn look(board: &Inner, known: &mut Known) -> Result<(), Error> {
         asked += shown.asks.unwrap_or_default();
         open.insert(row_of.run.clone(), row_of.last_seq);
         if known.is_begun && known.open.get(&row_of.run) != Some(&row_of.last_seq) {
-            // Nobody who looks is fine.
+            // No viewer is fine.
             let _ = board.rows.send(event("run", None, &shown));
         }
     }
@@ -136,11 +136,11 @@ async fn open_rows(engine: &Engine) -> Result<Vec<RunRow>, Error> {
     }
 }
 
-/// Somebody who looks at the list.
+/// A viewer of the list.
 pub(crate) struct Viewer {
     rows: broadcast::Receiver<Bytes>,
     open: watch::Receiver<Option<u64>>,
-    /// What they were told last.
+    /// The last number of questions that was sent.
     told: Option<u64>,
     stop: CancellationToken,
     _permit: OwnedSemaphorePermit,
@@ -156,7 +156,8 @@ impl Pieces for Viewer {
             }
             tokio::select! {
                 () = self.stop.cancelled() => return None,
-                // Who is too far behind begins again, with the list.
+                // The stream of a viewer that is too far behind ends. The client connects again and starts with the
+                // list.
                 piece = self.rows.recv() => return piece.ok(),
                 known = self.open.changed() => known.ok()?,
                 () = tokio::time::sleep(SIGN_OF_LIFE) => return Some(Bytes::from_static(b": \n\n")),

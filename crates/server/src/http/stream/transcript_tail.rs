@@ -1,6 +1,6 @@
-//! What agents say whose engine is another process: the ends of the transcripts of open attempts.
+//! Reads new transcript entries of agents whose engine is another process.
 //!
-//! What agents of this process say is heard at once and has the same numbers; a feed takes each number once.
+//! Entries of agents in this process arrive directly, with the same numbers. A buffer takes each number once.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,10 +14,10 @@ use longhaul_runtime::{Engine, TranscriptLine};
 use super::ring_buffer::{RingBuffer, Tried};
 use crate::http::attempts::TRANSCRIPT;
 
-/// How much of a transcript is read at once.
+/// The most bytes of a transcript to read at once.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The ends of the transcripts of open attempts.
+/// The transcript files of open attempts.
 pub(super) struct TranscriptTails {
     engine: Engine,
     open: HashMap<(RunId, Tried), Tail>,
@@ -34,7 +34,7 @@ impl TranscriptTails {
         Self { engine, open: HashMap::new() }
     }
 
-    /// Reads what was said since the last time.
+    /// Reads the new entries.
     pub(super) fn listen(&mut self, feeds: &[Arc<RingBuffer>]) {
         self.open.retain(|(run, _), _| feeds.iter().any(|feed| feed.run == *run));
         for feed in feeds {
@@ -49,7 +49,7 @@ impl TranscriptTails {
             self.open.entry((feed.run.clone(), tried.clone())).or_insert_with(|| {
                 let mut tail = Tail { file: folder().join(TRANSCRIPT), bytes: 0, next: 0 };
                 if *is_old {
-                    // What was said before somebody watched is asked for by those who want it.
+                    // Clients ask for older entries separately.
                     tail.skip();
                 }
                 tail
@@ -59,7 +59,7 @@ impl TranscriptTails {
             if *run != feed.run {
                 return true;
             }
-            // Of one that is over what was said last, too.
+            // Also read the last entries of an attempt that has ended.
             tail.tell(feed, tried);
             under_way.contains_key(tried)
         });
@@ -77,7 +77,7 @@ impl Tail {
         for line in self.lines().unwrap_or_default() {
             let number = self.next;
             self.next += 1;
-            // A version to come may keep more than this one knows.
+            // A later version may write entries that this one does not know.
             if let Ok(entry) = serde_json::from_slice(&line) {
                 feed.say(&TranscriptLine { path: path.clone(), attempt: *attempt, number, entry });
             }
@@ -88,7 +88,7 @@ impl Tail {
     fn lines(&mut self) -> Option<Vec<Vec<u8>>> {
         let size = size(&self.file)?;
         if size < self.bytes {
-            // It is written again, and says the same again.
+            // The file was written again from the start, with the same entries.
             (self.bytes, self.next) = (0, 0);
         }
         if size == self.bytes {

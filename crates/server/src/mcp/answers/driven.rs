@@ -1,4 +1,4 @@
-//! How a run stands that the engine drives.
+//! The state of an engine-driven run, as an answer.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -13,36 +13,36 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An engine-driven run at a glance.
+/// The state of an engine-driven run.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Driven {
     /// The id of the run.
     pub(crate) run: String,
-    /// What lists call its workflow.
+    /// The name of the workflow in lists.
     pub(crate) workflow: String,
-    /// The text it was started with.
+    /// The text of the task.
     pub(crate) task: String,
-    /// Who started it.
+    /// The caller who started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<JsonObject>")]
     pub(crate) owner: Option<Origin>,
     /// queued, running, waiting, paused, succeeded, failed or cancelled.
     pub(crate) status: RunStatus,
-    /// What it waits for, each once.
+    /// The things that it waits for, without repetitions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) waiting_for: Vec<Awaited>,
-    /// How many steps stand where.
+    /// How many steps are in each state.
     #[schemars(with = "IndexMap<String, u64>")]
     pub(crate) progress: Progress,
-    /// What it has cost.
+    /// The tokens and the cost so far.
     #[schemars(with = "JsonObject")]
     pub(crate) usage: Usage,
-    /// When it was started, in milliseconds since 1970.
+    /// When it started, in milliseconds since 1970.
     pub(crate) started_at: i64,
-    /// When it was over.
+    /// When it ended, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
-    /// How long it took, or has taken.
+    /// How long it took, or has been running so far.
     pub(crate) duration_ms: i64,
     /// Steps with an open attempt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,7 +51,7 @@ pub(crate) struct Driven {
     /// Why it ended as it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
-    /// What it returned.
+    /// The outputs that it returned.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) outputs: IndexMap<String, Json>,
     /// Limits that were reached.
@@ -63,7 +63,7 @@ pub(crate) struct Driven {
     pub(crate) why: Vec<Explanation>,
     /// Its steps.
     steps: Vec<Brief>,
-    /// What people are asked.
+    /// The open questions to people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) questions: Vec<Asked>,
@@ -72,7 +72,7 @@ pub(crate) struct Driven {
     pub(crate) human_approval_required: bool,
 }
 
-/// A step without what it left: `output` has that.
+/// A step without its output; the tool `output` has that.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Brief {
     #[schemars(with = "String")]

@@ -1,4 +1,4 @@
-//! How a hosted run stands.
+//! The state of a hosted run, as an answer.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -11,57 +11,57 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A hosted run: what is to be done now, and what it stands at.
+/// The state of a hosted run, and the steps to do now.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Hosted {
     /// The id of the run.
     pub(crate) run: String,
-    /// What lists call its workflow.
+    /// The name of the workflow in lists.
     pub(crate) workflow: String,
-    /// The text it was started with.
+    /// The text of the task.
     pub(crate) task: String,
     /// ready, awaiting-outputs, awaiting-approval, waiting, succeeded, failed or cancelled.
     #[schemars(with = "String")]
     pub(crate) status: HostStatus,
-    /// The steps that are yours to do now.
+    /// The steps that you do now.
     pub(crate) ready: Vec<Step>,
-    /// Steps that somebody has taken.
+    /// Steps that a client holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) running: Vec<Held>,
-    /// Steps that nobody has taken.
+    /// Steps that no client holds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub(crate) free: Vec<StepPath>,
-    /// What the engine did by itself.
+    /// The steps that the engine did itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) auto_ran: Vec<AutoRan>,
-    /// What people are asked.
+    /// The open questions to people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) questions: Vec<Asked>,
-    /// Results that go with the steps, by address.
+    /// Results that belong to the steps, by address.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) results: IndexMap<String, Json>,
-    /// Steps at the top of the workflow that are done.
+    /// How many steps at the top of the workflow are done.
     pub(crate) completed: usize,
-    /// Steps at the top of the workflow.
+    /// How many steps there are at the top of the workflow.
     pub(crate) total: usize,
-    /// Names of results that `output` gives.
+    /// Names of results that the tool `output` returns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) outputs: Vec<String>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    /// What to do now, in words.
+    /// The next thing to do, in words.
     pub(crate) message: String,
-    /// Where a human decides, with what to do about it.
+    /// The gates at which a human decides, with instructions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) gates: Vec<Gate>,
 }
 
-/// A step that is handed out.
+/// A step for the client to do.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Step {
     /// Its address, for `submit`.
@@ -71,60 +71,60 @@ pub(crate) struct Step {
     pub(crate) attempt: u32,
     /// The id of the step.
     pub(crate) step: String,
-    /// What people see instead of the id.
+    /// The title for people.
     pub(crate) title: String,
-    /// Who is meant to do it.
+    /// The persona that does the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) persona: Option<String>,
-    /// Who that is, for the model.
+    /// The description of the persona, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) system: Option<String>,
-    /// What is to be done, and how it is closed.
+    /// The prompt, with instructions for closing the step.
     pub(crate) prompt: String,
-    /// The model that the workflow would like.
+    /// The model that the workflow asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Results of the steps before it, by name.
+    /// The results of earlier steps, by name.
     pub(crate) inputs: IndexMap<String, Json>,
-    /// The name under which its result is kept.
+    /// The name of the step's result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
-    /// What its result must look like.
+    /// The schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) schema: Option<Json>,
-    /// How much of its result is shown later.
+    /// How much of the result is shown later.
     #[schemars(with = "Json")]
     pub(crate) show: Show,
-    /// The steps before it, by id.
+    /// The ids of the steps that it depends on.
     pub(crate) depends_on: Vec<String>,
-    /// Whether a human looks at its result before it is used.
+    /// Whether a human reviews the result before the run uses it.
     pub(crate) review: bool,
-    /// Whether the client does it itself or has it done: main, subagent.
+    /// Whether the client does the step itself (main) or gives it to a subagent (subagent).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) policy: Option<String>,
-    /// When it is given up if nothing is heard.
+    /// When the claim ends if the client sends no sign of life.
     pub(crate) until: i64,
 }
 
-/// A place where a human decides.
+/// A gate at which a human decides.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Gate {
-    /// Always.
+    /// Always true.
     pub(crate) human_approval_required: bool,
     /// The step that asks.
     #[schemars(with = "String")]
     pub(crate) step: StepPath,
-    /// What kind of question it is.
+    /// The kind of the question.
     #[schemars(with = "String")]
     pub(crate) kind: QuestionKind,
-    /// What is asked.
+    /// The text of the question.
     pub(crate) question: String,
-    /// What is to be looked at.
+    /// The text to review.
     pub(crate) content: Option<String>,
-    /// What can be decided.
+    /// The possible decisions.
     pub(crate) decisions: &'static [&'static str],
-    /// What can be chosen.
+    /// The possible choices.
     pub(crate) choices: Vec<String>,
-    /// What a model does now.
+    /// Instructions for the model.
     pub(crate) stop_instructions: Vec<String>,
 }

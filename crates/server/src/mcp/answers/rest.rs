@@ -1,4 +1,4 @@
-//! Workflows, lists, and single values.
+//! The answers about workflows, lists, and single values.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The workflows there are.
+/// The list of workflows.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Workflows {
     pub(crate) workflows: Vec<Workflow>,
@@ -20,13 +20,13 @@ pub(crate) struct Workflows {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Workflow {
     pub(crate) name: String,
-    /// What it is for.
+    /// The purpose of the workflow.
     pub(crate) description: String,
-    /// How many there are; nothing if it has errors.
+    /// How many steps it has; null if it has errors.
     pub(crate) steps: Option<usize>,
     /// Whether it has no errors.
     pub(crate) ok: bool,
-    /// Where it came from.
+    /// The place where it was found.
     #[schemars(with = "Json")]
     pub(crate) origin: WorkflowOrigin,
     pub(crate) file: String,
@@ -36,16 +36,16 @@ pub(crate) struct Workflow {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) name: String,
-    /// What it is for.
+    /// The purpose of the workflow.
     pub(crate) description: String,
-    /// Where it came from.
+    /// The place where it was found.
     #[schemars(with = "Json")]
     pub(crate) origin: WorkflowOrigin,
-    /// What it takes: name, type, required, default, description.
+    /// The inputs: name, type, required, default, description.
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) inputs: Vec<Value>,
     pub(crate) steps: Vec<ShownStep>,
-    /// The steps at which a human is asked.
+    /// The steps that ask a human.
     pub(crate) gates: Vec<String>,
 }
 
@@ -56,16 +56,16 @@ pub(crate) struct ShownStep {
     pub(crate) kind: String,
 }
 
-/// What is wrong with a workflow.
+/// The findings about a workflow.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Checked {
     /// Whether it has no errors.
     pub(crate) ok: bool,
-    /// Whose way of writing it is.
+    /// The dialect of the text.
     pub(crate) dialect: String,
     /// How many findings there are.
     pub(crate) count: usize,
-    /// The first of them: code, severity, message, place, remedy.
+    /// The first findings: code, severity, message, place, remedy.
     #[schemars(with = "Vec<JsonObject>")]
     pub(crate) diagnostics: Vec<Value>,
 }
@@ -76,22 +76,22 @@ pub(crate) struct Saved {
     #[serde(flatten)]
     pub(crate) checked: Checked,
     pub(crate) name: String,
-    /// Where it is.
+    /// The file that it was saved to.
     #[schemars(with = "String")]
     pub(crate) file: PathBuf,
 }
 
-/// A sign of life that was heard.
+/// A sign of life that was recorded.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Beat {
     /// The id of the run.
     pub(crate) run: String,
-    /// The step, who has it, and until when.
+    /// The step, the client that holds it, and until when.
     #[schemars(with = "JsonObject")]
     pub(crate) held: Held,
 }
 
-/// What a step or a run left.
+/// The output of a step or a run.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Found {
     pub(crate) value: Json,
@@ -111,21 +111,21 @@ pub(crate) struct Row {
     pub(crate) workflow: String,
     /// queued, running, waiting, paused, succeeded, failed or cancelled.
     pub(crate) status: String,
-    /// The text it was started with.
+    /// The text of the task.
     pub(crate) task: Json,
-    /// In milliseconds since 1970.
+    /// When it last changed, in milliseconds since 1970.
     pub(crate) updated_at: i64,
 }
 
-/// How command lines are written.
+/// The syntax of command lines.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Usage {
     pub(crate) usage: &'static str,
-    /// Names of workflows.
+    /// The names of workflows.
     pub(crate) workflows: Vec<String>,
 }
 
-/// The skills there are.
+/// The list of skills.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Skills {
     pub(crate) skills: Vec<String>,

@@ -20,7 +20,7 @@ mod words;
 
 use crate::mcp::tool::Tool;
 
-/// The tools that are always there.
+/// The fixed tools.
 pub(super) fn table() -> &'static [Tool] {
     &[
         about::HELP,

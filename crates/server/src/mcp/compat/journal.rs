@@ -1,4 +1,4 @@
-//! The history of a run, where its state has forgotten what another system tells.
+//! Reads the history of a run for facts that its state no longer has, but another system shows.
 
 use longhaul_core::event::Envelope;
 use longhaul_core::id::RunId;
@@ -6,10 +6,10 @@ use longhaul_core::id::RunId;
 use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
-/// Events that are read at once.
+/// How many events to read at once.
 const PAGE: usize = 1000;
 
-/// What is found in the history of a run, in its order.
+/// Collects values from the history of a run, in its order.
 pub(super) async fn found<T>(
     desk: &AppState,
     run: &RunId,

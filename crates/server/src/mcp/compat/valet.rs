@@ -1,10 +1,11 @@
 //! Valet's 22 actions on workflows, as tools.
 //!
-//! Their service is called `workflows`, and their names `workflows:list_workflows` and so on. A colon is no part of a tool's name
-//! in this protocol, so they are offered as `workflows_list_workflows`; calls may use either, or the last part alone.
+//! The service is called `workflows` there, and its actions `workflows:list_workflows` and so on. A tool's name cannot
+//! have a colon in this protocol, so they are offered as `workflows_list_workflows`. Calls may use both forms, or the
+//! last part alone.
 //!
-//! **Invariant:** whoever comes out of a run changes no workflow, no trigger and no proposal, whatever the policy says. Everything
-//! else is held to the policy, and recorded with the rule, before anything is done.
+//! **Invariant:** a caller from inside a run changes no workflow, no trigger and no proposal, whatever the policy says.
+//! All other actions are checked against the policy, and recorded with the rule, before anything happens.
 
 mod debug;
 mod executions;
@@ -30,19 +31,19 @@ use serde_json::json;
 use crate::mcp::arguments;
 use crate::mcp::tool::{Call, Nature, Problem};
 
-/// How the tools are called before their own names.
+/// The prefix of the tools.
 const SERVICE: &str = "workflows";
 
-/// What an action comes to, some time.
+/// The future of an action's answer.
 type Answering = Pin<Box<dyn Future<Output = Result<Json, Problem>> + Send>>;
 
-/// One of the 22.
+/// One of the 22 actions.
 pub(crate) struct Action {
     id: &'static str,
     about: &'static str,
     risk: Risk,
     nature: Nature,
-    /// Whether nothing that comes out of a run may do it.
+    /// Whether callers from inside a run may not do it.
     guarded: bool,
     schema: fn() -> JsonObject,
     fits: fn(&JsonObject) -> Result<(), Problem>,
@@ -50,7 +51,7 @@ pub(crate) struct Action {
 }
 
 impl Action {
-    /// An action of low risk that anybody may do.
+    /// An action of low risk that all callers may do.
     const fn new<T: DeserializeOwned + JsonSchema>(
         id: &'static str,
         about: &'static str,
@@ -85,25 +86,25 @@ fn fits<T: DeserializeOwned + JsonSchema>(arguments: &JsonObject) -> Result<(), 
     arguments::read::<T>(arguments.clone()).map(drop)
 }
 
-/// All of them.
+/// All actions.
 fn table() -> impl Iterator<Item = &'static Action> {
     [workflows::ACTIONS, versions::ACTIONS, proposals::ACTIONS, executions::ACTIONS, gates::ACTIONS, triggers::ACTIONS]
         .into_iter()
         .flatten()
 }
 
-/// As clients are told of them.
+/// The actions as clients see them.
 pub(crate) fn tools() -> Vec<rmcp::model::Tool> {
     table().map(Action::described).collect()
 }
 
-/// The action that a name stands for.
+/// The action with this name.
 pub(crate) fn named(name: &str) -> Option<&'static Action> {
     let rest = name.strip_prefix(SERVICE).and_then(|rest| rest.strip_prefix([':', '_', '.', '-']));
     table().find(|action| action.id == rest.unwrap_or(name) || action.id == name)
 }
 
-/// Does what is asked for, or says why not.
+/// Carries out an action, or answers why not.
 pub(crate) async fn call(action: &'static Action, call: Call) -> CallToolResponse {
     let answer = match allowed(action, &call).await {
         Ok(()) => (action.call)(call).await,
@@ -119,7 +120,7 @@ pub(crate) async fn call(action: &'static Action, call: Call) -> CallToolRespons
     result.into()
 }
 
-/// Who may do it: first where they come from, then whether it makes sense, then the policy.
+/// Checks a caller: first its origin, then the arguments, then the policy.
 async fn allowed(action: &Action, call: &Call) -> Result<(), Problem> {
     let who = &call.caller.who;
     let name = format!("{SERVICE}:{}", action.id);
@@ -145,13 +146,13 @@ async fn allowed(action: &Action, call: &Call) -> Result<(), Problem> {
     }
 }
 
-/// What somebody gave as JSON: the text of it, or the value itself.
+/// Parses a JSON argument: a text, or the value itself.
 fn parsed(argument: &str, given: &Json) -> Result<Json, Problem> {
     let Json::String(text) = given else { return Ok(given.clone()) };
     serde_json::from_str(text).map_err(|error| Problem::new(format!("`{argument}` is not JSON: {error}")))
 }
 
-/// The same where a mapping is wanted; nothing is an empty one.
+/// Parses a JSON argument that must be a mapping. A missing one is empty.
 fn mapping(argument: &str, given: Option<&Json>) -> Result<indexmap::IndexMap<String, Json>, Problem> {
     match given.map(|given| parsed(argument, given)).transpose()? {
         None | Some(Json::Null) => Ok(indexmap::IndexMap::new()),
@@ -160,7 +161,7 @@ fn mapping(argument: &str, given: Option<&Json>) -> Result<indexmap::IndexMap<St
     }
 }
 
-/// How many are wanted, within what can be had.
+/// The limit of a list, within its bounds.
 fn limit(argument: Option<u32>, usual: u32, most: u32) -> usize {
     argument.unwrap_or(usual).clamp(1, most) as usize
 }

@@ -1,6 +1,6 @@
 //! The tools of work-buddy: `wb_*`.
 //!
-//! A workflow run there is a run here, hosted by the client that started it, of which the client sees one step at a time.
+//! A workflow run there is a run here, hosted by the client that started it. The client sees one step at a time.
 
 mod advance;
 mod cancel;

@@ -1,4 +1,4 @@
-//! `answer`: what a human said at a gate.
+//! `answer`: records a person's answer at a gate.
 
 use longhaul_core::Json;
 use longhaul_core::id::RunId;
@@ -31,16 +31,16 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step that asks; may be left out if only one does.
+    /// The step that asks. You can leave it out if only one step asks.
     #[serde(default)]
     step: Option<String>,
     /// approve, deny, edit, skip, or one of the choices.
     #[serde(default)]
     decision: Option<String>,
-    /// What is to be used instead (edit), or the answer to a question.
+    /// The replacement (edit), or the answer to a question.
     #[serde(default)]
     value: Option<Json>,
-    /// What the human said beside it, such as why not.
+    /// A comment of the human, such as a reason.
     #[serde(default)]
     comment: Option<String>,
 }
@@ -67,7 +67,7 @@ async fn answer(mut call: Call) -> Result<Reply, Problem> {
     onwards(&call, &applied).await
 }
 
-/// Why there is nothing to answer: somebody was first, or nothing is asked.
+/// Why there is nothing to answer: another caller was first, or no step asks.
 async fn too_late(call: &Call, run: &RunId, args: &Args, asks: bool, problem: Problem) -> Problem {
     let step: Option<StepPath> = args.step.as_deref().and_then(|step| step.parse().ok());
     if asks && step.is_none() {
@@ -77,7 +77,7 @@ async fn too_late(call: &Call, run: &RunId, args: &Args, asks: bool, problem: Pr
     if rejection.first.is_some() { rejection.into() } else { problem }
 }
 
-/// What came of a command, and the run as it is after it.
+/// The outcome of a command, and the state of the run after it.
 pub(super) async fn onwards(call: &Call, applied: &Applied) -> Result<Reply, Problem> {
     let run = &applied.run;
     let is_hosted = call.desk.engine().load(run).await?.state.is_hosted();

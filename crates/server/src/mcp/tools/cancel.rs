@@ -1,4 +1,4 @@
-//! `cancel`: the end of a run.
+//! `cancel`: cancels a run.
 
 use longhaul_app::RunCommand;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "cancel",
     title: "Cancel a run",
-    about: "Ends a run: nothing new is begun, what is under way is stopped. What is done stays; `retry` can take it up again.",
+    about: "Cancels a run: no new step starts, and running steps stop. Finished results stay; `retry` starts the run again.",
     nature: Nature::Ends,
     schema: schema::<Args>,
     call: |call| Box::pin(cancel(call)),
@@ -22,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// Why.
+    /// The reason.
     #[serde(default)]
     reason: Option<String>,
 }

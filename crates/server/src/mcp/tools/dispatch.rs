@@ -1,4 +1,4 @@
-//! `dispatch`: one line of text as a command.
+//! `dispatch`: carries out one line of text as a command.
 
 use longhaul_core::event::Driver;
 use longhaul_core::id::RunId;
@@ -15,10 +15,10 @@ use crate::mcp::arguments::schema;
 use crate::mcp::dispatch::{Command, USAGE, read};
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// A task by itself.
+/// The workflow of a task alone.
 const TASK: &str =
     "name: task\ndescription: One task by itself\ndo:\n  - {id: task, prompt: \"{{ task }}\", output: result}\n";
-/// A task with a skill. What the skill says comes as an input: nothing in it is a template.
+/// The workflow of a task with a skill. The text of the skill is an input, so nothing in it is a template.
 const SKILL: &str = "name: skill\ndescription: One task with a skill\ninputs: {skill: string}\ndo:\n  - {id: skill, prompt: \"{{ inputs.skill }}\\n\\n{{ task }}\", output: result}\n";
 
 pub(crate) const TOOL: Tool = Tool {
@@ -38,11 +38,11 @@ struct Args {
     command: String,
 }
 
-/// What a line comes to.
+/// The result of a line.
 pub(crate) enum Came {
-    /// A hosted run was begun.
+    /// A hosted run was started.
     To(RunId),
-    /// There is something to say.
+    /// A reply without a run.
     Said(Reply),
 }
 
@@ -54,7 +54,7 @@ async fn dispatch(mut call: Call) -> Result<Reply, Problem> {
     }
 }
 
-/// Carries a line out.
+/// Carries out a line.
 pub(crate) async fn carried_out(call: &Call, line: &str) -> Result<Came, Problem> {
     let names: Vec<String> = call.desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     let command = read(line, &names).map_err(|why| Problem::new(format!("{why}\n\n{USAGE}")))?;
@@ -89,7 +89,7 @@ async fn skill(call: &Call, name: &str, task: String) -> Result<RunId, Problem> 
     alone(call, "skill", SKILL, Order { task, inputs, run: None }).await
 }
 
-/// A run of a single step.
+/// Starts a run with a single step.
 async fn alone(call: &Call, name: &str, text: &str, order: Order) -> Result<RunId, Problem> {
     let plan = call.desk.plan_of(name, text)?;
     let startable = Startable { plan, dir: call.desk.disk().project.root };

@@ -1,4 +1,4 @@
-//! `heartbeat`: a sign of life of whoever works on a step.
+//! `heartbeat`: a sign of life from the client that does a step.
 
 use longhaul_core::explain::moment;
 use longhaul_runtime::Heartbeat;
@@ -12,8 +12,8 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "heartbeat",
-    title: "Say that a step is still worked on",
-    about: "Tells the run that you still work on a step, so that it is not handed to somebody else: every 3 to 5 minutes while a step takes long.",
+    title: "Report that you are still working on a step",
+    about: "Tells the run that you are still working on a step, so that no other client gets it. Call it every 3 to 5 minutes during a long step.",
     nature: Nature::Takes,
     schema: schema::<Args>,
     call: |call| Box::pin(heartbeat(call)),
@@ -24,12 +24,12 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step, as it was handed out.
+    /// The address of the step, as you got it.
     step: String,
-    /// The attempt, as it was handed out.
+    /// The number of the attempt, as you got it.
     #[serde(default)]
     attempt: Option<u32>,
-    /// What you are at, in a few words.
+    /// What you are doing, in a few words.
     #[serde(default)]
     hint: Option<String>,
 }

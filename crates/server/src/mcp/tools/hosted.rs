@@ -1,4 +1,4 @@
-//! What the calls of a hosted run have in common: how its picture becomes a reply, and how a gate is put to a person on the way.
+//! Shared by the tools for hosted runs: turns the view of a run into a reply, and asks a person at a gate.
 
 use longhaul_core::id::RunId;
 use longhaul_core::view::Asked;
@@ -9,10 +9,10 @@ use crate::mcp::ask::{ElicitationReply, ask};
 use crate::mcp::handout;
 use crate::mcp::tool::{Call, Problem, Reply};
 
-/// Gates that are put to a person in one call; after that the client asks again.
+/// How many gates to ask about in one call. After that the client calls again.
 const GATES_MAX: usize = 10;
 
-/// The picture as a reply. If only a person can make it continue, and the client can ask them, they are asked first.
+/// Turns the view of a run into a reply. If only a person can make it continue, and the client can ask, it asks first.
 pub(crate) async fn reply(call: &Call, mut handed: HandedStep) -> Result<Reply, Problem> {
     for _ in 0..GATES_MAX {
         let Some(asked) = handed.questions.first().filter(|_| handed.ready.is_empty()) else { break };
@@ -29,7 +29,7 @@ pub(crate) async fn reply(call: &Call, mut handed: HandedStep) -> Result<Reply, 
     Ok(Reply::Done(handout::text(&handed), handout::data(&handed)))
 }
 
-/// Continues with a call that was answered by a question: with its run, as it stands now, whatever the call was.
+/// Continues a call that ended with a question: answers with the current state of its run.
 pub(crate) async fn taken_up(call: &Call, run: &str) -> Result<Reply, Problem> {
     let (run, loaded) = call.desk.load(run).await?;
     if loaded.state.is_hosted() { next(call, &run).await } else { status::reply(call, &run).await }
@@ -41,11 +41,11 @@ pub(crate) async fn next(call: &Call, run: &RunId) -> Result<Reply, Problem> {
     reply(call, handed).await
 }
 
-/// The question that is meant: of the step named, or the only one.
+/// The question of the named step, or the only one.
 pub(crate) fn asked<'q>(questions: &'q [Asked], step: Option<&str>) -> Result<&'q Asked, Problem> {
     let open = || questions.iter().map(|asked| format!("`{}`", asked.path)).collect::<Vec<_>>().join(", ");
     match (step, questions) {
-        (_, []) => Err(Problem::new("this run asks nothing at the moment; `status` shows how it stands")),
+        (_, []) => Err(Problem::new("this run asks nothing at the moment; `status` shows its state")),
         (None, [one]) => Ok(one),
         (None, _) => Err(Problem::new(format!("several steps ask: {}; name one as `step`", open()))),
         (Some(step), _) => questions

@@ -1,4 +1,4 @@
-//! `next`: the steps that are to be done now.
+//! `next`: gives the client the steps to do now.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,8 +10,8 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "next",
     title: "Next steps of a hosted run",
-    about: "The steps of a hosted run that are yours to do now: new ones, and again those you have and did not submit. \
-            Call it after an interruption, after a gate, or when you lost track; it can be called any number of times.",
+    about: "The steps of a hosted run that you do now: new ones, and those that you hold and did not submit. \
+            Call it after an interruption, after a gate, or when you lost track. You can call it any number of times.",
     nature: Nature::Takes,
     schema: schema::<Args>,
     call: |call| Box::pin(next(call)),

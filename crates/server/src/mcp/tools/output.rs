@@ -1,4 +1,4 @@
-//! `output`: what a run or a step of it left, all of it.
+//! `output`: the whole output of a run or a step.
 
 use longhaul_core::Json;
 use longhaul_core::path::StepPath;
@@ -14,9 +14,9 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "output",
-    title: "What a step left",
-    about: "What a step left, whole, also where a prompt showed only its beginning: by the name of the output or the step. \
-            With `key`, one part of it. Without a step, what the run returned.",
+    title: "Output of a step",
+    about: "The whole output of a step, even if a prompt showed only its beginning. Name the output or the step. \
+            With `key`, one part of it. Without a step, the outputs that the run returned.",
     nature: Nature::Looks,
     schema: schema::<Args>,
     call: |call| Box::pin(output(call)),
@@ -30,7 +30,7 @@ struct Args {
     /// The name of an output, or a step.
     #[serde(default)]
     step: Option<String>,
-    /// One key of the output, where that is an object.
+    /// One key of the output, if the output is an object.
     #[serde(default)]
     key: Option<String>,
 }
@@ -49,7 +49,7 @@ async fn output(mut call: Call) -> Result<Reply, Problem> {
     Ok(Reply::Done(text, json!(Found { value })))
 }
 
-/// The output with a name, or of a step.
+/// The output with a name, or the output of a step.
 pub(crate) async fn value(desk: &AppState, run: &str, step: &str) -> Result<Json, Problem> {
     let (run, loaded) = desk.load(run).await?;
     let names = loaded.state.top_names();

@@ -1,4 +1,4 @@
-//! A tool for each workflow, with its inputs as arguments, where the server is asked to have them.
+//! A tool for each workflow, with its inputs as arguments. The server offers them only if configured.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) fn tools(desk: &AppState) -> Vec<Tool> {
     listed.iter().filter_map(|listed| Some(tool(&listed.entry.name, listed.plan.as_ref()?))).collect()
 }
 
-/// The workflow that a tool is about.
+/// The workflow of a tool.
 pub(crate) fn named(desk: &AppState, tool: &str) -> Option<String> {
     let names = if desk.tool_per_workflow() { names(desk) } else { Vec::new() };
     names.into_iter().find(|name| tool_name(name) == tool)
@@ -55,7 +55,7 @@ fn known(plan: &Plan) -> Vec<String> {
     std::iter::once("task".to_owned()).chain(plan.main().inputs.keys().map(ToString::to_string)).collect()
 }
 
-/// Small letters, digits and single underscores: clients take no others.
+/// The name of a tool: small letters, digits and single underscores, because clients accept only these.
 fn tool_name(workflow: &str) -> String {
     let signs: String =
         workflow.to_lowercase().chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { ' ' }).collect();
@@ -77,10 +77,7 @@ fn tool(name: &str, plan: &Plan) -> Tool {
 
 fn schema(plan: &Plan) -> JsonObject {
     let mut properties = JsonObject::new();
-    properties.insert(
-        "task".to_owned(),
-        json!({"type": "string", "description": "What is to be done, in the user's words."}),
-    );
+    properties.insert("task".to_owned(), json!({"type": "string", "description": "The task, in the user's words."}));
     for (name, input) in &plan.main().inputs {
         let mut schema = input.schema.clone();
         if let Some(object) = schema.as_object_mut() {

@@ -1,4 +1,4 @@
-//! `retry`: a run that failed or was cancelled, taken up again.
+//! `retry`: starts a failed or cancelled run again.
 
 use longhaul_app::RunCommand;
 use schemars::JsonSchema;
@@ -10,8 +10,8 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "retry",
-    title: "Take a failed run up again",
-    about: "Starts a failed or cancelled run again. Steps that are done keep their results; with `from`, that step and what follows it are done again.",
+    title: "Start a failed run again",
+    about: "Starts a failed or cancelled run again. Steps that are done keep their results; with `from`, that step and the ones after it run again.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(retry(call)),
@@ -22,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step to start from; without one, whatever failed.
+    /// The first step to run again. Without it, the steps that failed.
     #[serde(default)]
     from: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `run`: an engine-driven run, in the foreground for a while.
+//! `run`: starts an engine-driven run, and waits for it for a while.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 use crate::mcp::watch;
 
-/// How long is waited unless the caller says: less than clients wait for a call.
+/// The default time to wait, shorter than clients wait for a call.
 const WAIT_S: u64 = 45;
-/// The longest that anybody is waited for.
+/// The longest time to wait.
 const WAIT_S_MAX: u64 = 3600;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "run",
-    title: "Run a workflow by the engine",
-    about: "Runs a workflow unattended: the ENGINE calls agents for its steps. Waits a while and answers how it stands; the run continues by \
-            itself after that, `status` and `output` look at it. With `run` in the place of `workflow` it continues with a run that stands still. \
-            Cancelling the call ends the waiting only; the tool `cancel` ends a run.",
+    title: "Run a workflow with the engine",
+    about: "Runs a workflow unattended: the ENGINE calls agents for its steps. Waits a while and returns the state of the run; the run continues by \
+            itself after that, and `status` and `output` show it. With `run` instead of `workflow` it continues a run that has stopped. \
+            Cancelling the call only stops the waiting; the tool `cancel` cancels a run.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(run(call)),
@@ -37,16 +37,16 @@ struct Args {
     /// The name of a workflow, as `workflow_list` gives it.
     #[serde(default)]
     workflow: Option<String>,
-    /// What is to be done, in the user's words.
+    /// The task, in the user's words.
     #[serde(default)]
     task: String,
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
-    /// In the place of a workflow: the id of a run to continue with.
+    /// Instead of a workflow: the id of a run to continue.
     #[serde(default)]
     run: Option<String>,
-    /// How long to wait for it, in seconds; 0 answers with the id at once.
+    /// How many seconds to wait for it; 0 returns the id at once.
     #[serde(default)]
     wait_seconds: Option<u64>,
 }
@@ -60,7 +60,9 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
         }
         (None, Some(run)) => going_on(&call, run).await?,
         _ => {
-            return Err(Problem::new("give either `workflow`, what to run, or `run`, the id of what to continue with"));
+            return Err(Problem::new(
+                "give either `workflow`, the workflow to run, or `run`, the id of the run to continue",
+            ));
         }
     };
     call.desk.drive(&run);
@@ -72,7 +74,7 @@ async fn run(mut call: Call) -> Result<Reply, Problem> {
 async fn going_on(call: &Call, id: &str) -> Result<RunId, Problem> {
     let (run, loaded) = call.desk.load(id).await?;
     if loaded.state.is_hosted() {
-        return Err(Problem::new(format!("{run} is hosted: its steps are yours to do; `next` hands them out")));
+        return Err(Problem::new(format!("{run} is hosted: you do its steps; `next` returns them")));
     }
     Ok(run)
 }

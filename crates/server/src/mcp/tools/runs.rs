@@ -1,4 +1,4 @@
-//! `runs`: the runs there are.
+//! `runs`: lists runs.
 
 use longhaul_core::status::RunStatus;
 use longhaul_store::{Query, RunRow};
@@ -10,9 +10,9 @@ use crate::mcp::answers::{Row, Runs};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// Runs that are listed unless the caller says.
+/// How many runs to list by default.
 const LIMIT: usize = 20;
-/// Runs that are listed at most.
+/// The most runs to list.
 const LIMIT_MAX: usize = 200;
 
 pub(crate) const TOOL: Tool = Tool {
@@ -27,13 +27,13 @@ pub(crate) const TOOL: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Only of this status: queued, running, waiting, paused, succeeded, failed or cancelled.
+    /// Only runs with this status: queued, running, waiting, paused, succeeded, failed or cancelled.
     #[serde(default)]
     status: Option<String>,
-    /// Only of this workflow.
+    /// Only runs of this workflow.
     #[serde(default)]
     workflow: Option<String>,
-    /// At most so many; 20 unless you say.
+    /// At most this many; the default is 20.
     #[serde(default)]
     limit: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! `start`: a hosted run, whose steps the client does.
+//! `start`: starts a hosted run. The client does its steps.
 
 use indexmap::IndexMap;
 use longhaul_core::Json;
@@ -15,27 +15,27 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "start",
     title: "Start a workflow, hosted",
-    about: "Starts a workflow whose steps YOU do: answers with the first steps, each with its prompt and how to close it. \
+    about: "Starts a workflow whose steps YOU do: returns the first steps, each with its prompt and how to close it. \
             Do them (a subagent each, side by side, is fine), `submit` each result, and continue until the status is `succeeded` or `failed`. \
-            Commands and other fixed steps are done by the engine in between.",
+            The engine does commands and other fixed steps in between.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(start(call)),
 };
 
-/// What a run is started with.
+/// The values that a run starts with.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
     /// The name of a workflow, as `workflow_list` gives it.
     workflow: String,
-    /// What is to be done, in the user's words.
+    /// The task, in the user's words.
     #[serde(default)]
     task: String,
     /// Inputs of the workflow by name, as `workflow_show` lists them.
     #[serde(default)]
     inputs: IndexMap<String, Json>,
-    /// An id of your own for the run: a call that is repeated with it continues with the run that exists.
+    /// Your own id for the run. A repeated call with the same id continues the existing run.
     #[serde(default)]
     id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `status`: how a run stands.
+//! `status`: shows the state of a run.
 
 use longhaul_core::duration::format_ms;
 use longhaul_core::id::RunId;
@@ -16,8 +16,8 @@ use crate::mcp::{decision, handout};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "status",
-    title: "How a run stands",
-    about: "How a run stands: status, steps, what it waits for, and what a human is asked. Takes and changes nothing.",
+    title: "State of a run",
+    about: "The state of a run: status, steps, what it waits for, and the questions to a human. Claims and changes nothing.",
     nature: Nature::Looks,
     schema: schema::<Args>,
     call: |call| Box::pin(status(call)),
@@ -40,7 +40,7 @@ async fn status(mut call: Call) -> Result<Reply, Problem> {
     Ok(done(&call, &run, &loaded))
 }
 
-/// How an engine-driven run stands; if it only waits for a person whom the client can ask, they are asked.
+/// The state of an engine-driven run. If it only waits for a person, and the client can ask, it asks first.
 pub(crate) async fn reply(call: &Call, run: &RunId) -> Result<Reply, Problem> {
     let loaded = call.desk.engine().load(run).await?;
     let questions = view::questions(&loaded.plan.0, &loaded.state);

@@ -1,4 +1,4 @@
-//! `submit`: the result of a step of a hosted run.
+//! `submit`: takes the result of a step of a hosted run.
 
 use longhaul_core::Json;
 use longhaul_core::event::Usage;
@@ -13,8 +13,8 @@ use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "submit",
     title: "Submit the result of a step",
-    about: "Hands in the result of a step that was handed out, then answers like `next`. Give the attempt that the step was handed out under. \
-            A result that does not fit leaves the step open and says why; nothing else is harmed by a wrong call.",
+    about: "Submits the result of a step that you got, then answers like `next`. Give the attempt that you got with the step. \
+            If a result does not fit, the step stays open and the answer says why; a wrong call does no other harm.",
     nature: Nature::Adds,
     schema: schema::<Args>,
     call: |call| Box::pin(submit(call)),
@@ -25,18 +25,18 @@ pub(crate) const TOOL: Tool = Tool {
 struct Args {
     /// The id of the run.
     run: String,
-    /// The step, as it was handed out.
+    /// The address of the step, as you got it.
     step: String,
-    /// The attempt, as it was handed out.
+    /// The number of the attempt, as you got it.
     #[serde(default)]
     attempt: Option<u32>,
     /// The result: a text, or a value that fits the schema of the step.
     #[serde(default)]
     output: Option<Json>,
-    /// In the place of a result: why the step cannot be done.
+    /// Instead of a result: why the step cannot be done.
     #[serde(default)]
     error: Option<String>,
-    /// Tokens that it took, if you know.
+    /// The number of tokens used, if you know it.
     #[serde(default)]
     tokens: Option<u64>,
 }
@@ -47,7 +47,7 @@ async fn submit(mut call: Call) -> Result<Reply, Problem> {
         return Err(Problem::new("give either `output`, the result, or `error`, why there is none"));
     }
     let run = call.desk.run(&args.run).await?;
-    // How many of them were read and how many written nobody says, nor what they cost.
+    // The split into input and output tokens, and the cost, are not known.
     let usage = args.tokens.map(|tokens| Usage { output_tokens: tokens, usd_unknown: true, ..Usage::default() });
     let submission =
         Submission { output: args.output.unwrap_or_default(), error: args.error, usage, attempt: args.attempt };

@@ -1,4 +1,4 @@
-//! `workflow_check`: everything that is wrong with a workflow, at once.
+//! `workflow_check`: lists all findings about a workflow.
 
 use longhaul_lang::diagnostic::{render, summary};
 use longhaul_lang::{CheckReport, CheckRequest};
@@ -11,7 +11,7 @@ use crate::mcp::answers::Checked;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// Findings that are told; they often have one cause.
+/// The most findings to show. Many often have one cause.
 const TOLD_MAX: usize = 20;
 
 pub(crate) const TOOL: Tool = Tool {
@@ -30,7 +30,7 @@ struct Args {
     /// The name of a workflow, as `workflow_list` gives it.
     #[serde(default)]
     workflow: Option<String>,
-    /// The text of a workflow, in the place of a name.
+    /// The text of a workflow, instead of a name.
     #[serde(default)]
     text: Option<String>,
 }
@@ -40,18 +40,18 @@ async fn check(mut call: Call) -> Result<Reply, Problem> {
     let report = match (&args.workflow, args.text) {
         (Some(name), None) => call.desk.workflow(name)?.1,
         (None, Some(text)) => of_text(&call.desk, "text", text),
-        _ => return Err(Problem::new("give either `workflow`, the name of one, or `text`, what one says")),
+        _ => return Err(Problem::new("give either `workflow`, the name of a workflow, or `text`, the text of one")),
     };
     Ok(Reply::Done(in_words(&report), json!(as_data(&report))))
 }
 
-/// What there is to say about a text.
+/// Checks a text.
 pub(super) fn of_text(desk: &AppState, name: &str, text: String) -> CheckReport {
     let request = CheckRequest { file: format!("{name}.yaml"), name: name.to_owned(), text, ..CheckRequest::default() };
     longhaul_lang::check(request, &desk.disk())
 }
 
-/// The findings, for models and people.
+/// The findings as text, for models and people.
 pub(crate) fn in_words(report: &CheckReport) -> String {
     if report.diagnostics.is_empty() {
         return "nothing is wrong with it".to_owned();

@@ -1,6 +1,7 @@
-//! `workflow_create`: a workflow as a file of the project.
+//! `workflow_create`: writes a workflow as a file of the project.
 //!
-//! **Invariant:** only what has no errors is written, only into the project's own folder of workflows, and nothing is replaced unasked.
+//! **Invariant:** it writes only workflows without errors, only into the project's own workflow folder, and replaces a
+//! file only if asked to.
 
 use std::io::Write;
 use std::path::Path;
@@ -27,11 +28,11 @@ pub(crate) const TOOL: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// What it will be called: small letters, digits and dashes.
+    /// The name of the workflow: small letters, digits and dashes.
     name: String,
-    /// What it says, as YAML.
+    /// The text of the workflow, as YAML.
     text: String,
-    /// Whether a workflow of the project with this name is replaced.
+    /// Whether to replace a workflow of the project with this name.
     #[serde(default)]
     overwrite: bool,
 }
@@ -72,7 +73,7 @@ fn is_name(name: &str) -> bool {
     plain && (1..=64).contains(&name.len()) && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--")
 }
 
-/// Whole or not at all.
+/// Writes the file. It is complete or not there.
 fn write(folder: &Path, file: &Path, args: &Args) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     if !args.overwrite {

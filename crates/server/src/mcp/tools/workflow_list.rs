@@ -1,4 +1,4 @@
-//! `workflow_list`: the workflows there are.
+//! `workflow_list`: lists the workflows.
 
 use longhaul_project::disk::shown;
 use schemars::JsonSchema;
@@ -28,7 +28,7 @@ async fn list(mut call: Call) -> Result<Reply, Problem> {
     Ok(reply(&call.desk))
 }
 
-/// The list, as a reply.
+/// The list as a reply.
 pub(crate) fn reply(desk: &AppState) -> Reply {
     let rows = rows(desk);
     let line = |row: &Workflow| {

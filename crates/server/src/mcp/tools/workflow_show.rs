@@ -1,4 +1,4 @@
-//! `workflow_show`: one workflow at a glance.
+//! `workflow_show`: shows one workflow.
 
 use longhaul_core::plan::{Form, Plan, Step};
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ fn inputs_in_words(inputs: &[Value]) -> String {
     std::iter::once("task (text)".to_owned()).chain(words).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a person is asked there.
+/// Whether a step asks a person.
 fn is_gate(step: &Step) -> bool {
     matches!(step.form, Form::Approve(_) | Form::Ask { .. }) || step.review.is_some()
 }

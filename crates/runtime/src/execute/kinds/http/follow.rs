@@ -1,7 +1,7 @@
-//! Sends a request, and follows where the server sends us on.
+//! Sends a request, and follows redirects.
 //!
-//! **Invariant:** another origin (scheme, host or port) is told nothing that was meant for the first one: no header of the step but
-//! harmless ones, no address in `Referer`, no body with a secret in it. A text about what went wrong has no address in it.
+//! **Invariant:** another origin (scheme, host or port) gets nothing that was meant for the first one: only harmless
+//! headers of the step, no address in `Referer`, no body with a secret in it. Error messages contain no address.
 
 use std::error::Error as _;
 use std::time::Instant;
@@ -18,14 +18,15 @@ use reqwest::{Method, Request, Response, StatusCode, Url};
 
 use super::CLIENT;
 
-/// How often a request is sent on.
+/// The most redirects to follow.
 const HOPS_MAX: usize = 10;
-/// What every server may know.
+/// Headers that every server may see.
 const HARMLESS: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
-/// What is about a body.
+/// Headers that describe the body.
 const OF_THE_BODY: [HeaderName; 4] = [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING, TRANSFER_ENCODING];
 
-/// Sends a request. What answers is no redirect, unless that leads nowhere. What the machine is short of is waited for, and told.
+/// Sends a request. The response is never a redirect, except one without a target. Waits while the machine is short of
+/// something, and reports it.
 pub(crate) async fn send(
     mut request: Request,
     secrets: &Redaction,
@@ -41,10 +42,10 @@ pub(crate) async fn send(
         *next.timeout_mut() = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         request = next;
     }
-    Err(Failure::new(ErrorClass::Failed, format!("the server sends us on more than {HOPS_MAX} times")))
+    Err(Failure::new(ErrorClass::Failed, format!("the server redirects more than {HOPS_MAX} times")))
 }
 
-/// Sends a request to one address, again and again while there is no connection for want of files or memory.
+/// Sends a request to one address. Repeats it while files or memory for a connection are short.
 async fn execute(mut request: Request, told: impl Fn(Option<Shortage>)) -> Result<Response, Failure> {
     let (host, mut backoff) = (host(request.url()), ShortageBackoff::default());
     loop {
@@ -60,7 +61,7 @@ async fn execute(mut request: Request, told: impl Fn(Option<Shortage>)) -> Resul
     }
 }
 
-/// What kept a connection from being made. Nothing was sent.
+/// The shortage that prevented a connection. Nothing was sent.
 fn shortage(error: &reqwest::Error) -> Option<Shortage> {
     let mut source = error.source().filter(|_| error.is_connect());
     while let Some(reason) = source {
@@ -72,7 +73,7 @@ fn shortage(error: &reqwest::Error) -> Option<Shortage> {
     None
 }
 
-/// Where a server sends us on, if it does.
+/// The target of a redirect, if there is one.
 fn target(response: &Response) -> Option<Url> {
     let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let to = response.headers().get(LOCATION).filter(|_| is_redirect)?;
@@ -80,7 +81,7 @@ fn target(response: &Response) -> Option<Url> {
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Makes a request one for another address.
+/// Changes a request for another address.
 fn send_on(request: &mut Request, to: Url, status: StatusCode, secrets: &Redaction) -> Result<(), Failure> {
     let becomes_get = match status.as_u16() {
         303 => *request.method() != Method::HEAD,
@@ -95,8 +96,8 @@ fn send_on(request: &mut Request, to: Url, status: StatusCode, secrets: &Redacti
     if !is_same_origin(request.url(), &to) {
         let body = request.body().and_then(|body| body.as_bytes()).unwrap_or_default();
         if secrets.finds(&String::from_utf8_lossy(body)) {
-            let message = format!("the server sends us on to {}, and the body has a secret in it", host(&to));
-            return Err(Failure::new(ErrorClass::Failed, format!("{message}; set `url` to where it really is")));
+            let message = format!("the server redirects to {}, and the body has a secret in it", host(&to));
+            return Err(Failure::new(ErrorClass::Failed, format!("{message}; set `url` to the final address")));
         }
         keep_harmless(request.headers_mut(), secrets);
     }
@@ -114,7 +115,7 @@ fn keep_harmless(headers: &mut HeaderMap, secrets: &Redaction) {
     *headers = kept.filter(|(_, value)| value.to_str().is_ok_and(|value| !secrets.finds(value))).collect();
 }
 
-/// Whom a request goes to: never its path or query, which may hold a key.
+/// The host of a request, without its path and query, which may hold a key.
 fn host(url: &Url) -> String {
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     format!("{}{port}", url.host_str().unwrap_or_default())
@@ -182,6 +183,6 @@ mod tests {
         let secrets = Redaction::new(["canary-1".to_owned()]);
         let to = "https://two.example/".parse().unwrap();
         let failure = send_on(&mut next, to, StatusCode::TEMPORARY_REDIRECT, &secrets).unwrap_err();
-        assert!(failure.message.starts_with("the server sends us on to two.example, and the body has a secret"));
+        assert!(failure.message.starts_with("the server redirects to two.example, and the body has a secret"));
     }
 }

@@ -1,4 +1,4 @@
-//! `desktop`: a bubble on the screen, by `notify-send`.
+//! `desktop`: a notification on the screen, with `notify-send`.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

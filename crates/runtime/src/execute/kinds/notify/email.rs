@@ -1,4 +1,4 @@
-//! `email`: a notice as a letter, by sendmail or straight to a server.
+//! `email`: a message by e-mail, with sendmail or directly to a server.
 
 mod letter;
 mod smtp;
@@ -12,7 +12,7 @@ use letter::Letter;
 use longhaul_config::MailCarrier;
 
 pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &MailCarrier) -> Result<(), Failure> {
-    // Whom a step names goes before whom the configuration names.
+    // A recipient in the step replaces those in the configuration.
     let named = notice.to.as_ref().map(|to| to.split(',').map(|to| to.trim().to_owned()).collect::<Vec<_>>());
     let letter = Letter {
         from: from.to_owned(),
@@ -27,7 +27,7 @@ pub(super) async fn send(notice: &Notice<'_>, to: &[String], from: &str, by: &Ma
         MailCarrier::Sendmail(program) => {
             let mut args = vec!["-i".into(), "-f".into(), letter.from.clone().into()];
             args.extend(letter.to.iter().map(Into::into));
-            // sendmail takes lines as the system writes them.
+            // sendmail expects the system's line endings.
             let stdin = text.replace("\r\n", "\n").into_bytes();
             Call { program: program.into(), args, stdin }.make(notice).await
         }

@@ -1,4 +1,4 @@
-//! `webhook` and `slack`: a notice as JSON, posted.
+//! `webhook` and `slack`: post a message as JSON.
 
 use longhaul_core::Json;
 use longhaul_core::event::Failure;
@@ -18,12 +18,12 @@ pub(super) async fn slack(notice: &Notice<'_>, url: &SecretSetting) -> Result<()
     post(notice, url, &json!({"text": format!("{title}{}", plain(&notice.text))})).await
 }
 
-/// Slack's three characters: what is written is shown, and calls nobody.
+/// Escapes Slack's three special characters. So the text is shown as it is, and mentions no user.
 fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The address is a secret: no message holds it.
+/// Posts the message. The address is a secret, so no error contains it.
 async fn post(notice: &Notice<'_>, url: &SecretSetting, body: &Json) -> Result<(), Failure> {
     let url = url.value().map_err(invalid)?;
     let request = http::CLIENT.post(url).json(body).build();

@@ -1,4 +1,4 @@
-//! `command`: a program of the project, and what all programs that are told something have in common.
+//! `command`: a program of the project. Also the parts that all channels with programs share.
 
 use std::ffi::OsString;
 
@@ -18,7 +18,7 @@ pub(super) async fn command(notice: &Notice<'_>, command: &[String]) -> Result<(
     call.make(notice).await
 }
 
-/// A program, and what it is told.
+/// A program, with its arguments and input.
 pub(super) struct Call {
     pub(super) program: OsString,
     pub(super) args: Vec<OsString>,
@@ -26,7 +26,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Runs the program; anything but a good end is a failure.
+    /// Runs the program. Every exit code but 0 is a failure.
     pub(super) async fn make(self, notice: &Notice<'_>) -> Result<(), Failure> {
         let failed = |message: String| Failure::new(ErrorClass::Failed, message);
         let files = Files { stdout: notice.folder.join("stdout"), stderr: notice.folder.join("stderr") };
@@ -39,7 +39,7 @@ impl Call {
         command.cwd = Some(notice.shared.options.workspace.clone());
         command.env.extend(variables(notice));
         command.secrets = notice.shared.secrets.known().clone();
-        // Telling somebody waits for nothing: without a guard the sweep clears up.
+        // A notification does not wait: without a guard, the sweep cleans up.
         let _guarded = notice.shared.guarded().await;
         let output = process::run(command, notice.cancel.clone(), |_| {}).await;
         match output.map_err(|error| failed(error.to_string()))?.ended {

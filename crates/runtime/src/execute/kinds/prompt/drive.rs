@@ -1,7 +1,7 @@
-//! A turn of an agent that is a program: started under a shim, or found still at work under one.
+//! A turn of an agent that is a program: starts it under a shim, or finds one that is still running.
 //!
-//! **Invariant:** the conversation is recorded as soon as it has a name. An agent is ended only because somebody wants it to
-//! be, its time is up, or it shows no sign of life; never because this process ends.
+//! **Invariant:** the conversation is recorded as soon as it has an id. An agent is stopped only because the run wants
+//! it, its time is up, or it shows no sign of life; never because this process ends.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ use crate::execute::kinds::{Attempt, Done};
 use longhaul_config::Choice;
 use longhaul_config::trust;
 
-/// How often an agent that says nothing is looked at.
+/// How often to check an agent that prints nothing.
 const LOOK: Duration = Duration::from_secs(5);
-/// The signal of whatever ended an agent without asking.
+/// The number of SIGKILL.
 const KILLED: i32 = 9;
 
 pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: &Choice, prompt: &str) -> Done {
@@ -70,10 +70,10 @@ pub(super) async fn drive(attempt: &Attempt, agent: &'static dyn Agent, choice: 
 }
 
 fn unplaced(error: &io::Error) -> Done {
-    Done::unspent(ErrorClass::Failed, format!("the turn has no place: {error}"))
+    Done::unspent(ErrorClass::Failed, format!("the folder of the turn cannot be created: {error}"))
 }
 
-/// What is asked of the agent.
+/// The turn for the agent.
 fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> Turn {
     let told = &attempt.start.turn;
     let agent = attempt.param("agent");
@@ -106,8 +106,8 @@ fn turn(attempt: &Attempt, choice: &Choice, prompt: &str, scratch: PathBuf) -> T
     }
 }
 
-/// Whether agents may be told what a folder says. What says nothing can do no harm; files that were made again elsewhere are those of the
-/// workspace.
+/// Whether an agent may read the instructions in a folder. A folder without instructions is safe. Files that were
+/// rebuilt from another machine count as the workspace.
 fn is_trusted(attempt: &Attempt, cwd: &Path) -> bool {
     let options = &attempt.shared.options;
     let is_carried = cwd.starts_with(attempt.shared.artifacts.run(&attempt.run));
@@ -128,7 +128,7 @@ fn meter(total: Option<event::Usage>) -> Meter {
     }
 }
 
-/// Starts the agent. What cannot be started has cost nothing.
+/// Starts the agent. An agent that cannot start has cost nothing.
 async fn begin(
     attempt: &Attempt,
     agent: &'static dyn Agent,
@@ -164,13 +164,13 @@ async fn begin(
     }
 }
 
-/// Variables whose values nobody shall read in what the agent prints.
+/// The variables whose values must not appear in the agent's output.
 fn secret_names(invocation: &Invocation) -> Vec<String> {
     let names = invocation.keep_env.iter().map(|rule| rule.split_once('=').map_or(rule.as_str(), |(new, _)| new));
     names.filter(|name| !name.ends_with('*') && names_a_secret(name)).map(str::to_owned).collect()
 }
 
-/// Finds its program. That asks the program itself, and nobody else waits meanwhile.
+/// Finds the agent's program. This runs the program, and blocks no other task.
 async fn find(shared: &Shared, agent: &'static dyn Agent, choice: &Choice) -> Result<InstalledAgent, Box<Done>> {
     let setup = choice.setup.clone();
     match tokio::task::spawn_blocking(move || agent.find(&setup)).await {
@@ -179,7 +179,7 @@ async fn find(shared: &Shared, agent: &'static dyn Agent, choice: &Choice) -> Re
     }
 }
 
-/// Finds an agent that outlived the engine which started it: still at work, or done meanwhile.
+/// Finds an agent that outlived its engine: it is still running, or it has finished.
 async fn come_back(
     attempt: &Attempt,
     shim: &Shim,
@@ -187,7 +187,7 @@ async fn come_back(
     teller: &mut Teller<'_>,
 ) -> Result<Option<Exit>, shim::Error> {
     let found = match shim.attach().await {
-        // Whose attempt this was lost it and is not dead: before anybody continues, its agent must have ended.
+        // Another engine lost this attempt but still lives. Its agent must end before the run continues.
         Err(shim::Error::Held { .. }) => shim.end(Stopped::Cancelled).await?,
         found => found?,
     };
@@ -205,7 +205,7 @@ async fn come_back(
     }
 }
 
-/// Listens to the agent until it ends, or is ended.
+/// Reads the agent's output until it ends or is stopped.
 async fn see_through(
     attempt: &Attempt,
     attached: &Attached,
@@ -218,7 +218,7 @@ async fn see_through(
         tokio::select! {
             line = lines.next() => match line? {
                 Some(line) => {
-                    // Everything that was read at once is told at once.
+                    // Report all lines that are ready together.
                     for line in std::iter::once(line).chain(std::iter::from_fn(|| lines.ready())) {
                         let entries = reader.line(&line.text);
                         life.saw(&entries);
@@ -244,27 +244,27 @@ async fn see_through(
     })
 }
 
-/// How long an agent may be silent. Debug builds can be told, to test what happens after.
+/// How long an agent may be silent. Debug builds can change it, for tests.
 fn limits() -> SilenceLimits {
     let told = std::env::var("LONGHAUL_SILENCE_MS").ok().filter(|_| cfg!(debug_assertions));
     let usual = SilenceLimits::default();
     SilenceLimits { silent_ms: told.and_then(|ms| ms.parse().ok()).or(usual.silent_ms), ..usual }
 }
 
-/// Whether an agent works or hangs, and what is done about it.
+/// Watches whether an agent works or hangs.
 struct Life<'a> {
     attempt: &'a Attempt,
     watcher: Watcher,
     look_at: Instant,
     is_stopping: bool,
-    /// Whether it said something since it was last looked at.
+    /// Whether it printed something since the last check.
     was_heard: bool,
 }
 
 impl<'a> Life<'a> {
     fn new(attempt: &'a Attempt) -> Self {
         let limits = match attempt.start.timeout {
-            // Whoever wants no limit means silence too.
+            // A step without a time limit has no limit for silence either.
             Timeout::None => SilenceLimits { silent_ms: None, tool_ms: None, ..SilenceLimits::default() },
             Timeout::Kind | Timeout::After(_) => limits(),
         };
@@ -281,7 +281,7 @@ impl<'a> Life<'a> {
     async fn look(&mut self, attached: &Attached, teller: &mut Teller<'_>) -> Result<(), shim::Error> {
         let now = self.attempt.shared.clock.now_ms();
         self.look_at = Instant::now() + LOOK;
-        // Whoever talks is alive: the whole table of processes need not be read for that.
+        // An agent that prints is alive, so there is no need to read the process table.
         if !std::mem::take(&mut self.was_heard) {
             self.watcher.activity(attached.cpu_ticks(), now);
         }

@@ -1,7 +1,8 @@
-//! Before an agent begins: its files are put back if its step was interrupted, and recorded if they may have to be.
+//! Before an agent starts: restores the files if its step was interrupted, and records them if a later restore may need
+//! them.
 //!
-//! **Invariant:** an agent whose step says `on_interrupt: restore` is not begun before git has its files, under a name
-//! that follows from its attempt. So whoever comes after a crash finds them, whether the journal knows of them or not.
+//! **Invariant:** if a step says `on_interrupt: restore`, its agent starts only after git has its files. Their name
+//! follows from the attempt, so the next engine finds them after a crash, even if the journal does not know them.
 
 use longhaul_core::event::Event;
 use longhaul_core::plan::ErrorClass;
@@ -9,7 +10,7 @@ use longhaul_core::plan::ErrorClass;
 use crate::execute::kinds::{Attempt, Done};
 use crate::execute::workspace::tree::{Tree, Trouble};
 
-/// Puts back and records what the turn says; in its place, why the turn cannot begin.
+/// Restores and records the files as the turn says, or returns why the turn cannot start.
 pub(super) async fn files(attempt: &Attempt) -> Result<(), Box<Done>> {
     let turn = &attempt.start.turn;
     if !turn.keep || (attempt.adopted && attempt.is_kept) {
@@ -37,7 +38,7 @@ async fn tree(attempt: &Attempt) -> Result<Tree, Trouble> {
     Tree::of((&attempt.cwd(), own), scratch, attempt.mark(), attempt.cancel.clone()).await
 }
 
-/// Without a record there was nothing to interrupt.
+/// Restores the files. Without a record, the agent had not started.
 async fn put_back(attempt: &Attempt, tree: &Tree, before: u32) -> Result<(), Trouble> {
     let kept = name(attempt, before, "before");
     if !tree.has(&kept).await? {
@@ -49,7 +50,7 @@ async fn put_back(attempt: &Attempt, tree: &Tree, before: u32) -> Result<(), Tro
     Ok(())
 }
 
-/// What git calls the files of an attempt. Items stand in brackets, which it does not allow.
+/// The name of an attempt's files in git. Git does not allow brackets, in which items stand.
 fn name(attempt: &Attempt, number: u32, when: &str) -> String {
     let path = attempt.start.path.to_string().replace('[', ".").replace(']', "");
     format!("refs/longhaul/{}/{path}@{number}/{when}", attempt.run)
@@ -59,18 +60,19 @@ fn tell(attempt: &Attempt, event: impl FnOnce(longhaul_core::path::StepPath, u32
     attempt.news.tell(event(attempt.start.path.clone(), attempt.start.attempt));
 }
 
-/// What cannot be recorded is not begun: an interruption would find nothing to put back.
+/// The failure if the files cannot be recorded. The agent does not start, because a restore would find nothing.
 fn unkept(trouble: &Trouble) -> Done {
     let remedy = match trouble {
         Trouble::Stopped => return Done::unspent(ErrorClass::Failed, "stopped"),
         Trouble::NoWorkTree(_) => "; `git init` makes it one, or write `on_interrupt: continue`",
         Trouble::Git(_) => "",
     };
-    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` cannot be held to: {trouble}{remedy}"))
+    Done::unusable(ErrorClass::Invalid, format!("`on_interrupt: restore` is not possible: {trouble}{remedy}"))
 }
 
-/// As if it was interrupted again: whatever comes next must put the files back first.
+/// The failure if the files cannot be restored. It counts as another interruption, so the next attempt restores them
+/// first.
 fn stuck(trouble: &Trouble) -> Done {
     let class = if *trouble == Trouble::Stopped { ErrorClass::Failed } else { ErrorClass::Lost };
-    Done::unspent(class, format!("the files cannot be put back: {trouble}"))
+    Done::unspent(class, format!("the files cannot be restored: {trouble}"))
 }

@@ -1,4 +1,4 @@
-//! A turn of the scripted agent: inside the engine, since there is no program that could be lost.
+//! A turn of the scripted agent. It runs inside the engine, because it has no program that could be lost.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -38,7 +38,7 @@ pub(super) async fn answer(attempt: &Attempt, prompt: &str) -> Done {
     answered(&attempt.cwd(), reply)
 }
 
-/// Says one thing after the other, with the same pause before each and after the last.
+/// Prints the texts in turn, with the same pause before each and after the last.
 async fn think(attempt: &Attempt, says: &[String], pause: Duration) {
     let pieces = u32::try_from(says.len()).unwrap_or(u32::MAX).saturating_add(1);
     for (number, text) in says.iter().enumerate() {
@@ -48,11 +48,11 @@ async fn think(attempt: &Attempt, says: &[String], pause: Duration) {
     tokio::time::sleep(pause / pieces).await;
 }
 
-/// Shows a text to whoever watches. One that only answers leaves no transcript: `stdout` has it all.
+/// Shows a text to all watchers. An agent that only answers leaves no transcript: `stdout` has everything.
 fn say(attempt: &Attempt, number: u64, text: &str, is_kept: bool) {
     let entry = attempt.cleaned(TranscriptEntry::Text { text: text.to_owned(), delta: false });
     if is_kept {
-        // For people; the journal does not depend on it.
+        // The file is for people; the journal does not depend on it.
         let _ = write_down(attempt, number, &entry);
     }
     attempt.show(number, entry);
@@ -60,7 +60,7 @@ fn say(attempt: &Attempt, number: u64, text: &str, is_kept: bool) {
 
 fn write_down(attempt: &Attempt, number: u64, entry: &TranscriptEntry) -> io::Result<()> {
     let mut open = File::options();
-    // What an earlier process said in the same attempt is said again.
+    // A new process writes the transcript of the same attempt from the start.
     open.create(true).write(true).truncate(number == 0).append(number > 0);
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');

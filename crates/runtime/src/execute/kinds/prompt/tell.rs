@@ -1,4 +1,4 @@
-//! What is told of a turn: to the journal, to the transcript, to whoever watches; and at the end what came of it.
+//! Reports on a turn: to the journal, to the transcript, to watchers. At the end it makes the result.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,23 +16,23 @@ use crate::engine::EngineEvent;
 use crate::execute::kinds::{Attempt, Done};
 use longhaul_config::Choice;
 
-/// Tells of one turn.
+/// Reports on one turn.
 pub(super) struct Teller<'a> {
     attempt: &'a Attempt,
     agent: &'static dyn Agent,
     choice: &'a Choice,
     compacting: bool,
     transcript: File,
-    /// What the transcript does not have yet.
+    /// Entries that are not yet written to the transcript.
     unwritten: Vec<u8>,
-    /// Entries of the transcript.
+    /// How many entries the transcript has.
     kept: u64,
-    /// The conversation that the journal knows.
+    /// The conversation that the journal has.
     known: Option<String>,
     model: Option<String>,
-    /// What was last said about its silence.
+    /// The last message about its silence.
     said: String,
-    /// What continues in the background, as the journal knows it.
+    /// The background tasks, as the journal has them.
     waits_for: Option<String>,
     /// How long it was silent when it was asked to stop.
     silence: Option<String>,
@@ -48,7 +48,7 @@ impl<'a> Teller<'a> {
         turn: &Turn,
         folder: &Path,
     ) -> io::Result<Self> {
-        // After a restart the whole output is read again, and the transcript with it.
+        // After a restart the whole output is read again, and the transcript written again.
         let transcript = private::create(&folder.join("transcript.jsonl"))?;
         let (model, compacting) = (choice.model.clone(), turn.errand == Errand::Compact);
         let known = attempt.session.clone();
@@ -71,7 +71,7 @@ impl<'a> Teller<'a> {
         })
     }
 
-    /// What a line of the stream meant.
+    /// Reports the entries of one line of the stream.
     pub(super) fn entries(&mut self, entries: Vec<TranscriptEntry>) {
         for entry in entries {
             if let TranscriptEntry::Session { id, model } = &entry {
@@ -79,7 +79,7 @@ impl<'a> Teller<'a> {
             }
             self.is_answered |= entry == TranscriptEntry::Result;
             let entry = self.attempt.cleaned(entry);
-            // A sign of life is not in the transcript: it would be shown with the number of what is said next.
+            // A sign of life is not in the transcript, and would take the number of the next entry.
             if entry == TranscriptEntry::Alive {
                 continue;
             }
@@ -89,19 +89,19 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The transcript has everything that was told.
+    /// Writes all reported entries to the transcript.
     pub(super) async fn written(&mut self) {
-        // For people; the shim has the whole output anyway. What does not fit now may fit later.
+        // The transcript is for people; the shim has the whole output. If the disk is full, try again later.
         while !self.unwritten.is_empty()
             && let Ok(written) = self.transcript.write(&self.unwritten)
         {
             self.unwritten.drain(..written);
         }
-        // One that talks faster than it is read would keep the thread, and everybody else would wait.
+        // An agent that prints faster than this loop reads would block the thread for others.
         tokio::task::yield_now().await;
     }
 
-    /// The agent has answered and something of it continues in the background, or does so no longer; said once.
+    /// Reports once that the agent has answered and has tasks in the background, or no longer has.
     pub(super) fn waits(&mut self, tasks: Option<String>) {
         if tasks != self.waits_for {
             let why = tasks.as_ref().map(|tasks| format!("it has answered, and {tasks} continues in the background"));
@@ -111,7 +111,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// What continues in the background is ended, since it shows no sign of life.
+    /// Reports that the background tasks are stopped, because they show no sign of life.
     pub(super) fn gives_up(&mut self) {
         if let Some(tasks) = self.waits_for.take() {
             let text = format!("{tasks} showed no sign of life in the background and was ended; the answer stands");
@@ -119,7 +119,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// How it is doing, for whoever watches; said once.
+    /// Reports once how the agent is doing.
     pub(super) fn alive(&mut self, words: &str) {
         if words != self.said {
             words.clone_into(&mut self.said);
@@ -128,17 +128,17 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// It is asked to stop: so long it was silent.
+    /// Notes how long the agent was silent before it was asked to stop.
     pub(super) fn interrupted(&mut self, words: String) {
         self.silence = Some(words);
     }
 
-    /// Whether one that was asked to stop had finished all the same.
+    /// Whether an agent that was asked to stop had already finished.
     fn finished(&self, ending: &Ending, exit: &Exit) -> bool {
         exit.ended == Some(Stopped::Hung) && exit.code == Some(0) && self.is_answered && !ending.trouble.is_error
     }
 
-    /// The journal knows the conversation before anything else of it happens.
+    /// Records the conversation before anything else of it happens.
     fn session(&mut self, id: &str, model: Option<&str>) {
         if let Some(model) = model {
             self.model = Some(model.to_owned());
@@ -164,7 +164,7 @@ impl<'a> Teller<'a> {
         self.attempt.news.tell(Event::SessionSeen { path, attempt, session, thread });
     }
 
-    /// The agent does not know the conversation any more, so nobody continues with it: the work begins in a new one.
+    /// Records that the agent no longer knows the conversation. The work starts again in a new one.
     fn forget(&self, session: &Session) {
         let session = Session { resumes: false, compacts: false, ..session.clone() };
         self.seen(session);
@@ -178,14 +178,14 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// What came of the turn.
+    /// The result of the turn.
     pub(super) fn conclude(&self, ending: Ending, exit: &Exit) -> Done {
         let mut done = Done::with(answer(&ending));
         done.result.exit_code = exit.code;
         done.result.usage = self.spent(&ending, exit);
         done.result.session_total = ending.session_total.map(|meter| self.usage(meter));
         if exit.ended == Some(Stopped::Cancelled) {
-            // Whoever finds it stopped did not want that.
+            // An adopted agent that was found stopped was not stopped by this engine.
             let is_ours = self.attempt.cancel.is_cancelled() && !self.attempt.adopted;
             let class = if is_ours { ErrorClass::Failed } else { ErrorClass::Lost };
             done.failure = Some(Failure::new(class, "stopped"));
@@ -221,7 +221,7 @@ impl<'a> Teller<'a> {
         done
     }
 
-    /// What the turn used. One that was ended before it told has used at least what was seen of it.
+    /// The usage of the turn. If it was stopped before it reported, the usage seen so far.
     fn spent(&self, ending: &Ending, exit: &Exit) -> Option<Usage> {
         let is_cut = exit.ended.is_some_and(|why| why != Stopped::AfterResult) || exit.signal.is_some();
         let meter = ending.used.or(is_cut.then(Meter::default))?;
@@ -234,7 +234,7 @@ impl<'a> Teller<'a> {
         Some(Usage { usd, usd_unknown, at_least: true, ..seen })
     }
 
-    /// What was used, with what it cost: as the agent says, or by its model's price, or not known.
+    /// The usage with its cost: from the agent, from its model's price, or unknown.
     fn usage(&self, meter: Meter) -> Usage {
         let prices = self.attempt.shared.options.backends.prices();
         let priced = || prices.cost(self.model.as_deref()?, &meter);
@@ -250,7 +250,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// What a person has to fix says with whom: "Please run /login" could mean any agent.
+/// Adds the agent's name to a message that a person must act on: "Please run /login" could mean any agent.
 fn named(agent: &str, class: ErrorClass, message: String) -> String {
     let is_theirs = matches!(class, ErrorClass::Auth | ErrorClass::Billing | ErrorClass::UnknownModel);
     if is_theirs && !message.to_lowercase().contains(agent) { format!("{agent}: {message}") } else { message }
@@ -260,8 +260,8 @@ fn answer(ending: &Ending) -> Json {
     ending.structured.clone().unwrap_or_else(|| Json::String(ending.text.clone()))
 }
 
-/// What kept a conversation from being shortened: something that passes, or the conversation itself. Not all agents say that it is
-/// shorter now, but none is asked for an answer.
+/// Why a conversation could not be compacted: a temporary problem, or the conversation itself. Not all agents confirm
+/// it, but none has to give an answer.
 fn not_compacted(ending: &Ending, fault: Fault) -> Option<Fault> {
     use ErrorClass::{Auth, Billing, Empty, Hung, Killed, Lost, Overload, RateLimit, Timeout, Transient, UsageLimit};
     match (ending.trouble.compacted, fault.class) {

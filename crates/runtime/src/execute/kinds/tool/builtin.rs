@@ -1,6 +1,6 @@
-//! `longhaul.*`: what a step can ask the engine itself.
+//! `longhaul.*`: tools that ask the engine itself.
 //!
-//! **Invariant:** these only look. Nothing inside a run starts, answers, changes or ends a run through them.
+//! **Invariant:** these tools only read. A step cannot use them to start, answer, change or end a run.
 
 use longhaul_core::Json;
 use longhaul_core::path::StepPath;
@@ -13,9 +13,9 @@ use serde_json::{Map, json};
 use super::{Attempt, Done, arguments};
 use crate::engine::Engine;
 
-/// Runs that are listed where the step does not say.
+/// How many runs to list by default.
 const LIMIT: usize = 20;
-/// Runs that are listed at most.
+/// The most runs to list.
 const LIMIT_MAX: usize = 1000;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! A tool of a server that the project has configured.
+//! Calls a tool of a configured server.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::execute::kinds::run::with_reason;
 use longhaul_config::tools::filled;
 use longhaul_config::trust;
 
-/// How long a call may take that says nothing else.
+/// The default time limit of a call.
 const USUAL: Duration = Duration::from_secs(300);
-/// How much longer the process may take than the call: to take it back, and to leave.
+/// How much longer the process may take than the call: to cancel it, and to exit.
 const FAREWELL: Duration = Duration::from_secs(10);
 
 pub(super) async fn make(attempt: &Attempt, server: &str, tool: &str) -> Done {
@@ -44,7 +44,7 @@ fn ask(attempt: &Attempt, name: &str, tool: &str) -> Result<(ToolCall, Vec<Strin
     let options = &attempt.shared.options;
     if configured.is_checkout && !trust::is_trusted(&options.workspace, &options.backends.trusted) {
         return Err(format!(
-            "the tool server `{name}` came with the project, and nobody has looked at it as it is now; look at .mcp.json and what it \
+            "the tool server `{name}` came with the project, and you have not trusted its current version; read .mcp.json and what it \
              names, then run `longhaul trust`"
         ));
     }
@@ -70,7 +70,7 @@ fn judged(attempt: &Attempt, output: &ProcessOutput) -> Done {
 fn said(answer: ToolAnswer, stderr: &str) -> Done {
     let mut done = Done::with(answer.output);
     done.failure = answer.failure;
-    // A server that cannot be talked to has mostly said why.
+    // If a server could not be reached, its stderr usually says why.
     if let Some(failure) = done.failure.as_mut().filter(|_| answer.unreached) {
         failure.message = with_reason(std::mem::take(&mut failure.message), stderr);
     }

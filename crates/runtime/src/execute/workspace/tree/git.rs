@@ -1,4 +1,4 @@
-//! Calls of git, so that nothing of the repository's own settings runs and nothing is left behind.
+//! Calls git so that no hook or helper of the repository runs, and no process is left.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -7,7 +7,8 @@ use longhaul_agents::machine::ShortageBackoff;
 use longhaul_agents::process::{self, Command, Files, InheritEnv, Mark, ProcessEnd};
 use tokio_util::sync::CancellationToken;
 
-/// What git needs to find its programs and settings, and to reach a remote. Variables that point it elsewhere are not among it.
+/// The variables that git needs to find its programs and settings, and to reach a remote. Variables that redirect git
+/// are left out.
 const ENVIRONMENT: &[&str] = &[
     "PATH",
     "HOME",
@@ -24,7 +25,7 @@ const ENVIRONMENT: &[&str] = &[
     "no_proxy",
 ];
 
-/// No hooks, no helpers; what is written survives a power cut.
+/// No hooks, no helpers; written data survives a power cut.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -35,10 +36,10 @@ const SETTINGS: &[&str] = &[
     "gc.auto=0",
 ];
 
-/// More than any answer that is read here.
+/// Larger than all answers that are read here.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// How git says that its machine is short of something.
+/// Git's messages about a shortage of its machine.
 const SHORTAGES: &[&str] = &[
     "No space left on device",
     "Disk quota exceeded",
@@ -47,21 +48,21 @@ const SHORTAGES: &[&str] = &[
     "Cannot allocate memory",
 ];
 
-/// Why git did not do what it was asked for.
+/// Why git failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Trouble {
-    /// It was stopped on purpose.
+    /// The caller stopped it.
     #[error("stopped")]
     Stopped,
-    /// The files are in no work tree.
-    #[error("{} is in no git work tree", .0.display())]
+    /// The files are not in a work tree.
+    #[error("{} is not in a git work tree", .0.display())]
     NoWorkTree(PathBuf),
-    /// What git says.
+    /// The message of git.
     #[error("{0}")]
     Git(String),
 }
 
-/// What one call said.
+/// The output of one call.
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) stdout: Vec<u8>,
@@ -69,30 +70,30 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Its output without the newline at the end, if it ended well.
+    /// Its output without the newline at the end, if it succeeded.
     pub(crate) fn line(self) -> Option<String> {
         (self.code == 0).then(|| String::from_utf8_lossy(&self.stdout).trim_end().to_owned())
     }
 }
 
-/// Git in a folder.
+/// Calls git in a folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     pub(crate) cwd: PathBuf,
-    /// Where the output of a call is kept while it runs.
+    /// The folder for the output of running calls.
     pub(crate) scratch: PathBuf,
     pub(crate) mark: Mark,
     pub(crate) cancel: CancellationToken,
 }
 
 impl Git {
-    /// A call that must go well; its output as a line.
+    /// A call that must succeed; its output as a line.
     pub(crate) async fn line(&self, index: Option<&PathBuf>, args: &[&str]) -> Result<String, Trouble> {
         let said = self.must(index, args, Vec::new()).await?;
         Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
     }
 
-    /// A call that must go well.
+    /// A call that must succeed.
     pub(crate) async fn must(
         &self,
         index: Option<&PathBuf>,
@@ -106,9 +107,9 @@ impl Git {
         }
     }
 
-    /// A call that may answer no.
+    /// A call that may fail.
     ///
-    /// A git that found no room changed nothing that a second call would not change in the same way: it is called again.
+    /// If git found no room, a second call makes the same change, so git is called again.
     pub(crate) async fn ask(&self, index: Option<&PathBuf>, args: &[&str], stdin: Vec<u8>) -> Result<Said, Trouble> {
         let mut backoff = ShortageBackoff::default();
         loop {
@@ -132,7 +133,7 @@ impl Git {
             ProcessEnd::Signalled(_) | ProcessEnd::TimedOut => return Err(Trouble::Git("git was ended".to_owned())),
         };
         if output.stdout.is_cut() {
-            return Err(Trouble::Git("git said more than can be read".to_owned()));
+            return Err(Trouble::Git("the output of git is too large".to_owned()));
         }
         let complaint = output.stderr.text_lossy().trim().to_owned();
         Ok(Said { code, stdout: [output.stdout.head, output.stdout.tail].concat(), complaint })
@@ -154,12 +155,12 @@ impl Git {
     }
 }
 
-/// Who records, whatever the person's own settings are.
+/// The author of records, independent of the user's settings.
 fn identity() -> Vec<(OsString, OsString)> {
     let who = ["GIT_AUTHOR", "GIT_COMMITTER"];
     let names = who.iter().map(|who| (format!("{who}_NAME"), "Longhaul"));
     let mails = who.iter().map(|who| (format!("{who}_EMAIL"), "longhaul@localhost"));
-    // Nobody is there to answer it.
+    // No person is there to answer a prompt.
     let quiet = ("GIT_TERMINAL_PROMPT".to_owned(), "0");
     let fixed = [("LC_ALL".to_owned(), "C"), ("GIT_OPTIONAL_LOCKS".to_owned(), "0"), quiet];
     names.chain(mails).chain(fixed).map(|(name, value)| (name.into(), OsStr::new(value).to_owned())).collect()

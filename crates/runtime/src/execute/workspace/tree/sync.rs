@@ -1,9 +1,10 @@
-//! The files of a work tree where other machines can fetch them, and made again from there.
+//! Sends the files of a work tree to a remote, and rebuilds them on another machine.
 //!
-//! Each record under a name has the one before it as a parent, and a remote takes only what continues from what it has. So whoever
-//! can fetch the newest can fetch all of them, and nobody who is late takes one away.
+//! Each record under a name has the previous one as a parent, and the remote accepts only fast-forward pushes. So the
+//! newest record includes all earlier ones, and a late machine removes none.
 //!
-//! **Invariant:** a checkout's own files, index, HEAD and branches are only read; files are made again in a work tree of their own.
+//! **Invariant:** a checkout's own files, index, HEAD and branches are only read. Files are rebuilt in a separate work
+//! tree.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,13 +15,13 @@ use longhaul_core::event::Carried;
 use super::git::{Git, Trouble};
 use super::{Recorded, Stand, Tree};
 
-/// How long a remote may take. Large files over a slow line fit; a line that is dead does not hold a step for ever.
+/// How long a remote may take. Large files over a slow line fit, and a dead line does not hold a step for ever.
 const REMOTE_MAX: Duration = Duration::from_secs(300);
-/// What git keeps beside the index of a work tree once its files are all there: the commit that they are from.
+/// A file beside the index of a rebuilt work tree. It names the commit once all files are there.
 const MARK: &str = "longhaul-carried";
 
 impl Tree {
-    /// Records the files under a name, unless they are as they were: the commit and its number.
+    /// Records the files under a name, unless they are unchanged. Returns the commit and its number.
     pub(crate) async fn carry(&self, name: &str) -> Result<(String, u64), Trouble> {
         let before = self.carried(name).await?;
         let (stand, index) = self.added(None).await?;
@@ -38,7 +39,7 @@ impl Tree {
         Ok((commit, number))
     }
 
-    /// The number that the next record under a name would have.
+    /// The number of the next record under a name.
     pub(crate) async fn next_number(&self, name: &str) -> u64 {
         let before = self.carried(name).await.ok().flatten();
         before.map_or(1, |(_, number)| number + 1)
@@ -60,7 +61,7 @@ impl Tree {
         Ok(known == tree && self.message(commit).await?.trim_end().ends_with(words.trim_end()))
     }
 
-    /// Sends what is recorded under a name, unless that was done. `sent` is where it is remembered.
+    /// Sends the record under a name, unless it was sent before. The ref `sent` remembers that.
     pub(crate) async fn send(&self, remote: &str, name: &str, sent: &str) -> Result<(), Trouble> {
         let commit = self.commit_of(name).await?;
         if commit.is_none() || self.commit_of(sent).await? == commit {
@@ -72,7 +73,7 @@ impl Tree {
         self.git.line(None, &["update-ref", sent, commit.as_deref().unwrap_or_default()]).await.map(drop)
     }
 
-    /// Forgets what is recorded here below a name.
+    /// Removes the local refs below a name.
     pub(crate) async fn drop_refs(&self, below: &str) -> Result<(), Trouble> {
         let own = self.git.line(None, &["for-each-ref", "--format=%(refname)", "--", below]).await?;
         for name in own.lines() {
@@ -81,7 +82,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Has a remote forget what was sent below a name.
+    /// Removes the sent refs below a name from a remote.
     pub(crate) async fn take_back(&self, remote: &str, below: &str) -> Result<(), Trouble> {
         let pattern = format!("{below}*");
         let there = in_time(self.git.line(None, &["ls-remote", "--refs", "--", remote, &pattern])).await?;
@@ -94,13 +95,13 @@ impl Tree {
         in_time(self.git.line(None, &[&["push", "--quiet", "--", remote], &*names].concat())).await.map(drop)
     }
 
-    /// Forgets work trees whose folders are gone.
+    /// Removes git's entries for work trees whose folders are gone.
     pub(crate) async fn tidy(&self) -> Result<(), Trouble> {
         self.git.line(None, &["worktree", "prune"]).await.map(drop)
     }
 
-    /// Makes the files of a record in a folder of their own, unless they are there. Answers where the same folder is in it that
-    /// this one is in its own work tree, and whether they were made just now.
+    /// Rebuilds the files of a record in a separate work tree, unless they are there. Returns the folder in it that
+    /// corresponds to this one, and whether the files are new.
     pub(crate) async fn rebuild(
         &self,
         remote: &str,
@@ -135,7 +136,7 @@ impl Tree {
         }
     }
 
-    /// What is left of an attempt to make them that did not come to its end.
+    /// Removes the rest of an incomplete rebuild.
     async fn clear(&self, folder: &Path) -> Result<(), Trouble> {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Trouble::Git(error.to_string())),
@@ -144,7 +145,7 @@ impl Tree {
         self.tidy().await
     }
 
-    /// HEAD where it stood and the index as it was staged. Branches belong to the checkout.
+    /// Restores HEAD and the index. Branches belong to the checkout.
     async fn stand_as_it_was(&self, inner: &Git, commit: &str) -> Result<(), Trouble> {
         let stand = Stand::from_words(&self.message(commit).await?);
         if let Some(head) = &stand.head {
@@ -153,12 +154,12 @@ impl Tree {
         if let (Some(staged), Some(_)) = (&stand.staged, &stand.head) {
             inner.line(None, &["read-tree", "--reset", staged]).await?;
         }
-        // It says no if something is not as it is staged, which is fine.
+        // Git reports an error if a file differs from the index, which is fine.
         inner.ask(None, &["update-index", "-q", "--refresh"], Vec::new()).await.map(drop)
     }
 }
 
-/// The commit from which a folder was made, if it was made to the end.
+/// The commit that a folder was rebuilt from, if the rebuild was complete.
 async fn mark(inner: &Git, folder: &Path) -> Option<String> {
     if !folder.join(".git").exists() {
         return None;

@@ -1,4 +1,4 @@
-//! `help`, `health` and `config_show`: what there is.
+//! `help`, `health` and `config_show`: information about the server.
 
 use longhaul_lang::world::{NameKind, World};
 use schemars::JsonSchema;
@@ -68,7 +68,7 @@ async fn help(mut call: Call) -> Result<Reply, Problem> {
 
 async fn health(mut call: Call) -> Result<Reply, Problem> {
     let NoArgs {} = call.arguments()?;
-    // Whoever cannot read the store is not well.
+    // A server that cannot read its store is not healthy.
     call.desk.engine().list(longhaul_store::Query { limit: 1, ..longhaul_store::Query::default() }).await?;
     Ok(told(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "mode": "hosted-mcp"})))
 }

@@ -1,6 +1,6 @@
-//! `workflow_approve`: what a human decided at a gate.
+//! `workflow_approve`: a person's decision at a gate.
 //!
-//! **Invariant:** who may decide is the engine's rule, the same as for every other face.
+//! **Invariant:** the engine decides who may approve, as for all other interfaces.
 
 use longhaul_core::view as fold;
 use schemars::JsonSchema;

@@ -1,4 +1,5 @@
-//! The hosted loop: `workflow_start`, `workflow_next`, `workflow_submit_step`, and what begins or continues a run otherwise.
+//! The hosted loop: `workflow_start`, `workflow_next`, `workflow_submit_step`, and other calls that start or continue a
+//! run.
 
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, Usage};
@@ -93,7 +94,7 @@ async fn start(mut call: Call) -> Result<Reply, Problem> {
     started(&call, &name, task).await
 }
 
-/// Starts a hosted session and hands its first steps out.
+/// Starts a hosted session and returns its first steps.
 pub(super) async fn started(call: &Call, workflow: &str, task: String) -> Result<Reply, Problem> {
     let order = Order { task, ..Order::default() };
     let run = call.desk.start(workflow, order, Driver::Client, &call.caller).await?;
@@ -115,7 +116,7 @@ async fn next(mut call: Call) -> Result<Reply, Problem> {
 async fn submit(mut call: Call) -> Result<Reply, Problem> {
     let SubmitArgs { session, step, output, tokens } = call.arguments()?;
     let run = call.desk.run(&session).await?;
-    // How many of them were read and how many written nobody says, nor what they cost.
+    // The split into input and output tokens, and the cost, are not known.
     let usage = tokens.map(|tokens| Usage { output_tokens: tokens, usd_unknown: true, ..Usage::default() });
     let submission = Submission { output: Json::String(output), usage, ..Submission::default() };
     let handed = call.desk.engine().submit(&run, &step, submission, &call.caller.client).await?;

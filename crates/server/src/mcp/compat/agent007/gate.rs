@@ -1,6 +1,6 @@
-//! What a client is told while a human decides.
+//! The answer to a client while a person decides.
 //!
-//! **Invariant:** a gate never comes without the order to stop.
+//! **Invariant:** a gate always comes with the instruction to stop.
 
 use longhaul_core::id::RunId;
 use longhaul_core::view::Asked;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::step_name;
 
-/// How much of what is reviewed a preview shows.
+/// The most characters of the reviewed text in a preview.
 const PREVIEW_CHARS: usize = 500;
 
 /// `pending_approval` of an answer.
@@ -30,7 +30,7 @@ pub(super) fn gate(run: &RunId, asked: &Asked) -> Value {
     })
 }
 
-/// What is to be looked at: what a step left, or why it failed.
+/// The text to review: the output of a step, or why it failed.
 fn content(asked: &Asked) -> Option<String> {
     let failure = asked.error.as_ref().map(|error| error.message.clone());
     let output = asked.output.as_ref();

@@ -1,4 +1,4 @@
-//! `run_history` and `run_show`: the runs there are, and one of them.
+//! `run_history` and `run_show`: lists runs, and shows one.
 
 use longhaul_core::view as fold;
 use longhaul_store::{Query, RunRow};
@@ -11,9 +11,9 @@ use super::view;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// Runs that are listed unless the caller says.
+/// How many runs to list by default.
 const LIMIT: usize = 10;
-/// Runs that are listed at most.
+/// The most runs to list.
 const LIMIT_MAX: usize = 200;
 
 pub(super) const RUN_HISTORY: Tool = Tool {

@@ -1,4 +1,4 @@
-//! Looking at a session: `workflow_status`, `workflow_get_output`; and the sign of life, `workflow_heartbeat`.
+//! Shows a session: `workflow_status`, `workflow_get_output`; and takes a sign of life: `workflow_heartbeat`.
 
 use longhaul_core::view as fold;
 use longhaul_runtime::Heartbeat;

@@ -30,7 +30,7 @@ pub(crate) fn tools(desk: &AppState) -> Vec<Tool> {
     listed.iter().map(|listed| tool(&listed.entry.name, &listed.description)).collect()
 }
 
-/// The workflow that a tool is about.
+/// The workflow of a tool.
 pub(crate) fn named(desk: &AppState, tool: &str) -> Option<String> {
     let mut names: Vec<String> = desk.disk().library.all().into_iter().map(|entry| entry.name).collect();
     names.sort();

@@ -1,4 +1,4 @@
-//! `workflow_plan`: what a workflow would do with a task. Nothing is executed.
+//! `workflow_plan`: what a workflow would do with a task. It executes nothing.
 
 use longhaul_core::Json;
 use longhaul_core::plan::{Arg, Form, Plan, Step};
@@ -69,7 +69,7 @@ fn written(arg: &Arg) -> Json {
     }
 }
 
-/// The task is all that is known before anything is done.
+/// Fills in the task, the only value that is known before a run.
 fn with_task(text: &str, task: &str) -> String {
     text.replace("{{ task }}", task).replace("{{task}}", task)
 }

@@ -1,4 +1,4 @@
-//! How far a session is.
+//! The progress of a session.
 
 use indexmap::IndexMap;
 use longhaul_core::event::{Answer, Envelope, Event};
@@ -13,7 +13,7 @@ use super::{gate, step, words};
 use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
-/// How often each evaluator has found something wanting.
+/// How often each evaluator sent work back.
 pub(super) type Rounds = IndexMap<String, u32>;
 
 /// `progress` of an answer.
@@ -60,7 +60,7 @@ pub(super) fn steps(loaded: &Loaded, now: i64) -> IndexMap<String, &'static str>
     steps
 }
 
-/// How often each evaluator has found something wanting so far.
+/// Counts how often each evaluator has sent work back so far.
 pub(super) async fn rounds(desk: &AppState, run: &RunId, loaded: &Loaded) -> Result<Rounds, Problem> {
     let mut rounds = Rounds::new();
     if loaded.plan.0.steps.iter().all(|step| step.rewind.is_none()) {
@@ -72,14 +72,14 @@ pub(super) async fn rounds(desk: &AppState, run: &RunId, loaded: &Loaded) -> Res
     Ok(rounds)
 }
 
-/// The evaluator that an event is a bad verdict of.
+/// The evaluator that sent work back with this event.
 fn sent_back(loaded: &Loaded, envelope: &Envelope) -> Option<String> {
     match &envelope.event {
         Event::Rewound { path, .. } => Some(step_name(path)),
         Event::StepEnded { path, end } => {
             let error = end.error.as_ref()?;
             let inst = loaded.state.find(path)?;
-            // The error is not an attempt's, and no person has denied it: the rounds are used up.
+            // The error is not from an attempt, and no person denied it: the rounds are used up.
             let is_denied = matches!(inst.last_answer(), Some(Answer::Deny { .. }));
             let is_rewound = loaded.plan.0.step(inst.step).rewind.is_some() && error.class == ErrorClass::Failed;
             (is_rewound && !is_denied).then(|| step_name(path))

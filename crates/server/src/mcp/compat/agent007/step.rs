@@ -1,6 +1,6 @@
-//! A step that is handed out.
+//! A step for the client to do.
 //!
-//! **Invariant:** whoever knows nothing but the prompt of a step can do it and close it.
+//! **Invariant:** a client that knows only the prompt of a step can do and close it.
 
 use longhaul_core::id::RunId;
 use longhaul_core::plan::Step;
@@ -33,7 +33,7 @@ pub(super) fn ready(run: &RunId, loaded: &Loaded, work: &HostedWork) -> Value {
     data
 }
 
-/// What a step is there.
+/// The kind of a step there.
 pub(super) fn kind(step: &Step) -> &'static str {
     if step.rewind.is_some() {
         "evaluator"

@@ -1,4 +1,4 @@
-//! The answer of nearly every tool of agent007: a session, how far it is, and what is to be done.
+//! The answer of nearly all tools of agent007: a session, its progress, and the steps to do.
 
 use longhaul_core::duration::format_ms;
 use longhaul_core::id::RunId;
@@ -11,12 +11,12 @@ use super::{gate, progress, table, words};
 use crate::app_state::AppState;
 use crate::mcp::tool::{Problem, Reply};
 
-/// How a run stands, with the steps that the caller has to do.
+/// The state of a run, with the steps that the caller has to do.
 pub(super) async fn reply(desk: &AppState, run: &RunId, ready: &[HostedWork]) -> Result<Reply, Problem> {
     Ok(told(session(desk, run, ready).await?))
 }
 
-/// The same as data.
+/// The state of a run as data.
 pub(super) async fn session(desk: &AppState, run: &RunId, ready: &[HostedWork]) -> Result<Value, Problem> {
     let loaded = desk.engine().load(run).await?;
     let rounds = progress::rounds(desk, run, &loaded).await?;
@@ -45,11 +45,11 @@ fn data(run: &RunId, loaded: &Loaded, ready: &[HostedWork], rounds: &progress::R
     })
 }
 
-/// When something was last heard of a step that somebody has.
+/// When a client last sent a sign of life for a step that it holds.
 fn liveness(held: &Held, now: i64) -> Value {
     let step = super::super::step_name(&held.path);
     let (secs, ago) = since(held.last_seen, now);
-    // Who has only taken a step has not said anything yet.
+    // A client that only claimed the step has not sent a sign of life yet.
     if held.hint.is_none() && held.last_seen == held.since {
         return json!({"step": step, "dispatched_age_secs": secs, "dispatched_ago": ago, "stale": held.stale});
     }
@@ -72,7 +72,7 @@ fn warning(held: &Held, now: i64) -> String {
     )
 }
 
-/// What a client does with an answer.
+/// Instructions for the client.
 fn instructions(run: &RunId) -> Value {
     json!({
         "steps": "Do every entry of progress.ready_steps exactly as its prompt says, side by side if you can (a subagent each).",

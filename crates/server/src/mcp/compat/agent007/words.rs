@@ -1,4 +1,4 @@
-//! How agent007 says things about a run: statuses, and why it failed.
+//! The words of agent007 for the status of a run, and for why it failed.
 
 use longhaul_core::event::{Answer, Ended};
 use longhaul_core::plan::{Outcome, Plan, Step};
@@ -6,7 +6,7 @@ use longhaul_core::state::{State, StepInst};
 use longhaul_core::status::{Awaited, StepStatus};
 use longhaul_core::view;
 
-/// How far a run is, in a word. `has_work` is whether the caller is given something to do.
+/// The progress of a run in one word. `has_work` is whether the caller gets steps to do.
 pub(super) fn progress(state: &State, has_work: bool) -> &'static str {
     match state.finished.as_ref().map(|finished| finished.outcome) {
         Some(Outcome::Success) => "succeeded",
@@ -18,7 +18,7 @@ pub(super) fn progress(state: &State, has_work: bool) -> &'static str {
     }
 }
 
-/// The state of a session, in a word.
+/// The state of a session in one word.
 pub(super) fn session(state: &State) -> &'static str {
     match state.finished.as_ref().map(|finished| finished.outcome) {
         Some(Outcome::Success) => "succeeded",
@@ -28,7 +28,7 @@ pub(super) fn session(state: &State) -> &'static str {
     }
 }
 
-/// The state of a step, in a word.
+/// The state of a step in one word.
 pub(super) fn step(step: &view::StepView) -> &'static str {
     match (step.status, step.waiting_for) {
         (StepStatus::Succeeded, _) => "completed",

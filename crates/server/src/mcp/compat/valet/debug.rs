@@ -1,4 +1,4 @@
-//! `debug_execution`: why a run stands where it stands, and what to do next. A function of the run.
+//! `debug_execution`: explains why a run does not continue, and what to do next. It uses only the state of the run.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::rows;
 
-/// Everything there is to say about a run, from its row.
+/// The whole explanation of a run.
 pub(super) fn told(execution: Json, plan: &Plan, state: &State, most: usize, now: i64) -> Json {
     let mut steps = rows::steps(&view::steps(plan, state, now));
     steps.truncate(most);

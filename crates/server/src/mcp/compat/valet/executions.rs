@@ -1,4 +1,4 @@
-//! Runs: starting, listing, looking at them.
+//! Runs: start, list, show.
 
 use indexmap::IndexMap;
 use longhaul_app::StartOrder;
@@ -17,7 +17,7 @@ use super::workflows::find;
 use super::{Action, debug, gates, limit, mapping, rows};
 use crate::mcp::tool::{Call, Nature, Problem};
 
-/// Runs that are looked through for those of a workflow.
+/// How many runs to search for those of a workflow.
 const LOOKED_THROUGH: usize = 1000;
 
 pub(super) const ACTIONS: &[Action] = &[
@@ -136,7 +136,7 @@ async fn run(mut call: Call) -> Result<Json, Problem> {
     shown(&call, &run).await
 }
 
-/// Starts a workflow of the shelf, within the limits on runs at work.
+/// Starts a workflow of the registry, within the limits on running runs.
 pub(super) async fn start(
     call: &Call,
     shelf: &Registry,

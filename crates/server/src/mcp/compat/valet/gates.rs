@@ -1,7 +1,7 @@
-//! Approving what a run asks, and cancelling it.
+//! Approves or denies the question of a run, and cancels runs.
 //!
-//! **Invariant:** a token is compared before anything is told to a run. It is made with the secret of the question, so nobody can
-//! work it out from what a run shows.
+//! **Invariant:** the token is compared before a run gets a message. It is made with the secret of the question, so the
+//! visible data of a run is not enough to compute it.
 
 use longhaul_app::RunCommand;
 use longhaul_core::Json;
@@ -20,9 +20,9 @@ use super::{Action, rows};
 use crate::app_state::AppState;
 use crate::mcp::tool::{Call, Nature, Problem};
 
-/// How tokens begin.
+/// The prefix of tokens.
 const PREFIX: &str = "wrf_rt_";
-/// Digits of a token.
+/// How many digits a token has.
 const DIGITS: usize = 24;
 
 pub(super) const ACTIONS: &[Action] = &[
@@ -91,7 +91,7 @@ async fn approve(mut call: Call) -> Result<Json, Problem> {
     shown(&call, &run).await
 }
 
-/// The answer with the proof that it was asked for: the secret.
+/// The answer, with the secret of the question as proof.
 async fn told(
     call: &Call,
     run: &RunId,
@@ -125,14 +125,14 @@ pub(super) async fn token(desk: &AppState, run: &RunId, loaded: &Loaded, asked: 
     Ok(written(run.as_str(), &step, attempt, &around, &nonce))
 }
 
-/// Where a step is, and what it is called.
+/// The path around a step, and the name of the step.
 fn parts(asked: &Asked) -> (String, String) {
     let path = asked.path.to_string();
     path.rsplit_once('/')
         .map_or_else(|| (String::new(), path.clone()), |(around, step)| (around.to_owned(), step.to_owned()))
 }
 
-/// As Valet makes them, from the values that a step is known by and something that nobody can guess.
+/// Makes a token as Valet does, from the values that identify a step and a secret.
 fn written(run: &str, step: &str, attempt: u32, around: &str, nonce: &str) -> String {
     let nonce = if nonce.is_empty() { String::new() } else { format!(":{nonce}") };
     let hash = sha256(format!("{run}:{step}:{attempt}:{around}{nonce}").as_bytes());

@@ -1,4 +1,4 @@
-//! Proposals: making, listing, deciding, applying.
+//! Proposals: create, list, decide, apply.
 
 use longhaul_core::Json;
 use longhaul_core::registry::{Change, EXPIRY_MS, Proposing, Registry, Status};
@@ -174,7 +174,7 @@ async fn apply(mut call: Call) -> Result<Json, Problem> {
     let engine = call.desk.engine();
     let shelf = engine.registry().await?;
     let (workflow, id) = named(&shelf, &args.workflow_id, &args.proposal_id)?;
-    // What was right when it was proposed may not be so any more: other workflows that it uses may be gone.
+    // A proposal that was valid may be invalid by now: other workflows that it uses may be gone.
     if let Some(proposal) = shelf.proposal(id) {
         checked(&call.desk, &workflow, &Json::String(proposal.proposing.text.text.clone())).await?;
     }

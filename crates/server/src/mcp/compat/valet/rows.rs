@@ -1,4 +1,4 @@
-//! What clients are shown, in the words that they know.
+//! The rows that clients see, in the words of Valet.
 
 use longhaul_core::Json;
 use longhaul_core::event::Answer;
@@ -12,7 +12,7 @@ use longhaul_core::status::{RunStatus, StepStatus};
 use longhaul_core::view::{self, StepView};
 use serde_json::json;
 
-/// A workflow of the shelf, without its text.
+/// A workflow of the registry, without its text.
 pub(super) fn workflow(name: &str, kept: &RegisteredWorkflow) -> Json {
     let about = &kept.about;
     let text = &kept.current().text;
@@ -23,7 +23,7 @@ pub(super) fn workflow(name: &str, kept: &RegisteredWorkflow) -> Json {
     })
 }
 
-/// The same with what it says.
+/// A workflow with its text.
 pub(super) fn workflow_with_text(name: &str, kept: &RegisteredWorkflow) -> Json {
     let text = &kept.current().text.text;
     let mut row = workflow(name, kept);
@@ -75,7 +75,7 @@ pub(super) fn trigger(id: &str, armed: &Armed, now: i64) -> Json {
     row
 }
 
-/// The status of a run, in their words.
+/// The status of a run, in the words of Valet.
 pub(super) fn status(ours: RunStatus, asks: bool) -> &'static str {
     match ours {
         RunStatus::Queued => "pending",
@@ -103,7 +103,7 @@ pub(super) fn execution(run: &str, plan: &Plan, state: &State, now: i64) -> Json
     })
 }
 
-/// What ended a run that does not say so itself, in their words where it is one of their reasons.
+/// Why a run ended, if it has no message. Uses the reasons of Valet if one fits.
 fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
     let steps = view::steps(plan, state, now);
     let ended = steps
@@ -120,7 +120,7 @@ fn why(plan: &Plan, state: &State, now: i64) -> Option<String> {
     })
 }
 
-/// Every step that was reached, the outer one before what is inside it.
+/// All steps that were reached. An outer step comes before its inner ones.
 pub(super) fn steps(steps: &[StepView]) -> Vec<Json> {
     let mut rows = Vec::new();
     steps.iter().for_each(|step| add(&mut rows, step));

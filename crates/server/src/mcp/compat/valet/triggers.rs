@@ -1,4 +1,4 @@
-//! Triggers: listing, making, letting one fire, taking one away.
+//! Triggers: list, add, fire, remove.
 
 use longhaul_core::Json;
 use longhaul_core::event::RunTrigger;
@@ -158,7 +158,7 @@ async fn sync(mut call: Call) -> Result<Json, Problem> {
     Ok(json!({"trigger": row}))
 }
 
-/// What it is to be; what is not said stays as it was.
+/// The kind of the trigger. Missing values stay as they were.
 fn kind(args: &Sync, known: Option<&Trigger>) -> Result<TriggerDefinition, Problem> {
     match args.kind.as_str() {
         "manual" => Ok(TriggerDefinition::Manual {}),

@@ -1,4 +1,4 @@
-//! The versions of a workflow, and going back to one.
+//! The versions of a workflow, and rolling back to one.
 
 use longhaul_core::Json;
 use longhaul_core::registry::Change;

@@ -1,4 +1,4 @@
-//! Workflows: looking, saving, changing, deleting.
+//! Workflows: show, save, change, delete.
 
 use longhaul_core::Json;
 use longhaul_core::registry::{About, Change, RegisteredWorkflow, Registry, VersionSource, WorkflowText};
@@ -207,7 +207,7 @@ async fn save(
     Ok(json!({"workflow": rows::workflow(name, kept), "changed": changed}))
 }
 
-/// A definition that has no errors, with what it is known by.
+/// Checks a definition. Returns its text and the hash of it.
 pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<WorkflowText, Problem> {
     let text = match given {
         Json::String(text) => text.clone(),
@@ -217,7 +217,7 @@ pub(super) async fn checked(desk: &AppState, id: &str, given: &Json) -> Result<W
     desk.disk().shelve(id, &text).map_err(Problem::new)
 }
 
-/// The workflow that an id, a slug or a name stands for.
+/// Finds a workflow by its id, its slug or its name.
 pub(super) fn find<'a>(shelf: &'a Registry, id: &str) -> Result<(&'a str, &'a RegisteredWorkflow), Problem> {
     let known: Vec<String> = shelf.workflows().map(|(name, _)| name.to_owned()).collect();
     shelf.workflow(id).ok_or_else(|| Problem::unknown("workflow", id, &known))

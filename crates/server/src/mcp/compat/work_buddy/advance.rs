@@ -39,7 +39,7 @@ async fn advance(mut call: Call) -> Result<Reply, Problem> {
     let run = id::find(&call.desk, &args.workflow_run_id).await?;
     let loaded = call.desk.engine().load(&run).await?;
     let Some(held) = running(&call, &loaded) else {
-        // Nothing was handed out to this client: what is next is, and nothing is taken from it.
+        // This client holds no step: give it the next one, and take no result.
         let handed = call.desk.engine().next(&run, &call.caller.client).await?;
         return Ok(told(response::of(&call.desk, &handed, Since::default()).await?));
     };
@@ -58,13 +58,13 @@ async fn advance(mut call: Call) -> Result<Reply, Problem> {
     }
 }
 
-/// The step that the client has; of several, the one that it was told of.
+/// The step that the client holds. If it holds several, the one that it was shown.
 fn running(call: &Call, loaded: &Loaded) -> Option<Held> {
     let held = view::held(&loaded.state, call.desk.engine().now_ms()).into_iter();
     held.filter(|held| held.by == call.caller.client).min_by_key(|held| words::position(&loaded.plan.0, &held.path))
 }
 
-/// A result as the engine reads it: a text is a value where a value is promised, also if it is only words.
+/// A result as the engine reads it. If the step promises a value, a text is also a value.
 fn sent(step: &Step, result: Json) -> Json {
     let text = match result {
         Json::String(text) if step.output.parse == Parse::Json => text,

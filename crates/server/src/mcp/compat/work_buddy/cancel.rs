@@ -1,4 +1,4 @@
-//! `workflow_cancel` and `workflow_sweep_idle`: the ends of runs that nobody continues with.
+//! `workflow_cancel` and `workflow_sweep_idle`: cancel runs that no client continues.
 
 use longhaul_app::RunCommand;
 use longhaul_core::Json;
@@ -14,9 +14,9 @@ use super::{id, look};
 use crate::mcp::arguments;
 use crate::mcp::tool::{Call, Problem, Reply};
 
-/// Untouched for so long, a run counts as given up.
+/// A run without activity for this long counts as given up.
 const IDLE_MS: i64 = 24 * 60 * 60 * 1000;
-/// Runs that are looked at in one go.
+/// How many runs to read at once.
 const PAGE: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ struct CancelArgs {
 #[serde(deny_unknown_fields)]
 struct SweepArgs {}
 
-/// Cancels a run; one that is over is left alone.
+/// Cancels a run. A finished run stays as it is.
 pub(super) async fn cancel(call: &Call, params: Map<String, Json>) -> Result<Reply, Problem> {
     let args: CancelArgs = arguments::read(params)?;
     let run = id::find(&call.desk, &args.workflow_run_id).await?;
@@ -50,13 +50,13 @@ pub(super) async fn cancel(call: &Call, params: Map<String, Json>) -> Result<Rep
     ))
 }
 
-/// Cancels what is idle, and says what that was.
+/// Cancels idle runs, and lists them.
 pub(super) async fn sweep_idle(call: &Call, params: Map<String, Json>) -> Result<Reply, Problem> {
     let SweepArgs {} = arguments::read(params)?;
     Ok(told(json!({"type": "workflow_sweep_idle", "cancelled": sweep(call).await?, "reason": "idle_timeout"})))
 }
 
-/// Cancels the runs that nobody has touched for a day.
+/// Cancels the runs without activity for a day.
 pub(super) async fn sweep(call: &Call) -> Result<Vec<Value>, Problem> {
     let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: PAGE, ..Query::default() };
@@ -73,7 +73,7 @@ fn is_idle(touched: i64, now: i64) -> bool {
     now - touched > IDLE_MS
 }
 
-/// Ends a run. It has taken that in by then: a hosted run moves only when somebody asks it to.
+/// Cancels a run, and waits until it has recorded that, because a hosted run moves only when a client asks.
 async fn end(call: &Call, run: &RunId, reason: Option<&str>) -> Result<(), Problem> {
     let command = RunCommand::Cancel { reason: reason.map(str::to_owned) };
     call.desk.command(run, command, &call.caller).await?;

@@ -1,10 +1,10 @@
-//! What a workflow says about itself. Agents here are told it before every step; work-buddy tells it once, at the start.
+//! The context text of a workflow. Agents here read it before every step; work-buddy shows it once, at the start.
 
 use longhaul_core::Json;
 use longhaul_core::eval::{self, EvalMode, Names};
 use longhaul_core::plan::Plan;
 
-/// Nothing is known. A context that reads something of its run stays with each step.
+/// Knows no values. A context that uses values of its run stays with each step.
 struct Nothing;
 
 impl Names for Nothing {

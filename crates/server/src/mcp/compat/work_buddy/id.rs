@@ -1,6 +1,6 @@
-//! Ids of runs as work-buddy writes them: `wf_` and eight hexadecimal digits. The store takes no `_`, so it has `wf-` there.
+//! Run ids of work-buddy: `wf_` and eight hexadecimal digits. The store does not allow `_`, so it has `wf-` there.
 //!
-//! **Invariant:** what is shown reads back as the same run; other ids are what they are.
+//! **Invariant:** a shown id reads back as the same run. Other ids stay as they are.
 
 use longhaul_core::id::RunId;
 use uuid::Uuid;
@@ -8,17 +8,17 @@ use uuid::Uuid;
 use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
-/// How ids of these runs begin in the store.
+/// The prefix of these ids in the store.
 pub(super) const STORED: &str = "wf-";
 const SHOWN: &str = "wf_";
 
-/// A new id; with so few digits somebody may have had it already.
+/// A new id. It has few digits, so it may already be taken.
 pub(super) fn new() -> Option<RunId> {
     let digits = Uuid::new_v4().simple().to_string();
     RunId::new(format!("{STORED}{}", digits.get(..8)?))
 }
 
-/// As clients see it.
+/// The id as clients see it.
 pub(super) fn shown(run: &RunId) -> String {
     match run.as_str().strip_prefix(STORED) {
         Some(digits) => format!("{SHOWN}{digits}"),
@@ -26,13 +26,13 @@ pub(super) fn shown(run: &RunId) -> String {
     }
 }
 
-/// The run that a client means.
+/// The run that a client names.
 pub(super) async fn find(desk: &AppState, text: &str) -> Result<RunId, Problem> {
     let stored = text.strip_prefix(SHOWN).map_or_else(|| text.to_owned(), |digits| format!("{STORED}{digits}"));
     desk.run(&stored).await.map_err(|_| unknown(text))
 }
 
-/// There is no such run, or not any more.
+/// The error for a run that does not exist, or no longer does.
 pub(super) fn unknown(text: &str) -> Problem {
     Problem::new(format!("Unknown workflow run '{text}'; wb_status without arguments lists those that are active"))
 }

@@ -1,6 +1,7 @@
-//! `wb_init`, which comes before everything else.
+//! `wb_init`, the first call of a client.
 //!
-//! **Invariant:** that a client has registered is on disk before it is told so: a server that was started again knows it, too.
+//! **Invariant:** the registration of a client is on disk before the client gets the answer, so a restarted server
+//! knows it, too.
 
 use std::path::PathBuf;
 
@@ -39,7 +40,7 @@ struct Args {
     workspace: Option<String>,
 }
 
-/// What is kept of a session.
+/// The stored data of a session.
 #[derive(Serialize, Deserialize)]
 struct Session {
     client: String,
@@ -51,7 +52,7 @@ async fn tool(mut call: Call) -> Result<Reply, Problem> {
     registered(&call, arguments).await
 }
 
-/// Registers a session, and ends what nobody has touched for long.
+/// Registers a session, and cancels runs without activity for a long time.
 pub(super) async fn registered(call: &Call, arguments: rmcp::model::JsonObject) -> Result<Reply, Problem> {
     let args: Args = arguments::read(arguments)?;
     if args.session_id.trim().is_empty() {
@@ -67,7 +68,7 @@ pub(super) async fn registered(call: &Call, arguments: rmcp::model::JsonObject) 
     })))
 }
 
-/// Refuses whoever has not registered.
+/// Rejects a client that has not registered.
 pub(super) fn required(call: &Call) -> Result<(), Problem> {
     let session = std::fs::read(file(call)).ok().and_then(|bytes| serde_json::from_slice::<Session>(&bytes).ok());
     match session {
@@ -82,7 +83,7 @@ fn keep(call: &Call, session: &Session) -> std::io::Result<()> {
     private::replace(&file, &serde_json::to_vec(session)?)
 }
 
-/// One file a client: what another one keeps at the same time is not lost.
+/// The file of a client. Each client has its own, so none overwrites the data of another.
 fn file(call: &Call) -> PathBuf {
     let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
     let name: String = call.caller.client.chars().map(plain).collect();

@@ -1,4 +1,4 @@
-//! `wb_status` and `wb_step_result`: how runs stand, and what steps left.
+//! `wb_status` and `wb_step_result`: the state of runs, and the results of steps.
 
 use longhaul_core::Json;
 use longhaul_core::event::{Envelope, Event};
@@ -18,7 +18,7 @@ use super::{id, init, words};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// Runs that are listed at most.
+/// The most runs to list.
 const LISTED_MAX: usize = 200;
 
 pub(super) const STATUS: Tool = Tool {
@@ -88,7 +88,7 @@ async fn one(call: &Call, text: &str) -> Result<Value, Problem> {
     }))
 }
 
-/// Why a run ended as it did, or was cancelled.
+/// Why a run ended, or why it was cancelled.
 async fn why(call: &Call, run: &RunId, state: &State) -> Result<Option<String>, Problem> {
     let Some(finished) = &state.finished else { return Ok(None) };
     let reason = |envelope: &Envelope| match &envelope.event {
@@ -101,7 +101,7 @@ async fn why(call: &Call, run: &RunId, state: &State) -> Result<Option<String>, 
     }
 }
 
-/// A run in a word.
+/// The status of a run in one word.
 pub(super) fn word(state: &State) -> &'static str {
     match state.status() {
         RunStatus::Succeeded => "completed",
@@ -111,7 +111,7 @@ pub(super) fn word(state: &State) -> &'static str {
     }
 }
 
-/// The runs that are not over.
+/// The unfinished runs.
 pub(super) async fn active(call: &Call) -> Result<Vec<Value>, Problem> {
     let statuses = RunStatus::words_of(RunStatus::OPEN);
     let query = Query { prefix: Some(id::STORED.to_owned()), statuses, limit: LISTED_MAX, ..Query::default() };
@@ -140,7 +140,7 @@ async fn step_result(mut call: Call) -> Result<Reply, Problem> {
     Ok(told(data))
 }
 
-/// What a step left, on its last visit.
+/// The result of a step, from its last visit.
 fn left<'s>(state: &'s State, step: &str) -> Result<&'s Json, Problem> {
     let ended = || state.steps().iter().filter(|inst| inst.outcome.ended.is_some());
     let found = ended().rfind(|inst| step_name(&inst.path) == step);

@@ -1,4 +1,4 @@
-//! The parameters that a workflow is started with, held to what it declares before anything is created.
+//! Checks the parameters of a workflow against its declared inputs before a run starts.
 
 use longhaul_core::Json;
 use longhaul_core::plan::Plan;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::app_state::Order;
 use crate::mcp::tool::Problem;
 
-/// Parameters as an object, or as the text of one.
+/// Parses parameters: an object, or the text of one.
 pub(super) fn read(params: Option<Json>) -> Result<Map<String, Json>, Problem> {
     let wrong = || Problem::new("`params` is an object, or the text of one");
     match params {
@@ -22,7 +22,7 @@ pub(super) fn read(params: Option<Json>) -> Result<Map<String, Json>, Problem> {
     }
 }
 
-/// What a run is to be about. A workflow that declares no `task` takes one all the same: native ones read it.
+/// The task and inputs of a run. A workflow that declares no `task` also takes one, because native workflows read it.
 pub(super) fn order(name: &str, plan: &Plan, params: &Map<String, Json>) -> Result<Order, Problem> {
     let inputs = &plan.main().inputs;
     let declared: Vec<String> = inputs.keys().map(ToString::to_string).collect();

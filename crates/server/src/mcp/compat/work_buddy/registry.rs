@@ -1,4 +1,4 @@
-//! The workflows that `wb_run` can start, by the names that work-buddy gives them.
+//! The workflows that `wb_run` can start, by the names of work-buddy.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,19 +15,19 @@ use serde_json::{Map, Value, json};
 use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
-/// A workflow that can be started.
+/// A workflow that can start.
 pub(super) struct Registered {
     pub(super) name: String,
     pub(super) description: String,
-    /// What else it is called.
+    /// Its other names.
     pub(super) aliases: Vec<String>,
     pub(super) tags: Vec<String>,
     pub(super) plan: Plan,
-    /// Where its scripts are.
+    /// The folder of its scripts.
     pub(super) dir: PathBuf,
 }
 
-/// Every workflow without errors.
+/// All workflows without errors.
 pub(super) fn all(desk: &AppState) -> Vec<Registered> {
     let mut all = own(desk);
     let shipped = desk.listed().into_iter().filter(|listed| listed.entry.origin == WorkflowOrigin::Builtin);
@@ -39,21 +39,21 @@ pub(super) fn all(desk: &AppState) -> Vec<Registered> {
     all
 }
 
-/// Those that are files; a file can have several.
+/// The workflows in files. A file can have several.
 fn own(desk: &AppState) -> Vec<Registered> {
     let disk = desk.disk();
     let mut entries = disk.library.all();
     entries.retain(|entry| entry.origin != WorkflowOrigin::Builtin);
     let checked = entries.into_iter().filter_map(|entry| Some((disk.check(&entry, None).ok()?, entry)));
-    // One a name: the first place in which it is found wins.
+    // One for each name: the first place in which a name is found wins.
     let mut seen = HashSet::new();
     let found = checked.flat_map(|(report, entry)| in_file(&report, &entry));
     found.filter(|registered| seen.insert(registered.name.clone())).collect()
 }
 
-/// The workflow with a name, or with another name of its own.
+/// Finds a workflow by its name or an alias.
 pub(super) fn find(desk: &AppState, name: &str) -> Result<Registered, Problem> {
-    // By the name of its file, which says what is wrong with it, too.
+    // Look for a file with this name first, because its check says what is wrong with it.
     if desk.disk().library.find(name).is_some() {
         let (entry, plan) = desk.plan(name)?;
         let description = plan.main().description.clone().unwrap_or_default();

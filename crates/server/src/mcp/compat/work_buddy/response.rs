@@ -1,4 +1,4 @@
-//! What work-buddy answers about a run: the step that is to be done, the end, or why it does not continue.
+//! The answers of work-buddy about a run: the step to do, the end, or why it does not continue.
 
 use longhaul_core::event::Ended;
 use longhaul_core::id::RunId;
@@ -14,16 +14,16 @@ use super::{context, id, words};
 use crate::app_state::AppState;
 use crate::mcp::tool::Problem;
 
-/// What an answer is given to.
+/// The call that an answer belongs to.
 #[derive(Default)]
 pub(super) struct Since {
-    /// The parameters of a run that was just started.
+    /// The parameters, if the run was just started.
     pub(super) start: Option<Map<String, Value>>,
-    /// The step that was just advanced.
+    /// The step that was just completed.
     pub(super) prior: Option<String>,
 }
 
-/// How a run stands.
+/// The answer about the state of a run.
 pub(super) async fn of(desk: &AppState, handed: &HandedStep, since: Since) -> Result<Value, Problem> {
     let loaded = desk.engine().load(&handed.run).await?;
     let picture = Picture { handed, loaded: &loaded, now: desk.engine().now_ms() };
@@ -44,12 +44,12 @@ pub(super) async fn of(desk: &AppState, handed: &HandedStep, since: Since) -> Re
     Ok(data)
 }
 
-/// The step that comes first of those that a client has.
+/// The first step in the workflow among those that a client holds.
 pub(super) fn current<'w>(loaded: &Loaded, ready: &'w [HostedWork]) -> Option<&'w HostedWork> {
     ready.iter().min_by_key(|work| words::position(&loaded.plan.0, &work.path))
 }
 
-/// A result that does not fit; the step is still the current one.
+/// The answer to a result that does not fit. The step stays the current one.
 pub(super) fn mismatch(run: &RunId, loaded: &Loaded, step: &StepPath, is_empty: bool, why: &str) -> Value {
     let (error, hint) = if is_empty {
         (
@@ -121,7 +121,7 @@ impl Picture<'_> {
         data
     }
 
-    /// Nothing is the client's to do: the engine is running, or a person is asked. The original knows neither.
+    /// The client has nothing to do: the engine is running, or a person is asked. The original has neither case.
     fn waiting(&self) -> Value {
         let asks = |asked: &longhaul_core::view::Asked| json!({"step_id": step_name(&asked.path), "question": asked.text, "content": asked.output});
         let questions: Vec<Value> = self.handed.questions.iter().map(asks).collect();
@@ -133,7 +133,7 @@ impl Picture<'_> {
         self.answer("workflow_waiting", json!({"message": self.handed.message, "questions": questions, "hint": hint}))
     }
 
-    /// What the engine did by itself: a ledger without data.
+    /// Adds the steps that the engine did itself, without their data.
     fn add_ledger(&self, data: &mut Value) {
         let entry = |ran: &AutoRan| {
             let mut entry = json!({"id": step_name(&ran.path), "name": ran.name.as_deref().unwrap_or(&ran.id)});
@@ -154,7 +154,7 @@ impl Picture<'_> {
         }
     }
 
-    /// A step whose result says that nobody answered.
+    /// The notice about a step whose result says that no person answered.
     fn unanswered(&self, ran: &AutoRan) -> Option<Value> {
         let value = &self.loaded.state.find(&ran.path)?.outcome.result.output;
         (value.get("timeout") == Some(&Value::Bool(true))).then(|| {
@@ -176,7 +176,7 @@ impl Picture<'_> {
         self.loaded.state.steps().iter().filter(|inst| inst.path.segments().len() == 1)
     }
 
-    /// Those that ended well, with what is shown of their results.
+    /// The steps that succeeded, with the visible part of their results.
     fn ended(&self) -> impl Iterator<Item = (&StepInst, Value)> {
         let plan = &self.loaded.plan.0;
         self.top().filter(|inst| inst.outcome.ended == Some(Ended::Succeeded)).map(|inst| {

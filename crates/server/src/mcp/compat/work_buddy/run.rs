@@ -1,4 +1,4 @@
-//! `wb_run`: starts a workflow, or calls one of the few functions that are there.
+//! `wb_run`: starts a workflow, or calls one of a few functions.
 
 use longhaul_core::Json;
 use longhaul_core::event::{Driver, RunTrigger};
@@ -16,9 +16,9 @@ use crate::app_state::Order;
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// The functions that are there beside workflows.
+/// The functions that exist besides workflows.
 pub(super) const CAPABILITIES: [&str; 3] = ["wb_init", "workflow_cancel", "workflow_sweep_idle"];
-/// How often an id is tried that somebody has already.
+/// How often to try another id if one is taken.
 const TRIES: usize = 5;
 
 pub(super) const TOOL: Tool = Tool {
@@ -64,7 +64,7 @@ async fn start(call: &Call, workflow: &str, params: Map<String, Json>) -> Result
     Ok(told(response::of(&call.desk, &handed, since).await?))
 }
 
-/// Records the beginning of a run under an id as work-buddy has them.
+/// Records the start of a run with an id in the form of work-buddy.
 async fn begin(call: &Call, workflow: &Registered, order: Order) -> Result<RunId, Problem> {
     let mut taken = Problem::new("no id is free for the run; try again");
     let startable = Startable { plan: workflow.plan.clone(), dir: workflow.dir.clone() };

@@ -10,7 +10,7 @@ use super::{init, run};
 use crate::mcp::arguments::schema;
 use crate::mcp::tool::{Call, Nature, Problem, Reply, Tool};
 
-/// Results unless the caller says.
+/// How many results to return by default.
 const RESULTS: usize = 3;
 const CATEGORIES: [&str; 2] = ["workflow", "capability"];
 
@@ -55,7 +55,7 @@ async fn search(mut call: Call) -> Result<Reply, Problem> {
     Ok(told(json!({"type": "search_results", "query": args.query, "results": results})))
 }
 
-/// What a workflow is found by, and what is told about it.
+/// The searchable text of a workflow, and its entry in the answer.
 fn row(one: &Registered) -> (String, Value) {
     let words = [one.aliases.join(" "), one.tags.join(" ")].join(" ");
     let text = format!("{} {} {} {words}", one.name, one.name.replace(['-', '_'], " "), one.description);

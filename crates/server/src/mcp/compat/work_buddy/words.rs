@@ -1,4 +1,4 @@
-//! How work-buddy says things about steps.
+//! The words of work-buddy for the states of steps.
 
 use indexmap::IndexMap;
 use longhaul_core::path::StepPath;
@@ -9,7 +9,7 @@ use longhaul_runtime::Loaded;
 
 use super::super::step_name;
 
-/// The steps at the top of a workflow, in the order in which they are written, each with its state.
+/// The steps at the top of a workflow in their written order, each with its state.
 pub(super) fn steps(loaded: &Loaded, now: i64) -> IndexMap<String, &'static str> {
     let plan = &loaded.plan.0;
     let mut steps: IndexMap<String, &'static str> = ids(plan).map(|id| (id, "pending")).collect();
@@ -47,7 +47,7 @@ fn word(step: &view::StepView) -> &'static str {
     }
 }
 
-/// How a summary marks a state.
+/// The icon of a state in a summary.
 pub(super) fn icon(word: &str) -> &'static str {
     match word {
         "completed" => "OK",
@@ -59,7 +59,7 @@ pub(super) fn icon(word: &str) -> &'static str {
     }
 }
 
-/// Where a step stands in the workflow: the order in which steps are handed out.
+/// The position of a step in the workflow. Clients get steps in this order.
 pub(super) fn position(plan: &Plan, path: &StepPath) -> usize {
     let outer = path.segments().first().map(|segment| segment.id.as_str()).unwrap_or_default();
     ids(plan).position(|id| id == outer).unwrap_or(usize::MAX)

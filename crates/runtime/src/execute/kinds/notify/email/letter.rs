@@ -1,19 +1,19 @@
-//! A letter as it travels: headers, an empty line, the text.
+//! An e-mail as text: headers, an empty line, the body.
 //!
-//! **Invariant:** every line ends with CRLF and is shorter than 998 bytes; no value opens a header of its own.
+//! **Invariant:** every line ends with CRLF and is shorter than 998 bytes. No value can add a header.
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 use uuid::Uuid;
 
-/// Bytes of text in one encoded word: a line of it has 76 characters at most, `Subject: ` included.
+/// Bytes of text in one encoded word. So a line has at most 76 characters, including `Subject: `.
 const WORD_BYTES: usize = 39;
 /// Bytes of text in one line of base64.
 const LINE_BYTES: usize = 57;
-/// Longer lines may be cut on the way.
+/// Mail servers may cut longer lines.
 const LINE_BYTES_MAX: usize = 900;
 
-/// What is to be sent.
+/// The e-mail to send.
 #[derive(Debug, Clone)]
 pub(super) struct Letter {
     pub(super) from: String,
@@ -24,10 +24,10 @@ pub(super) struct Letter {
 }
 
 impl Letter {
-    /// The whole letter, or why it is refused.
+    /// The whole e-mail, or why it is refused.
     pub(super) fn text(&self) -> Result<String, String> {
         if self.to.is_empty() {
-            return Err("nobody is named as recipient".to_owned());
+            return Err("no recipient is named".to_owned());
         }
         self.to.iter().chain([&self.from]).try_for_each(|address| checked(address))?;
         if self.subject.chars().any(char::is_control) {
@@ -51,7 +51,7 @@ impl Letter {
     }
 }
 
-/// An address that can stand in a header, in a command of SMTP and among the arguments of a program.
+/// Checks that an address can stand in a header, in an SMTP command and in the arguments of a program.
 fn checked(address: &str) -> Result<(), String> {
     let plain = address.chars().all(|c| c.is_ascii_graphic() && !"<>()[]\\,;:\"".contains(c));
     let parts = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
@@ -61,7 +61,7 @@ fn checked(address: &str) -> Result<(), String> {
     }
 }
 
-/// A header's value; RFC 2047 where it is more than plain text.
+/// The value of a header. RFC 2047 encodes it if it is not plain text.
 fn encoded(text: &str) -> String {
     let plain = text.chars().all(|c| c == ' ' || c.is_ascii_graphic());
     if plain && text.len() <= LINE_BYTES_MAX && !text.contains("=?") {
@@ -71,7 +71,7 @@ fn encoded(text: &str) -> String {
     words.collect::<Vec<_>>().join("\r\n ")
 }
 
-/// A text in pieces of at most so many bytes, none of which cuts a character.
+/// Splits a text into pieces of at most `bytes_max` bytes, without cutting a character.
 fn pieces(text: &str, bytes_max: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -81,7 +81,7 @@ fn pieces(text: &str, bytes_max: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text, readable on the way if it can be, and how it is written.
+/// The body and its encoding. It stays readable if possible.
 fn body(text: &str) -> (&'static str, String) {
     let text = text.replace("\r\n", "\n");
     let plain = |line: &str| {
@@ -95,7 +95,7 @@ fn body(text: &str) -> (&'static str, String) {
     ("base64", lines.collect())
 }
 
-/// Bytes as RFC 4648 writes them.
+/// Encodes bytes as base64 (RFC 4648).
 pub(super) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let quartet = |three: &[u8]| {

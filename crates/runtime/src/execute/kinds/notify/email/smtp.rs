@@ -1,6 +1,6 @@
-//! One letter to one server, as RFC 5321 has it; in private as RFC 3207 and 8314 have it; after a login as RFC 4954 has it.
+//! Sends one e-mail to one server: RFC 5321, with TLS (RFC 3207 and 8314) and login (RFC 4954).
 //!
-//! **Invariant:** a password is said only under TLS. What was heard before TLS counts for nothing after it.
+//! **Invariant:** a password is sent only under TLS. Answers from before TLS do not count after it.
 
 use std::io;
 
@@ -14,13 +14,15 @@ use super::letter::{Letter, base64};
 use super::tls;
 use longhaul_config::{MailLogin, MailPrivacy, MailServer};
 
-/// Bytes of one answer, with all its lines.
+/// The most bytes of one answer, with all its lines.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 
-/// Hands a letter over. The letter has been checked: its addresses fit into a command.
+/// Sends an e-mail. `Letter::text` has already checked that its addresses fit into a command.
 pub(super) async fn send(server: &MailServer, letter: &Letter, text: &str) -> Result<(), Failure> {
     if server.login.is_some() && server.privacy == MailPrivacy::Open {
-        return Err(invalid("a password is not sent in the open; set `tls` of the channel to `starttls` or `tls`"));
+        return Err(invalid(
+            "Longhaul does not send a password without TLS; set `tls` of the channel to `starttls` or `tls`",
+        ));
     }
     let stream = TcpStream::connect(&server.address).await.map_err(|error| broken(&error))?;
     match server.privacy {
@@ -36,13 +38,13 @@ pub(super) async fn send(server: &MailServer, letter: &Letter, text: &str) -> Re
     }
 }
 
-/// A talk in which the server has said hello.
+/// A connection after the server's greeting.
 async fn greeted<S: AsyncRead + AsyncWrite + Unpin>(mut talk: Talk<S>) -> Result<Talk<S>, Failure> {
     talk.expect(220).await?;
     Ok(talk)
 }
 
-/// The letter as data: a line that begins with a dot gets another one.
+/// The e-mail as SMTP data: a line that begins with a dot gets a second dot.
 fn stuffed(text: &str) -> String {
     text.split_inclusive("\r\n")
         .map(|line| if line.starts_with('.') { format!(".{line}") } else { line.to_owned() })
@@ -54,7 +56,7 @@ struct Talk<S> {
 }
 
 impl Talk<TcpStream> {
-    /// Agrees with the server to continue under TLS.
+    /// Agrees with the server to switch to TLS.
     async fn leave_the_open(mut self) -> Result<TcpStream, Failure> {
         let offered = self.introduce().await?;
         if !offered.iter().any(|line| line.eq_ignore_ascii_case("STARTTLS")) {
@@ -62,8 +64,8 @@ impl Talk<TcpStream> {
         }
         self.say("STARTTLS", 220).await?;
         if !self.stream.buffer().is_empty() {
-            // Somebody in between wants it to be taken for what the server says in private.
-            return Err(Failure::new(ErrorClass::Failed, "the mail server continued in the open after STARTTLS"));
+            // An attacker may have added this text, so that it looks like an answer under TLS.
+            return Err(Failure::new(ErrorClass::Failed, "the mail server sent text without TLS after STARTTLS"));
         }
         Ok(self.stream.into_inner())
     }
@@ -85,12 +87,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Talk<S> {
         }
         self.say("DATA", 354).await?;
         self.say(&format!("{}.", stuffed(text)), 250).await?;
-        // The letter has been taken; how the server says goodbye does not matter.
+        // The server has accepted the e-mail; its answer to QUIT does not matter.
         let _ = self.say("QUIT", 221).await;
         Ok(())
     }
 
-    /// Says who is there; answers what the server offers.
+    /// Sends EHLO. Returns the extensions that the server offers.
     async fn introduce(&mut self) -> Result<Vec<String>, Failure> {
         match self.say("EHLO localhost", 250).await {
             Ok(lines) => Ok(lines),
@@ -122,7 +124,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Talk<S> {
         self.expect(expected).await
     }
 
-    /// Reads an answer of one line or several; answers them without their code.
+    /// Reads an answer of one or more lines. Returns the lines without their code.
     async fn expect(&mut self, expected: u16) -> Result<Vec<String>, Failure> {
         let mut answer = (&mut self.stream).take(ANSWER_BYTES_MAX);
         let mut lines = Vec::new();
@@ -142,7 +144,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Talk<S> {
     }
 }
 
-/// The ways to log in that a line of an answer offers.
+/// The login methods that a line of an answer offers.
 fn auth_ways(line: &str) -> Option<Vec<String>> {
     let mut words = line.split_whitespace();
     words.next().filter(|word| word.eq_ignore_ascii_case("AUTH"))?;

@@ -1,4 +1,4 @@
-//! A connection that nobody else reads.
+//! Opens a TLS connection to a mail server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,16 +16,14 @@ use tokio_rustls::client::TlsStream;
 use super::super::invalid;
 use longhaul_config::MailServer;
 
-/// Puts TLS around a connection; the server must be who its address says.
+/// Wraps a connection in TLS. The server must be the one in the address.
 pub(super) async fn wrap(stream: TcpStream, server: &MailServer) -> Result<TlsStream<TcpStream>, Failure> {
     let host = server.address.rsplit_once(':').map_or(server.address.as_str(), |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     let name = ServerName::try_from(host).map_err(|_| invalid(format!("`{}` names no host", server.address)))?;
     let config = config(server.trust.as_deref())?;
     let wrapped = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
-    wrapped.map_err(|error| {
-        Failure::new(ErrorClass::Failed, format!("the mail server cannot be talked to in private: {error}"))
-    })
+    wrapped.map_err(|error| Failure::new(ErrorClass::Failed, format!("TLS with the mail server failed: {error}")))
 }
 
 fn config(trust: Option<&Path>) -> Result<ClientConfig, Failure> {
@@ -34,7 +32,7 @@ fn config(trust: Option<&Path>) -> Result<ClientConfig, Failure> {
     let extra = trust.map(certificates).transpose()?.unwrap_or_default();
     let verifier = Verifier::new_with_extra_roots(extra, Arc::clone(&provider)).map_err(unusable)?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    // The verifier is that of the system; only its extra certificates make it need this door.
+    // This is the system's verifier. Only its extra certificates need the `dangerous` builder.
     let builder = builder.map_err(unusable)?.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     Ok(builder.with_no_client_auth())
 }

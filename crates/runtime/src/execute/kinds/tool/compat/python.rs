@@ -1,7 +1,7 @@
-//! `python.call`: a function of work-buddy's package, in a process of its own.
+//! `python.call`: a function of work-buddy's package, in a separate process.
 //!
-//! It is asked with `{"callable", "kwargs", "session_id"}` on stdin and answers `{"success": true, "value"}` or
-//! `{"success": false, "error", "traceback"}` on stdout. What the function prints goes to stderr.
+//! The process gets `{"callable", "kwargs", "session_id"}` on stdin and answers `{"success": true, "value"}` or
+//! `{"success": false, "error", "traceback"}` on stdout. The output of the function goes to stderr.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use serde_json::{Map, json};
 use crate::execute::kinds::run::with_reason;
 use crate::execute::kinds::tool::{Attempt, Done, arguments, asked, line, shown};
 
-/// How long a call may take that says nothing else.
+/// The default time limit of a call.
 const USUAL: Duration = Duration::from_secs(30);
-/// What a callable begins with.
+/// The prefix of all callables.
 const PACKAGE: &str = "work_buddy.";
-/// What asks a server to read its store again. There is nothing to read again here.
+/// The callable that asks a server to read its store again. Longhaul has nothing to read again.
 const RECONCILE: &str = "__reconcile_store__";
-/// Imports the callable, calls it, and says what came of it.
+/// Imports the callable, calls it, and prints the result.
 const CALLER: &str = include_str!("call.py");
 
 pub(in crate::execute::kinds::tool) async fn make(attempt: &Attempt, tool: &str) -> Done {
@@ -51,7 +51,7 @@ fn called(mut args: Map<String, Json>) -> Result<(String, Map<String, Json>), St
     }
     let kwargs = match args.remove("kwargs") {
         None | Some(Json::Null) => Map::new(),
-        // An argument that has no value is not given.
+        // An argument without a value is left out.
         Some(Json::Object(kwargs)) => kwargs.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         Some(_) => return Err("`kwargs` must be a mapping".to_owned()),
     };
