@@ -1,4 +1,4 @@
-//! What happens in a run, a line an event, for people.
+//! Formats the events of a run for people, one line per event.
 
 use longhaul_core::event::{Answer, End, Ended, Envelope, Event, QuestionKind, Usage};
 use longhaul_core::explain::waits_for;
@@ -9,7 +9,8 @@ use longhaul_core::policy;
 
 use crate::ui;
 
-/// An event as a line; `None` for what people need not see. Nothing in it commands a terminal but our own colours.
+/// An event as a line; `None` if people do not need to see it. The line contains no control characters except our own
+/// colours.
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &told(&envelope.event) {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
@@ -85,11 +86,11 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
-        // Whoever ends a run says how by that; what follows says it too.
+        // A failed step with a verdict ends the run; the last event reports that.
         Event::StepEnded { path, end } if end.status == Ended::Failed && end.tolerated && end.verdict.is_none() => {
             format!("  {}", ui::dim(format!("– {path} failed, and the run continues")))
         }
-        // Refused before it began: no attempt has told why.
+        // Refused before it started, so no attempt has reported the reason.
         Event::StepEnded { path, end: End { error: Some(error), .. } }
             if error.message.starts_with(policy::REFUSAL) =>
         {
@@ -116,7 +117,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     })
 }
 
-/// That an attempt begins: which one, if it is not the first, and where, if that can differ.
+/// The line about the start of an attempt: its number, if it is not the first, and its place, if there are several.
 fn begun(path: &StepPath, attempt: u32, place: Option<String>) -> String {
     let number = (attempt > 1).then(|| format!("attempt {attempt}"));
     let details: Vec<String> = number.into_iter().chain(place).collect();
@@ -124,12 +125,12 @@ fn begun(path: &StepPath, attempt: u32, place: Option<String>) -> String {
     format!("  ▸ {path}{details}")
 }
 
-/// The machine of a checkout; where it lies there is too much for a line.
+/// The machine of a checkout. Its folder there is too long for a line.
 fn machine(host: &str) -> &str {
     host.split(':').next().unwrap_or(host)
 }
 
-/// The event with every text of others made fit for a terminal.
+/// The event with control characters removed from every text that others wrote.
 fn told(event: &Event) -> Event {
     let mut event = event.clone();
     let clean = |text: &mut String| *text = ui::clean(text);
@@ -161,7 +162,7 @@ fn told(event: &Event) -> Event {
     event
 }
 
-/// What the attempt used that an event ends.
+/// The usage of the attempt that an event ends.
 pub(crate) fn used(event: &Event) -> Option<Usage> {
     match event {
         Event::AttemptSucceeded { result, .. } | Event::AttemptFailed { result, .. } => result.usage,
@@ -176,7 +177,7 @@ fn question(run: &RunId, path: &str, kind: QuestionKind, text: &str, choices: &[
     format!("  {} {path}: {text}{choices}\n      {}", ui::bold("?"), ui::dim(how))
 }
 
-/// What there is to type about a question.
+/// The command that answers a question.
 pub(crate) fn how_to_answer(run: &RunId, path: &str, kind: QuestionKind, choices: &[String]) -> String {
     match kind {
         QuestionKind::Approval | QuestionKind::Consent => {

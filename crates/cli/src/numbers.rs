@@ -1,9 +1,9 @@
-//! Money and tokens, in words.
+//! Formats money, tokens and times for people.
 
 use longhaul_core::event::Usage;
 use longhaul_core::view::{Cost, Forecast, Limit};
 
-/// `$0.03, 8.2k tokens`; `None` for what cost nothing.
+/// `$0.03, 8.2k tokens`; `None` if nothing was used.
 pub(crate) fn usage(usage: &Usage) -> Option<String> {
     let money = match usage {
         Usage { usd_unknown: true, .. } => Some("cost not known".to_owned()),
@@ -17,12 +17,12 @@ pub(crate) fn usage(usage: &Usage) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Before what is not all.
+/// The prefix of an incomplete sum.
 fn least(usage: &Usage) -> &'static str {
     if usage.at_least { "at least " } else { "" }
 }
 
-/// Tokens and money, each for a column; what is nothing is left out.
+/// Tokens and money, each for a column; zero values are left out.
 pub(crate) fn columns(usage: &Usage) -> Vec<String> {
     let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(short);
     let money = Some(usage.usd).filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.2}"));
@@ -41,7 +41,7 @@ pub(crate) fn span(ms: i64) -> String {
     }
 }
 
-/// What was spent, what is set aside, what is assumed, and the limit; `None` for a run that has neither limits nor costs.
+/// The spent, reserved and assumed amounts, and the limit; `None` for a run that has neither limits nor costs.
 pub(crate) fn budget(cost: &Cost) -> Option<String> {
     let [spent, aside, assumed] = [&cost.total, &cost.set_aside, &cost.assumed];
     let line = |of: &dyn Fn(&Usage) -> String, limit: Option<String>| {
@@ -59,7 +59,7 @@ pub(crate) fn budget(cost: &Cost) -> Option<String> {
     Some(format!("money:  {money}{unknown}\n  tokens: {tokens}"))
 }
 
-/// What is to come, in a line.
+/// The expected cost, in one line.
 pub(crate) fn forecast(forecast: &Forecast) -> String {
     let Forecast { turns, or_more, at_once, usd, limit } = *forecast;
     let money = usd.map_or_else(String::new, |usd| format!(", {} by what such turns have cost", about(usd)));
@@ -70,7 +70,7 @@ pub(crate) fn forecast(forecast: &Forecast) -> String {
     format!("{least}{turns} agent turns to come, up to {at_once} at once{money}; {limits}")
 }
 
-/// An estimate is never exact.
+/// An amount of money that is only estimated.
 fn about(usd: f64) -> String {
     format!("about {}", dollars(usd))
 }

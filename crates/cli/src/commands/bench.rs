@@ -1,4 +1,4 @@
-//! `longhaul bench`: where the benchmarks went.
+//! `longhaul bench`: says where the benchmarks are now.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `longhaul consent`: what was let pass, what waits for it, and what was decided.
+//! `longhaul consent`: shows grants, waiting requests and past decisions.
 
 use std::process::ExitCode;
 
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// Who gives and takes consent: nobody who was started by a step.
+/// The person who grants or revokes consent; an error in a process that a step started.
 fn person() -> Result<Option<String>> {
     let origin = identity::origin();
     match origin.inside.first() {

@@ -1,4 +1,4 @@
-//! `longhaul fmt`: the canonical layout, comments kept.
+//! `longhaul fmt`: formats workflow files and keeps their comments.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ fn one(file: &Path, only_check: bool) -> Result<bool> {
     Ok(changed)
 }
 
-/// Through a file beside it, so that a crash leaves the old text or the new one.
+/// Writes to a temporary file and renames it, so that a crash leaves the old text or the new one.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));

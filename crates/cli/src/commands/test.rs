@@ -1,4 +1,4 @@
-//! `longhaul test`: the tests of a workflow, without a model.
+//! `longhaul test`: runs the tests of a workflow, without a model.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How a test went.
+/// The result of a test.
 #[derive(Debug, Serialize)]
 struct Outcome {
     file: String,
@@ -113,7 +113,7 @@ fn show(outcome: &Outcome, workflow: &str) -> Result<()> {
     Ok(())
 }
 
-/// The files of tests that are meant, each with the workflow that it is named after.
+/// The selected test files, each with the workflow that it is named after.
 fn files(disk: &Disk, what: Option<&str>) -> Result<Vec<(PathBuf, String)>> {
     let Some(what) = what else {
         let entries = disk.library.all().into_iter().filter(|entry| entry.file.is_file());

@@ -1,4 +1,4 @@
-//! `longhaul triggers`: what starts workflows without anybody doing so by hand.
+//! `longhaul triggers`: manages schedules and webhooks that start workflows.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ use super::versions::{person, tell};
 use crate::engine_args::{self, AgentArgs, EngineArgs};
 use crate::{identity, inputs, ui, width};
 
-/// Times of a schedule that are shown.
+/// How many future times of a schedule are shown.
 const NEXT_SHOWN: usize = 3;
 
 /// List, add, remove and fire triggers (schedules and webhooks)
@@ -171,7 +171,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
     if let Some(workflow) = &args.workflow {
         disk.find(workflow)?;
     }
-    // One with mistakes may be fixed before the trigger fires.
+    // A workflow with errors may be fixed before the trigger fires.
     let plan = args.workflow.as_ref().and_then(|workflow| engine_args::plan(disk, workflow).ok());
     let paths = inputs::pairs(&args.map)?.into_iter();
     let trigger = Trigger {
@@ -229,7 +229,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     let plan = &startable.plan;
     let mut given = inputs::read(input, Some(plan))?;
     let payload = Json::Object(given.clone().into_iter().collect());
-    // What is only there to be mapped is no variable of the run.
+    // A value that is only there to be mapped is not a variable of the run.
     let declared = |name: &str| plan.main().inputs.keys().any(|known| known.as_str() == name);
     given.retain(|name, _| declared(name) || !trigger.reads(name));
     let order = StartOrder {

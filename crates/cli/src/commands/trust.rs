@@ -1,4 +1,4 @@
-//! `longhaul trust`: lets what a checkout tells agents take effect.
+//! `longhaul trust`: lets the agent settings of a checkout take effect.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

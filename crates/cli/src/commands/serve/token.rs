@@ -1,4 +1,4 @@
-//! `longhaul serve token`, `tokens`, `revoke`: who may come in.
+//! `longhaul serve token`, `tokens`, `revoke`: manages the tokens of the server.
 
 use std::process::ExitCode;
 
@@ -92,13 +92,13 @@ fn made(keys: &Keys, new: &New, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// As whom somebody acts whose token names nobody.
+/// The user that a token without a name acts as.
 fn acts_as() -> String {
     let user = identity::origin().user.unwrap_or_default();
     format!("its holder acts as {user}, who runs the server, and cannot answer where a role is asked")
 }
 
-/// What a step starts must not make itself a way to answer for people.
+/// Refuses inside a step: a step must not make a token to answer for people.
 pub(super) fn refuse_inside() -> Result<()> {
     match identity::origin().inside.first() {
         Some(run) => bail!("this was started by a step of a run ({run}); let a person do it outside of the run"),
