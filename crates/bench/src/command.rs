@@ -1,4 +1,4 @@
-//! `longhaul-bench`: how fast the engine is on this machine, beside what the machine can do at all.
+//! `longhaul-bench`: measures the engine on this machine, and compares it with the limits of the machine.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -90,7 +90,7 @@ fn bench(args: &Args) -> Result<Bench> {
     Bench::new(Setting { parent: args.dir.clone(), synchronous: args.synchronous.into(), program }, sizes, around)
 }
 
-/// Measures what is asked for, and prints the figures.
+/// Measures the chosen parts, and prints the figures.
 fn all(args: &Args, bench: &Bench) -> Result<ExitCode> {
     let (mut figures, mut failed) = (Vec::new(), false);
     for part in parts(args) {
@@ -120,7 +120,7 @@ fn parts(args: &Args) -> Vec<Part> {
     }
 }
 
-/// With as many threads as the program that is measured has.
+/// With the same number of threads as the measured program.
 fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(future);

@@ -1,10 +1,10 @@
-//! Decides all that can be decided, as a run does that is not asked to stop between two commits.
+//! Makes all decisions that are possible, like a run that is not stopped between two commits.
 
 use longhaul_core::decide::{self, Advance, Planner};
 use longhaul_core::event::Event;
 use longhaul_core::state::{Illegal, State};
 
-/// What comes of some news, however many commits that takes.
+/// All results of some news, however many commits they need.
 pub(crate) fn advance(planner: Planner<'_>, state: &mut State, news: Vec<Event>, at: i64) -> Result<Advance, Illegal> {
     let mut whole = decide::advance(planner, state, news, at)?;
     while std::mem::take(&mut whole.is_cut) {
