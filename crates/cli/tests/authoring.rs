@@ -1,4 +1,4 @@
-//! Writing a workflow and testing it without a model: `longhaul new` and `longhaul test`.
+//! Tests writing a workflow and testing it without a model: `longhaul new` and `longhaul test`.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).unwrap();
 }
 
-/// What `longhaul test` says of one test: its differences.
+/// The differences that `longhaul test` reports for one test.
 fn differences(folder: &Path, workflow: &str, test: &str) -> Vec<String> {
     write(folder, "w.yaml", workflow);
     let indented: String = test.lines().map(|line| format!("    {line}\n")).collect();
@@ -39,7 +39,7 @@ fn every_template_checks_clean_and_passes_its_own_tests() {
     let told = longhaul(folder.path(), &["test"]);
     assert_eq!(told.code, 0, "{}{}", told.stdout, told.stderr);
     assert_eq!(told.stderr, "5 passed, 0 failed\n");
-    // Tests are no workflows.
+    // Tests are not workflows.
     let listed = longhaul(folder.path(), &["list"]).stdout;
     assert!(listed.contains("my-loop ") && !listed.contains(".test"), "{listed}");
 }

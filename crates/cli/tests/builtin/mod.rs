@@ -1,10 +1,10 @@
-//! The built-in workflows, run to their ends: `tests/builtin` has a chapter for each way through them.
+//! Runs the built-in workflows to their ends: `tests/builtin` has a chapter for each path through them.
 //!
 //! A chapter is a project, what the scripted agent replies, and what people answer; and then which agents were called, what
 //! people were asked, how it ended, and what is left in the project. Together they take every route of every state machine. `UPDATE_SNAPSHOTS=1` writes what came of each chapter into its file; read
 //! it before it is committed. `CHAPTER=…` runs only those with that in their title.
 //!
-//! **Invariant:** the real binary, real commands and real git; nothing but the agents is made up.
+//! **Invariant:** the real binary, real commands and real git; only the agents are scripted.
 
 mod chapter;
 mod play;
@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use chapter::{Chapter, rewritten};
 use play::Played;
 
-/// Chapters at once: they wait for processes most of the time.
+/// The number of chapters at once: they wait for processes most of the time.
 const AT_ONCE: usize = 4;
 
 fn root() -> PathBuf {
@@ -31,7 +31,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What came of each chapter, in their order.
+/// The result of each chapter, in order.
 fn played(chapters: &[Chapter]) -> Vec<Played> {
     let left = Mutex::new((0..chapters.len()).collect::<Vec<_>>());
     let came = Mutex::new(vec![Played::default(); chapters.len()]);
