@@ -1,8 +1,9 @@
 //! Runs the built-in workflows to their ends: `tests/builtin` has a chapter for each path through them.
 //!
-//! A chapter is a project, what the scripted agent replies, and what people answer; and then which agents were called, what
-//! people were asked, how it ended, and what is left in the project. Together they take every route of every state machine. `UPDATE_SNAPSHOTS=1` writes what came of each chapter into its file; read
-//! it before it is committed. `CHAPTER=…` runs only those with that in their title.
+//! A chapter has a project, the replies of the scripted agent, and the answers of people. It then lists which agents were
+//! called, what people were asked, how the run ended, and what is left in the project. Together the chapters take every
+//! route of every state machine. `UPDATE_SNAPSHOTS=1` writes the result of each chapter into its file; read it before you
+//! commit it. `CHAPTER=…` runs only the chapters with that text in their title.
 //!
 //! **Invariant:** the real binary, real commands and real git; only the agents are scripted.
 

@@ -8,8 +8,9 @@
 //! ! TOOL {arguments}   a call that comes to nothing; then what is said about it
 //! ```
 //!
-//! A shape names what must be there, and with `=` before a key nothing else inside of it. In a text, `…` stands for anything; `null` also for nothing; `"$name"` is kept when it is met first, and
-//! is that value from then on. Every conversation is held twice: with one server, and with a new one for each call that is killed after it.
+//! A shape names what must be there; `=` before a key means that nothing else may be inside it. In a text, `…` matches
+//! anything. `null` also matches a missing value. `"$name"` keeps the first value that it meets, and must equal it from
+//! then on. Every conversation runs twice: with one server, and with a new server for each call that is killed after it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
