@@ -263,7 +263,7 @@ impl<'a> Case<'a> {
             Stopped::Timeout => Some("it took too long and was ended"),
             Stopped::Hung => Some("it was silent for too long"),
             Stopped::Cancelled => Some("stopped"),
-            Stopped::Abandoned => Some("nobody came back for it, and it was ended"),
+            Stopped::Abandoned => Some("no engine came back for it, and it was ended"),
             Stopped::AfterResult | Stopped::Hopeless => None,
         }
     }

@@ -204,7 +204,7 @@ fn how_we_ended_a_turn_is_what_it_means() {
         (Stopped::Timeout, ErrorClass::Timeout, "it took too long and was ended"),
         (Stopped::Hung, ErrorClass::Hung, "it was silent for too long"),
         (Stopped::Cancelled, ErrorClass::Killed, "stopped"),
-        (Stopped::Abandoned, ErrorClass::Lost, "nobody came back for it, and it was ended"),
+        (Stopped::Abandoned, ErrorClass::Lost, "no engine came back for it, and it was ended"),
     ] {
         let told = AgentTrouble { message: "user_initiated".to_owned(), ..AgentTrouble::default() };
         for ending in [ending.clone(), troubled(told)] {

@@ -92,7 +92,7 @@ impl WorkerArgs {
 }
 
 fn slots(text: &str) -> Result<usize, String> {
-    let number = text.parse().map_err(|_| "it is not a number from 1 on".to_owned())?;
+    let number = text.parse().map_err(|_| "it must be a number, and at least 1".to_owned())?;
     if number == 0 {
         Err("a worker without slots does nothing; `longhaul serve --no-drive` only serves".to_owned())
     } else {
@@ -111,7 +111,7 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
 
 fn called(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("it is empty; leave it out, and the worker is called by its machine and process".to_owned()),
+        "" => Err("the name is empty; without a name, the worker is called by its machine and process".to_owned()),
         name => Ok(name.to_owned()),
     }
 }
@@ -166,8 +166,8 @@ pub(crate) fn warn_of_no_project(engine: &Engine) -> Result<()> {
     let root = Project::current()?.root;
     if let (Some(_), None, Err(why)) = (engine.host(), engine.project(), identity(&root)) {
         ui::say(format!(
-            "warning: the project of this folder is not known ({why}): what is started here is done here, by no other machine; \
-             `project = \"NAME\"` below `[fleet]` in .longhaul/config.toml says which one it is"
+            "warning: this folder has no project name ({why}), so only this machine can do the work that starts here; \
+             set `project = \"NAME\"` below `[fleet]` in .longhaul/config.toml"
         ));
     }
     Ok(())
@@ -221,7 +221,7 @@ pub(crate) fn startable(args: &EngineArgs, wanted: Wanted<'_>) -> Result<Option<
 pub(crate) fn kept(kept: Result<&RunId, &longhaul_runtime::Error>) -> String {
     match kept {
         Ok(run) => format!("a schedule fired: run {run}; longhaul events --follow {run} shows it"),
-        Err(error) => format!("triggers were not looked at: {error}; that is tried again in a minute"),
+        Err(error) => format!("Longhaul could not read the triggers: {error}; it tries again in a minute"),
     }
 }
 
@@ -237,8 +237,8 @@ pub(crate) async fn kept_small(engine: &Engine, stop: &CancellationToken) -> Res
     let retention = Settings::of(&Project::current()?)?.retention;
     let told = |went: Result<usize, &longhaul_runtime::Error>| {
         ui::say(match went {
-            Ok(count) => format!("{} that were over for long are put away", ui::count(count, "run")),
-            Err(error) => format!("old runs were not put away: {error}; that is tried again in an hour"),
+            Ok(count) => format!("removed {} that ended long ago", ui::count(count, "run")),
+            Err(error) => format!("old runs could not be removed: {error}; Longhaul tries again in an hour"),
         });
     };
     engine.keep_small(&retention, stop.clone(), &told).await;

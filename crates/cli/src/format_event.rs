@@ -14,7 +14,7 @@ use crate::ui;
 pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
     Some(match &told(&envelope.event) {
         Event::RunStarted(started) => format!("{} {} {}", ui::bold("▶"), ui::bold(&started.workflow), ui::dim(run)),
-        Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by whoever hosts the run"),
+        Event::AttemptStarted { path, hosted: true, .. } => format!("  ◇ {path} can be taken by the client of the run"),
         Event::Claimed { path, by, .. } => format!("  ▸ {path} {}", ui::dim(format!("taken by {by}"))),
         Event::HeartbeatSeen { path, hint: Some(hint), .. } => format!("  {}", ui::dim(format!("… {path}: {hint}"))),
         Event::HandedBack { path, .. } => format!("  ■ {path} was given back, and can be taken again"),
@@ -27,7 +27,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::AttemptClaimed { path, attempt, worker, .. } => begun(path, *attempt, Some(format!("by {worker}"))),
         Event::AttemptReleased { path, .. } => {
-            format!("  ◇ {path} waits for a worker again: who took it is gone")
+            format!("  ◇ {path} waits for a worker again: its worker is gone")
         }
         Event::HostSettled { host } => format!("  ▸ the files of the run are on `{host}`"),
         Event::HostMissed { host, .. } => {
@@ -35,7 +35,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
                 "  ■ nothing is heard of `{host}`, where the files of the run are; longhaul status says what can be done"
             )
         }
-        Event::HostSeen { host } => format!("  ▸ `{host}` is there again"),
+        Event::HostSeen { host } => format!("  ▸ `{host}` is back"),
         Event::HostLeft { host, carried: Some(carried), .. } => {
             let commit: String = carried.commit.chars().take(10).collect();
             format!("  ▸ continues without `{host}`, with the files as of commit {commit}")
@@ -50,16 +50,16 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         }
         Event::AttemptDelayed { path, why: None, .. } => format!("  ▸ {path} {}", ui::dim("continues")),
         Event::CarryFailed { path, why, .. } => {
-            format!("  ! {path}: what it left was not sent to where other machines find it: {why}")
+            format!("  ! {path}: its files could not be sent to the remote: {why}")
         }
         Event::Imported { .. } => "  ▸ brought back from an archive".to_owned(),
-        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("was running all the time")),
+        Event::AttemptAdopted { path, .. } => format!("  ▸ {path} {}", ui::dim("kept running")),
         Event::FilesRestored { path, left, .. } => {
-            format!("  ↶ {path}: its files are as they were; what they had become is `git show {left}`")
+            format!("  ↶ {path}: its files are restored; `git show {left}` shows what was discarded")
         }
         Event::AttemptSucceeded { path, .. } => format!("  {} {path}", ui::good("✓")),
         Event::AttemptFailed { path, error, .. } => format!("  {} {path}: {}", ui::bad("✗"), error.message),
-        Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and is made again"),
+        Event::AttemptStopped { path, .. } => format!("  ■ {path} was stopped, and starts again"),
         Event::RetryScheduled { path, due, rung, .. } if *due > envelope.at || rung.is_some() => {
             let pause = longhaul_core::duration::format_ms(u64::try_from(due - envelope.at).unwrap_or(0));
             let pause = if *due > envelope.at { format!(", in {pause}") } else { String::new() };
@@ -83,7 +83,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
             let comment = comment.as_ref().map_or_else(String::new, |comment| format!(": {comment}"));
             format!("  ● {path}: approved by {} ({given} of {needed}){comment}", who.unwrap_or_default())
         }
-        Event::ConsentRevoked { .. } => "  ! its consent was taken back; steps of some risk ask from now on".to_owned(),
+        Event::ConsentRevoked { .. } => "  ! its consent was revoked; risky steps ask from now on".to_owned(),
         Event::WaitStarted { path, signal: Some(signal), .. } => format!("  … {path} waits for the signal {signal}"),
         Event::WaitStarted { path, .. } => format!("  … {path} sleeps"),
         // A failed step with a verdict ends the run; the last event reports that.
@@ -111,7 +111,7 @@ pub(crate) fn line(run: &RunId, envelope: &Envelope) -> Option<String> {
         Event::Reopened { .. } => "  ↻ starts again; finished steps are kept".to_owned(),
         Event::RunFinished { outcome, message, .. } => finished(run, *outcome, message.as_deref()),
         Event::OnFailureEnded { error: Some(error), .. } => {
-            format!("  ! `on_failure` was not done: {}", error.message)
+            format!("  ! `on_failure` failed: {}", error.message)
         }
         _ => return None,
     })

@@ -62,7 +62,7 @@ pub(crate) fn budget(cost: &Cost) -> Option<String> {
 /// The expected cost, in one line.
 pub(crate) fn forecast(forecast: &Forecast) -> String {
     let Forecast { turns, or_more, at_once, usd, limit } = *forecast;
-    let money = usd.map_or_else(String::new, |usd| format!(", {} by what such turns have cost", about(usd)));
+    let money = usd.map_or_else(String::new, |usd| format!(", {} if they cost as much as earlier ones", about(usd)));
     let least = if or_more { "at least " } else { "" };
     let tokens = limit.tokens.map(|tokens| format!("{} tokens", short(tokens)));
     let limits: Vec<String> = limit.usd.map(dollars).into_iter().chain(tokens).collect();
@@ -119,7 +119,7 @@ mod tests {
         let to_come = Forecast { turns: 120, or_more: false, at_once: 16, usd: None, limit };
         assert_eq!(forecast(&to_come), "120 agent turns to come, up to 16 at once; limits: $5.00, 500k tokens");
         let priced = Forecast { usd: Some(12.0), ..to_come };
-        let words = "120 agent turns to come, up to 16 at once, about $12.00 by what such turns have cost; limits: $5.00, 500k tokens";
+        let words = "120 agent turns to come, up to 16 at once, about $12.00 if they cost as much as earlier ones; limits: $5.00, 500k tokens";
         assert_eq!(forecast(&priced), words);
         let to_come = Forecast { or_more: true, limit: Limit { usd: None, tokens: None }, ..to_come };
         assert_eq!(forecast(&to_come), "at least 120 agent turns to come, up to 16 at once; no limits");

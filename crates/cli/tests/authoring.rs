@@ -105,7 +105,7 @@ fn every_difference_is_told() {
         "prompts: `ship` was not told `x`",
         "files: there is no log",
         "tokens: expected at most 4, but it used 5",
-        "answers: nobody asked for the one to `nobody`",
+        "answers: no step asked for the one to `nobody`",
     ];
     assert_eq!(found.len(), begins.len(), "{found:#?}");
     for (found, begin) in found.iter().zip(begins) {

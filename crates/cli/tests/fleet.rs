@@ -426,7 +426,7 @@ fn what_is_started_in_a_folder_of_no_known_project_is_done_there() {
     fleet.git("beta", &["init", "-q"]);
     fleet.git("beta", &["commit", "-q", "--allow-empty", "-m", "another one"]);
     let told = fleet.told("gamma", &["run", "work.yaml", "--run-id", RUN, "--detach"]);
-    assert!(told.stderr.contains("the project of this folder is not known (no git repository is"), "{}", told.stderr);
+    assert!(told.stderr.contains("this folder has no project name (no git repository is"), "{}", told.stderr);
     let _others = ["alpha", "beta"].map(|machine| fleet.worker(machine, &[]));
     until("the wait", || fleet.is("waiting"));
     let text = fleet.told("beta", &["status", RUN]).stdout;

@@ -185,7 +185,7 @@ fn judged(result: ServerResult) -> ToolAnswer {
         ServerResult::InputRequiredResult(_) => {
             return ToolAnswer::failed(
                 ErrorClass::Question,
-                "the tool asks a person something, and a step has nobody to ask",
+                "the tool asks a person something, and a step has no person to ask",
             );
         }
         _ => return ToolAnswer::failed(ErrorClass::Failed, "the server answered with something else than a result"),

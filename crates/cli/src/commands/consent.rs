@@ -113,7 +113,7 @@ async fn give(engine: &Engine, args: &GrantArgs, by: Option<String>, json: bool)
             grant.with_context(|| format!("nothing is pending under {operation}; see: longhaul consent list"))?
         }
         (None, Some(what)) => named(args, what.parse()?, span, now, by)?,
-        (None, None) => bail!("what is granted? longhaul consent grant ACTION"),
+        (None, None) => bail!("name the action: longhaul consent grant ACTION"),
     };
     let said = format!("granted: {} for {}{}", grant.span.word(), grant.key, until(grant.until));
     let value = json!(grant);
@@ -143,11 +143,11 @@ fn named(args: &GrantArgs, key: Key, span: Span, now: i64, by: Option<String>) -
 async fn revoke(engine: &Engine, what: &str, by: Option<String>, json: bool) -> Result<()> {
     if let Ok(id) = what.parse::<u64>() {
         engine.revoke_grant(id, by).await?;
-        return tell(json, &json!({"revoked": id}), &format!("grant {id} holds no more"));
+        return tell(json, &json!({"revoked": id}), &format!("grant {id} is revoked"));
     }
     let runs = engine.revoke(what.parse()?, by).await?;
     let told = if runs.is_empty() { String::new() } else { format!("; {} told", ui::count(runs.len(), "run")) };
-    tell(json, &json!({"revoked": what, "runs": runs}), &format!("nothing is granted for {what} any more{told}"))
+    tell(json, &json!({"revoked": what, "runs": runs}), &format!("all grants for {what} are revoked{told}"))
 }
 
 async fn list(engine: &Engine, json: bool) -> Result<()> {

@@ -150,7 +150,7 @@ impl<'a> Demo<'a> {
         let crash = Crash::of(&before, &self.events().await?);
         let [kept, again] = [&crash.kept, &crash.again].map(|steps| steps.join(", "));
         self.say(format!("\n{} {kept}", ui::good("Finished before the crash, and not done again:")))?;
-        self.say(format!("{} {again}", ui::bold("In the air when it happened, and begun again:")))?;
+        self.say(format!("{} {again}", ui::bold("Running when it happened, and started again:")))?;
         Ok(crash)
     }
 
@@ -182,7 +182,7 @@ impl<'a> Demo<'a> {
         let asks = !unasked && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let accepted = if asks { is_accepted()? } else { true };
         if !asks {
-            self.say("Nobody is asked here, so the report is accepted:")?;
+            self.say("The demo accepts the report without asking:")?;
         }
         self.say(typed(&["longhaul", if accepted { "approve" } else { "deny" }, RUN]))?;
         let answer = if accepted { Answer::Approve } else { Answer::Deny { reason: None } };

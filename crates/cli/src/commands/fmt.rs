@@ -75,7 +75,7 @@ fn files(args: &Args) -> Result<Vec<PathBuf>> {
             bail!("`{path}` is built in and cannot be changed; `longhaul convert {path}` prints it");
         }
         if entry.origin == WorkflowOrigin::Shelf {
-            bail!("`{path}` is in the registry and is no file; `longhaul registry versions {path} --text` prints it");
+            bail!("`{path}` is in the registry and not a file; `longhaul registry versions {path} --text` prints it");
         }
         files.push(entry.file);
     }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let scope = match (args.user, &home) {
         (false, _) => Scope::Project(project.root.clone()),
         (true, Some(home)) => Scope::User(home.clone()),
-        (true, None) => bail!("there is no home folder: without `--user`, this project is hooked up"),
+        (true, None) => bail!("there is no home folder; leave out `--user` to connect this project only"),
     };
     let editors = editors(args, &project.root, home.as_deref())?;
     let agenda = agenda(args, &scope, &editors)?;
@@ -256,7 +256,7 @@ fn settle(args: &Args, scope: &Scope, changes: &[Change], left: &[String]) -> Re
     }
     left.iter().for_each(|left| ui::say(format!("{} {left}", ui::bad("left alone:"))));
     if changes.is_empty() {
-        ui::say(if args.remove { "nothing of ours is there" } else { "everything is there already" });
+        ui::say(if args.remove { "there is nothing to remove" } else { "everything is there already" });
         return Ok(true);
     }
     if args.dry_run || !args.yes && !is_wanted(changes.len())? {
@@ -266,10 +266,10 @@ fn settle(args: &Args, scope: &Scope, changes: &[Change], left: &[String]) -> Re
     changes.iter().filter(|change| args.remove && change.what == What::Edit).for_each(forget_backup);
     let done = ui::count(changes.len(), "file");
     ui::say(if args.remove {
-        format!("{done} cleared up")
+        format!("{done} cleaned up")
     } else {
         format!(
-            "{done} written. Start your editor again and ask it to run a workflow; `longhaul init --remove` takes it back"
+            "{done} written. Start your editor again and ask it to run a workflow; `longhaul init --remove` undoes this"
         )
     });
     Ok(true)

@@ -65,14 +65,14 @@ async fn serve(args: &Args, setup: ServerSetup) -> Result<()> {
         return longhaul_server::pipes(AppState::new(setup)).await;
     };
     let file = setup.data_dir.join("token");
-    let token = Token::of(&file).with_context(|| format!("the token cannot be had from {}", file.display()))?;
+    let token = Token::of(&file).with_context(|| format!("the token cannot be read from {}", file.display()))?;
     let secret = token.is_new.then(|| token.reveal().to_owned());
     let doors = Doors { address, token, hosts: args.allow_host.clone(), origins: args.allow_origin.clone() };
     let ready = |url: &str| {
         if let Some(secret) = &secret {
             ui::say(format!("a token was made, and is shown only this once: {secret}"));
         }
-        ui::say(format!("clients show the token in {} (Authorization: Bearer …)", file.display()));
+        ui::say(format!("clients send the token in {} (Authorization: Bearer …)", file.display()));
         if !address.ip().is_loopback() {
             ui::say(
                 "other machines can reach this; the token and what it gives are sent in the open unless something else encrypts them",

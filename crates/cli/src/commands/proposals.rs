@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                         Ok((shelf.seq + 1, vec![shelf.propose(workflow, proposing.clone(), now)?]))
                     })
                     .await?;
-                tell(args.json, &json!({"proposal": id}), &format!("proposal {id} waits for somebody to decide"))
+                tell(args.json, &json!({"proposal": id}), &format!("proposal {id} waits for a decision"))
             }
             What::Approve(decide) => review(&engine, decide, true, args.json).await,
             What::Reject(decide) => review(&engine, decide, false, args.json).await,

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 format!("{count} removed; longhaul import brings one back from {}", folder.display())
             }
             (None, true) => format!("{count} removed"),
-            (_, false) => format!("{count} would go; do it with --yes"),
+            (_, false) => format!("{count} would be deleted; add --yes to delete them"),
         });
         Ok(ExitCode::SUCCESS)
     })
@@ -149,7 +149,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
                 }
                 // The other files are still imported.
                 Err(error) => {
-                    ui::say(format!("{}: not brought back: {error}", file.display()));
+                    ui::say(format!("{}: not imported: {error}", file.display()));
                     refused.push(json!({"file": file, "why": error.to_string()}));
                 }
             }

@@ -333,7 +333,7 @@ async fn conclude(engine: &Engine, run: &RunId, idle: &Idle, stop: &Cancellation
             }
             let asked = state.questions().count();
             if asked == 0 && state.hosted().next().is_some() {
-                ui::say(format!("{run} waits for the client that hosts it; longhaul status {run} shows who has what"));
+                ui::say(format!("{run} waits for its client; longhaul status {run} shows which steps it has"));
                 return Ok(ExitCode::from(WAITING));
             }
             ui::say(format!("{run} waits for {}; then: longhaul resume {run}", ui::count(asked.max(1), "answer")));

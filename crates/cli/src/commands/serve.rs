@@ -107,7 +107,7 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     let work = async {
         while !stop.is_cancelled() {
             let Err(error) = engine.work(stop.clone()).await else { continue };
-            terminal::say(format!("no work is done: {error}; that is tried again in a while"));
+            terminal::say(format!("the worker stopped: {error}; it tries again in a few seconds"));
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = tokio::time::sleep(REST) => {}
@@ -117,7 +117,7 @@ async fn driven(args: &Args, engine: &Engine, stop: &CancellationToken) {
     let (.., small) =
         tokio::join!(work, times, engine_args::traced(engine, stop), engine_args::kept_small(engine, stop));
     if let Err(error) = small {
-        terminal::say(format!("old runs stay: {error:#}"));
+        terminal::say(format!("old runs cannot be removed: {error:#}"));
     }
 }
 
@@ -150,7 +150,7 @@ fn announce(args: &Args, address: SocketAddr, keys: &Keys, now: i64) -> Result<(
         Some(login) => {
             terminal::say(format!("a token was made, and is shown only this once; open:\n  {}", terminal::bold(login)))
         }
-        None => terminal::say("come in with the token that was shown at the first start, or: longhaul ui"),
+        None => terminal::say("sign in with the token from the first start, or run: longhaul ui"),
     }
     if args.no_drive {
         terminal::say("it only shows runs; `longhaul worker` does their work");

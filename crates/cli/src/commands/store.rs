@@ -173,7 +173,7 @@ async fn back_up(engine: &EngineArgs, file: &Path) -> Result<ExitCode> {
         StoreAddress::Database(_) => {
             transfer(&place, &StoreAddress::File(file.to_owned()))
                 .await
-                .context("pg_dump backs a database up that is in use")?;
+                .context("to back up a database that is in use, run pg_dump")?;
         }
     }
     ui::say(format!("{place} is backed up; use it with --store {}", file.display()));

@@ -97,7 +97,7 @@ async fn one(subject: &Subject, file: &Path, test: &Test) -> Outcome {
     let began = Instant::now();
     let differences = match play(subject, test).await {
         Ok(played) => differences(&test.expect, &played),
-        Err(error) => vec![format!("it could not be played: {error:#}")],
+        Err(error) => vec![format!("it could not run: {error:#}")],
     };
     let ms = began.elapsed().as_millis();
     Outcome { file: disk::shown(file), name: test.name.clone(), ok: differences.is_empty(), ms, differences }

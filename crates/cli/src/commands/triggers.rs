@@ -190,7 +190,7 @@ async fn arm(engine: &Engine, disk: &Disk, args: &AddArgs, json: bool) -> Result
         .await?;
     let shelf = engine.registry().await?;
     let now = engine.now_ms();
-    let Some((_, armed)) = shelf.trigger(&id) else { bail!("the trigger `{}` was taken away meanwhile", args.name) };
+    let Some((_, armed)) = shelf.trigger(&id) else { bail!("the trigger `{}` was removed meanwhile", args.name) };
     let times: Vec<String> = next(armed, now).into_iter().map(moment).collect();
     let times = match times.as_slice() {
         [] => String::new(),
@@ -221,7 +221,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
     let shelf = engine.registry().await?;
     let Some((id, armed)) = shelf.trigger(name) else { return Err(shelf.no_trigger(name).into()) };
     let trigger = &armed.trigger;
-    let Some(workflow) = &trigger.workflow else { bail!("`{name}` starts no workflow; it fires at its times alone") };
+    let Some(workflow) = &trigger.workflow else { bail!("`{name}` starts no workflow; it fires only at its times") };
     if !trigger.enabled {
         bail!("`{name}` is disabled; add it again without --disabled");
     }
@@ -242,7 +242,7 @@ async fn fire(engine: &Engine, disk: &Disk, name: &str, input: &[String], json: 
         ui::print_json(&json!({"run": run, "trigger": id}))?;
     } else {
         ui::print_line(&run)?;
-        ui::say(format!("recorded; `longhaul worker` takes it up, or: longhaul resume {run}"));
+        ui::say(format!("recorded; `longhaul worker` runs it, or: longhaul resume {run}"));
     }
     Ok(ExitCode::SUCCESS)
 }

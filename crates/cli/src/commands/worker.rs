@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 ));
             }
             ui::say(format!(
-                "working {}, for whoever drives the runs, with the login `{login}`; Ctrl-C stops what is under way",
+                "working {}, for the engines that drive the runs, with the login `{login}`; Ctrl-C stops the running steps",
                 standing(args, &engine)?
             ));
             let (pulse, over) = (engine.pulse(), CancellationToken::new());
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         ui::say(format!(
-            "working {}; Ctrl-C stops what is under way and records it, a second one quits at once",
+            "working {}; Ctrl-C stops the running steps and records that, a second one quits at once",
             standing(args, &engine)?
         ));
         let place = args.engine.clone();
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let said = told(args, &engine, pulse, &over);
         let (traced, kept_small) = (engine_args::traced(&engine, &stop), engine_args::kept_small(&engine, &stop));
         tokio::join!(work, times, traced, kept_small, said).0?;
-        ui::say("stopped; nothing is under way here any more");
+        ui::say("stopped; no step is running here any more");
         Ok(ExitCode::SUCCESS)
     })
 }

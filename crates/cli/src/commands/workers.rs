@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn print(roster: &Roster, all: bool) -> Result<()> {
     if roster.workers.is_empty() {
-        ui::say("no worker has said that it is there; start one with: longhaul worker");
+        ui::say("no worker is running; start one with: longhaul worker");
     }
     let (gone, shown): (Vec<&Present>, Vec<&Present>) =
         roster.workers.iter().partition(|worker| !all && is_gone(worker, roster));

@@ -182,7 +182,7 @@ fn awaited(what: Awaited) -> &'static str {
     match what {
         Awaited::Approval => "your approval",
         Awaited::Question => "an answer",
-        Awaited::Operator => "somebody to decide",
+        Awaited::Operator => "a person to decide",
         Awaited::Timer => "a time",
         Awaited::Event => "a signal",
         Awaited::Client => "its client",

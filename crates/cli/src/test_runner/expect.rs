@@ -47,7 +47,7 @@ pub(crate) fn differences(expect: &Expect, played: &Played) -> Vec<String> {
     }
     found.extend(played.unasked.iter().map(|said| {
         let what = said.step.as_ref().or(said.signal.as_ref()).cloned().unwrap_or_default();
-        format!("answers: nobody asked for the one to `{what}`")
+        format!("answers: no step asked for the one to `{what}`")
     }));
     found
 }

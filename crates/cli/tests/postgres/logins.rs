@@ -267,7 +267,7 @@ fn a_box_says_which_labels_it_may_not_have() {
     assert_eq!(lent.stop(), Some(0));
     let said = std::io::read_to_string(lent.0.stderr.take().unwrap()).unwrap();
     assert!(said.starts_with("warning: the login `small` may not have the label prod: "), "{said}");
-    assert!(said.contains(" with the labels gpu, linux, for whoever drives the runs"), "{said}");
+    assert!(said.contains(" with the labels gpu, linux, for the engines that drive the runs"), "{said}");
 }
 
 const GATED: &str = r#"

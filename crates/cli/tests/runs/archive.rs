@@ -70,7 +70,7 @@ fn a_file_that_is_not_what_was_written_is_refused() {
     // An error in one file does not prevent the import of the others.
     std::fs::write(project.path("bad"), "hello").unwrap();
     let told = project.longhaul(&["import", "bad", file.to_str().unwrap()]);
-    assert!(told.code == 2 && told.stderr.contains("bad: not brought back: "), "{}", told.stderr);
+    assert!(told.code == 2 && told.stderr.contains("bad: not imported: "), "{}", told.stderr);
     assert!(told.stderr.contains(&format!("{RUN} is back")), "{}", told.stderr);
     project.ok(&["status", RUN]);
     let left = std::fs::read_dir(project.state("")).unwrap().flatten();

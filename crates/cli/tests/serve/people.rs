@@ -239,7 +239,7 @@ fn tokens_are_listed_with_their_people() {
     assert!(
         listed.stdout.contains("operator  kim (laptop), made ") && listed.stdout.contains("viewer    nobody, made ")
     );
-    assert!(listed.stderr.contains("a token of nobody: its holder acts as"), "{}", listed.stderr);
+    assert!(listed.stderr.contains("a token without a user: its holder acts as"), "{}", listed.stderr);
     for wrong in [["--user", "kim jo"], ["--expires", "soon"], ["--name", ""]] {
         let args: Vec<&str> = ["serve", "token"].into_iter().chain(wrong).collect();
         assert_eq!(project.longhaul(&args).code, 2, "{wrong:?}");

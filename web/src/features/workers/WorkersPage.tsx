@@ -39,7 +39,7 @@ export function WorkersPage() {
         <section className={styles.part} aria-label="Done by commands">
           <h2>Done by commands</h2>
           <p className="quiet">
-            By <code>longhaul run</code> or <code>resume</code> at some terminal, which do their own run and are no workers.
+            <code>longhaul run</code> and <code>longhaul resume</code> do the steps of their own run. They are not workers.
           </p>
           <Duties duties={data.others} />
         </section>

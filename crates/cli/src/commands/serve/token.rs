@@ -64,7 +64,7 @@ pub(super) fn run(command: &Command, engine: &EngineArgs) -> Result<ExitCode> {
     match command {
         Command::Token(new) => made(&keys, new, now)?,
         Command::Tokens { json } => listed(&keys, now, *json)?,
-        Command::Revoke { id } if keys.revoke(id) => ui::say(format!("{id} opens nothing any more")),
+        Command::Revoke { id } if keys.revoke(id) => ui::say(format!("the token {id} is revoked")),
         Command::Revoke { id } => bail!("there is no token `{id}`; longhaul serve tokens lists them"),
     }
     Ok(ExitCode::SUCCESS)
@@ -115,7 +115,7 @@ fn listed(keys: &Keys, now: i64, json: bool) -> Result<()> {
         ui::print_line(line(keys, key))?;
     }
     if all.iter().any(|key| key.user.is_none()) {
-        ui::say(format!("a token of nobody: {}", acts_as()));
+        ui::say(format!("a token without a user: {}", acts_as()));
     }
     Ok(())
 }

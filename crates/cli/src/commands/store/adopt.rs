@@ -55,7 +55,7 @@ fn say(found: &Found, (from, to): (&Path, &Path), is_meant: bool) -> Result<()> 
             found.open.len()
         )),
         true => {
-            ui::say(format!("{runs} and {triggers} are taken over into {}; {from} has another name now", to.display()));
+            ui::say(format!("took over {runs} and {triggers} into {}; {from} was renamed", to.display()));
             if !found.open.is_empty() {
                 ui::say("open runs are paused; look at each, then: longhaul unpause RUN");
             }

@@ -87,7 +87,7 @@ pub(super) async fn end(engine: &EngineArgs, name: &str, is_json: bool) -> Resul
     if is_json {
         ui::print_json(&json!({"login": name, "role": gone.role, "left_to_do": left}))?;
     } else {
-        ui::say(format!("`{name}` can do nothing any more; steps that it was at are lost when their lease ends"));
+        ui::say(format!("the login `{name}` is revoked; its running steps are lost when their leases end"));
     }
     Ok(match left {
         None => ExitCode::SUCCESS,
