@@ -6,7 +6,7 @@
 //! (`longhaul __agent`). So all agents outlive the engine and stop in the same way.
 //!
 //! **Invariant:** a driver only reads its arguments. The exceptions are [`Agent::find`], the files that
-//! [`Agent::invoke`] writes into the turn's own folder and into [`Setup::home`], the report that a program writes into
+//! [`Agent::invoke`] writes into the turn's own folder and into [`AgentSetup::home`], the report that a program writes into
 //! the former, and the check whether a path in a prompt exists. Untrusted text reaches the program as an argument, a
 //! variable or stdin.
 
