@@ -144,8 +144,8 @@ fn set_spare() {
     *spare = spare.take().or_else(|| File::open("/dev/null").ok());
 }
 
-/// Restores the original limit on open files in a process that was just forked: programs that use `select` break above
-/// 1024. It only makes system calls.
+/// Restores the original limit on open files in a process that was just forked. Programs that use `select` break with
+/// more than 1024 files. It only makes system calls.
 pub(crate) fn give_back_file_limit() {
     if let Some(given) = GIVEN.get() {
         let maximum = getrlimit(Resource::Nofile).maximum;

@@ -67,11 +67,7 @@ fn allow(folder: &Path, args: &Args) -> Result<ExitCode> {
     if args.json {
         ui::print_json(&json!({"folder": folder, "allowed": !args.revoke}))?;
     } else {
-        let word = if args.revoke {
-            "is refused again if another user owns it"
-        } else {
-            "is used, also if another user owns it"
-        };
+        let word = if args.revoke { "is refused again if another user owns it" } else { "is used, with any owner" };
         ui::say(format!("the project in {} {word}", folder.display()));
     }
     Ok(ExitCode::SUCCESS)
