@@ -32,16 +32,16 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct New {
-    /// The person who will use it: what they start and answer is recorded as theirs, and `[roles]` in the settings count for them
+    /// The person who will use it; their runs and answers are recorded as theirs, and they have the roles that `[roles]` gives them
     #[arg(long, value_name = "NAME", value_parser = name)]
     user: Option<String>,
-    /// What its holder may do: viewer (look), operator (start, tell, answer), admin (everything)
+    /// The role: viewer (look), operator (start, control and answer runs) or admin (everything)
     #[arg(long, default_value = "viewer")]
     role: Role,
-    /// What to call it in lists, such as where it is used
+    /// A name for lists, such as the place where it is used
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
-    /// How long it holds, such as 90d; until it is revoked, if nothing is said
+    /// How long it is valid, such as 90d [default: until you revoke it]
     #[arg(long, value_name = "TIME", value_parser = span)]
     expires: Option<i64>,
     /// Print as JSON
