@@ -95,7 +95,7 @@ pub enum Error {
         folder: PathBuf,
     },
     /// Another engine is attached. Only one engine at a time talks to a shim.
-    #[error("another engine ({by}) is attached to `{}`; wait until it lets go or ends", folder.display())]
+    #[error("another engine ({by}) is attached to `{}`; wait until it detaches or ends", folder.display())]
     Held {
         /// The folder.
         folder: PathBuf,

@@ -150,7 +150,7 @@ expect: {status: succeeded, done: [first, second, third], attempts: {first: 1, s
     assert_eq!(differences(folder.path(), workflow, test), Vec::<String>::new());
     let never = test.replace("crash: second", "crash: fourth").replace("20s", "0s");
     let found = differences(folder.path(), workflow, &never);
-    assert!(found[0].contains("`fourth`, but that was never begun"), "{found:?}");
+    assert!(found[0].contains("`fourth`, but that step never started"), "{found:?}");
 }
 
 #[test]

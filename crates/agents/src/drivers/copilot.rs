@@ -143,7 +143,7 @@ fn surround(
         }
         Payer::Key => {
             if turn.model.is_none() && setup.model.is_none() {
-                return Err(UnsupportedTurn("`copilot` with a key of one's own needs a `model`; name one".to_owned()));
+                return Err(UnsupportedTurn("`copilot` with your own key needs a `model`; name one".to_owned()));
             }
             provide(command, setup);
         }

@@ -59,7 +59,7 @@ impl Known {
     fn state(&self) -> String {
         match &self.found {
             Ok(found) if found.logged_in => format!("{}, logged in", found.version),
-            Ok(found) if self.shows_login() => format!("{}, not logged in, as far as can be seen", found.version),
+            Ok(found) if self.shows_login() => format!("{}, not logged in, as far as Longhaul can see", found.version),
             Ok(found) => found.version.clone(),
             Err(missing) => missing.what.clone(),
         }

@@ -84,7 +84,7 @@ fn entries(path: &str, disk: &Disk) -> Result<Vec<WorkflowEntry>> {
     }
     let found = library::in_folder(WorkflowOrigin::Path, folder);
     if found.is_empty() {
-        bail!("{path} holds no workflows");
+        bail!("{path} contains no workflows");
     }
     Ok(found)
 }

@@ -118,7 +118,7 @@ async fn give(engine: &Engine, args: &GrantArgs, by: Option<String>, json: bool)
     let said = format!("granted: {} for {}{}", grant.span.word(), grant.key, until(grant.until));
     let value = json!(grant);
     let id = engine.grant(grant, args.operation).await?;
-    tell(json, &with_id(value, id), &format!("{said}; take it back with: longhaul consent revoke {id}"))
+    tell(json, &with_id(value, id), &format!("{said}; revoke it with: longhaul consent revoke {id}"))
 }
 
 fn span(args: &GrantArgs) -> Span {

@@ -86,7 +86,7 @@ fn texts(disk: &Disk, from: &str, name: &str) -> Result<(String, Option<String>)
     }
     let entry = disk.library.find(from).with_context(|| {
         let templates: Vec<&str> = TEMPLATES.iter().map(|(name, ..)| *name).collect();
-        format!("there is no `{from}` to begin with: it can be {}, or a name of `longhaul list`", templates.join(", "))
+        format!("there is no template `{from}`: it can be {}, or a name of `longhaul list`", templates.join(", "))
     })?;
     let text = disk.text(&entry)?;
     let old = format!("name: {from}");

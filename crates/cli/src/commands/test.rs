@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ui::say(format!("{passed} passed, {failed} failed"));
     }
     if outcomes.is_empty() {
-        bail!("no test has such a name");
+        bail!("no test has this text in its name");
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

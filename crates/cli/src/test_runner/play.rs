@@ -252,7 +252,7 @@ fn crash(folder: &Folder, step: &str) -> Result<()> {
     engine.kill()?;
     engine.wait()?;
     if !begun {
-        bail!("the engine was to be killed at `{step}`, but that was never begun");
+        bail!("the engine was to be killed at `{step}`, but that step never started");
     }
     Ok(())
 }

@@ -114,13 +114,13 @@ async fn refused(mut response: Response) -> AgentTrouble {
 
 fn broken(error: &reqwest::Error) -> AgentTrouble {
     if error.is_timeout() {
-        return AgentTrouble::named("timeout", format!("nothing came for {} s", SILENCE.as_secs()));
+        return AgentTrouble::named("timeout", format!("the endpoint sent nothing for {} s", SILENCE.as_secs()));
     }
     AgentTrouble { message: format!("the answer broke off: {}", chain(error)), ..wire::cut() }
 }
 
 fn malformed() -> AgentTrouble {
-    AgentTrouble::named("malformed_stream", "the endpoint sent something that is no answer")
+    AgentTrouble::named("malformed_stream", "the endpoint sent something that is not an answer")
 }
 
 /// An error with all its causes: the first one alone says nothing.

@@ -83,7 +83,7 @@ fn made(keys: &Keys, new: &New, now: i64) -> Result<()> {
     ui::print_line(&minted.token)?;
     let whose = new.user.as_ref().map_or_else(String::new, |user| format!(" of {user}"));
     ui::say(format!(
-        "a token{whose} for the role {}, shown only this once; take it back with: longhaul serve revoke {}",
+        "a token{whose} for the role {}, shown only this once; revoke it with: longhaul serve revoke {}",
         new.role, minted.key.id
     ));
     if new.user.is_none() {

@@ -48,7 +48,7 @@ pub(super) async fn make(engine: &EngineArgs, name: &str, labels: &[String], is_
             ));
             ExitCode::SUCCESS
         }
-        Some(left) => to_do("this user may not make roles; the address holds once an administrator has run:", left),
+        Some(left) => to_do("this user may not make roles; the address works after an administrator has run:", left),
     })
 }
 
